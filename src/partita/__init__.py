@@ -1,0 +1,1 @@
+"""Every message an AI agent sends or receives, kept whole."""

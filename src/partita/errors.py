@@ -1,0 +1,55 @@
+"""Every error raised on purpose.
+
+    PartitaError
+    ├── DecodeError      bytes or JSON that are not the value they should be
+    ├── StreamError      a chunk that does not fit the stream so far, or broken framing
+    ├── ConversionError  a payload that a format cannot read or write
+    └── FormatError      a format that does not exist or cannot be guessed
+
+Each says what went wrong, where, and how to fix it, and carries the same as fields.
+"""
+
+
+class PartitaError(Exception):
+    """What went wrong, where it went wrong, and what to do about it."""
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f" (at {self.where})" if self.where else ""
+        advice = f"; hint: {self.hint}" if self.hint else ""
+        return f"{self.what}{place}{advice}"
+
+
+class DecodeError(PartitaError):
+    """Data that is not the value it should be. `where` is a JSON path such as `$.parts[2].text`."""
+
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", expected: str = "", found: str = ""
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.expected = expected
+        self.found = found
+
+
+class StreamError(PartitaError):
+    """A chunk that does not fit the stream so far. Nothing was changed by it."""
+
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", chunk_type: str = "", chunk_id: str = ""
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.chunk_type = chunk_type
+        self.chunk_id = chunk_id
+
+
+class ConversionError(PartitaError):
+    """A payload that a format cannot read or write at all. What it merely cannot carry is a loss."""
+
+
+class FormatError(PartitaError):
+    """A format nobody has registered, or a payload whose format cannot be guessed."""
