@@ -1,1 +1,1 @@
-""
+"""Chunks → messages, and bytes → chunks: state machines without I/O."""

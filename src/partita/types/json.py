@@ -99,7 +99,9 @@ def _loads_slowly(text: str | bytes) -> Json:
         ) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise DecodeError(f"invalid JSON: {error.msg}", where=where, hint="check for a cut or a typo") from None
+        raise DecodeError(
+            f"invalid JSON: {error.msg}", where=where, hint="check for a cut or a typo"
+        ) from None
     except RecursionError:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
     except ValueError as error:

@@ -1,0 +1,306 @@
+"""Messages by role, and the values that hold messages again: tool calls and networks."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, TypeGuard, Unpack, cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import force_setattr
+
+from partita.errors import DecodeError
+
+from .json import Json, JsonObject, kind_of
+from .parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    PartBase,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
+from .times import Moment, in_utc
+from .tools import Approval, ToolOutput, ToolResultPart, ToolState
+from .usage import Usage
+from .value import Value
+
+MessageType: TypeAlias = Literal["text", "tool", "event"]
+"""`event` is a notice such as compaction, interruption or routing; the rest is derived from the parts."""
+
+PrimitiveType: TypeAlias = Literal["agent", "workflow", "tool"]
+
+
+class ToolCallPart(PartBase, tag="tool-call"):
+    """A call and, once there is one, its output: the merged view that is stored and shown."""
+
+    id: str
+    name: str
+    state: ToolState
+    input: Json | UnsetType = UNSET
+    raw_input: Json | UnsetType = UNSET  # the text so far while streaming; bad input after an error
+    input_encoding: Literal["json", "text"] | None = None
+    output: ToolOutput | None = None
+    approval: Approval | None = None
+    title: str | None = None
+    dynamic: bool = False
+    unavailable: bool = False  # the tool is gone; its output is withheld from the model
+    provider_executed: bool | None = None
+    preliminary: bool | None = None
+    call_provider_metadata: JsonObject | None = None
+    result_provider_metadata: JsonObject | None = None
+    tool_metadata: JsonObject | None = None
+    children: "tuple[Message, ...]" = ()
+    result_message: "ToolMessage | None" = None  # the message the output came in, without its parts
+
+
+class NetworkResult(Value):
+    """What the chosen primitive gave back."""
+
+    text: str | None = None
+    tool_calls: tuple[ToolCallPart, ...] = ()
+    messages: "tuple[Message, ...]" = ()
+    value: Json | UnsetType = UNSET
+
+
+class NetworkExecution(Value):
+    """One turn of a network: what the router chose, why, and what came of it."""
+
+    primitive_type: PrimitiveType
+    primitive_id: str
+    selection_reason: str | None = None
+    input: Json | UnsetType = UNSET
+    final_result: NetworkResult | None = None
+    iteration: int | None = None
+
+
+SystemPart: TypeAlias = TextPart | DataPart | ForeignPart | UnknownPart
+UserPart: TypeAlias = (
+    TextPart | ImagePart | FilePart | ReasoningFilePart | DataPart | ForeignPart | UnknownPart
+)
+AssistantPart: TypeAlias = (
+    TextPart
+    | ReasoningPart
+    | ToolCallPart
+    | StepStartPart
+    | ImagePart
+    | FilePart
+    | ReasoningFilePart
+    | SourceUrlPart
+    | SourceDocumentPart
+    | DataPart
+    | CustomPart
+    | SteeringMessagePart
+    | ForeignPart
+    | UnknownPart
+)
+ToolPart: TypeAlias = ToolResultPart | ForeignPart | UnknownPart
+Part: TypeAlias = SystemPart | UserPart | AssistantPart | ToolPart
+
+
+class ContentBase(Value, kw_only=True):
+    """What the content of every role may carry, besides its parts."""
+
+    # A factory, so that the number is written although it is always the same.
+    format: Literal[2] = msgspec.field(default_factory=lambda: 2)
+    content: str | None = None  # a convenience string, kept when it came in
+    metadata: Json | UnsetType = UNSET
+    provider_metadata: JsonObject | None = None
+
+
+class SystemContent(ContentBase):
+    """What a system message says."""
+
+    parts: tuple[SystemPart, ...]
+
+
+class UserContent(ContentBase):
+    """What a user says."""
+
+    parts: tuple[UserPart, ...]
+
+
+class AssistantContent(ContentBase):
+    """What an assistant says and does."""
+
+    parts: tuple[AssistantPart, ...]
+    usage: Usage | None = None
+    network_execution: NetworkExecution | None = None
+
+
+class ToolContent(ContentBase):
+    """What tools gave back."""
+
+    parts: tuple[ToolPart, ...]
+
+
+# On the wire and in constructors, a string or a list of parts may stand for the content. The type checker
+# sees what a message always holds after that: the content itself.
+if TYPE_CHECKING:
+    _SystemContent = SystemContent
+    _UserContent = UserContent
+    _AssistantContent = AssistantContent
+    _ToolContent = ToolContent
+else:
+    _SystemContent = SystemContent | str | tuple[SystemPart, ...]
+    _UserContent = UserContent | str | tuple[UserPart, ...]
+    _AssistantContent = AssistantContent | str | tuple[AssistantPart, ...]
+    _ToolContent = ToolContent | tuple[ToolPart, ...]
+
+
+class Envelope(TypedDict, total=False):
+    """The fields of a message around its content, as constructors take them."""
+
+    id: Required[str]
+    thread_id: str | None
+    type: MessageType
+    created_at: Moment | None
+    resource_id: str | None
+    parent_id: str | None
+    run_id: str | None
+    seq: int | None
+    internal: bool
+
+
+# What `type` holds until the parts are known. The cast is a lie of one line: `__post_init__` replaces it
+# before anyone can see it, and readers never meet a message without a type.
+_UNDERIVED = cast("MessageType", object())
+
+
+class MessageBase(Value, tag_field="role", kw_only=True):
+    """The fields of a message around its content."""
+
+    id: str
+    thread_id: str | None = None
+    type: MessageType = msgspec.field(default_factory=lambda: _UNDERIVED)
+    created_at: Moment | None = None
+    resource_id: str | None = None
+    parent_id: str | None = None
+    run_id: str | None = None
+    seq: int | None = None
+    internal: bool = False
+
+
+class SystemMessage(MessageBase, tag="system", kw_only=True):
+    """Instructions to the model."""
+
+    content: _SystemContent
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, content: SystemContent | str | Sequence[SystemPart], **envelope: Unpack[Envelope]
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _settle(self, SystemContent)
+
+    @property
+    def parts(self) -> tuple[SystemPart, ...]:
+        """The parts of the content."""
+        return self.content.parts
+
+
+class UserMessage(MessageBase, tag="user", kw_only=True):
+    """What a person said."""
+
+    content: _UserContent
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, content: UserContent | str | Sequence[UserPart], **envelope: Unpack[Envelope]
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _settle(self, UserContent)
+
+    @property
+    def parts(self) -> tuple[UserPart, ...]:
+        """The parts of the content."""
+        return self.content.parts
+
+
+class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
+    """What an agent said and did."""
+
+    content: _AssistantContent
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, content: AssistantContent | str | Sequence[AssistantPart], **envelope: Unpack[Envelope]
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _settle(self, AssistantContent)
+
+    @property
+    def parts(self) -> tuple[AssistantPart, ...]:
+        """The parts of the content."""
+        return self.content.parts
+
+
+class ToolMessage(MessageBase, tag="tool", kw_only=True):
+    """Results of tools, apart from their calls: the model's view."""
+
+    content: _ToolContent
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, content: ToolContent | Sequence[ToolPart], **envelope: Unpack[Envelope]
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        _settle(self, ToolContent)
+
+    @property
+    def parts(self) -> tuple[ToolPart, ...]:
+        """The parts of the content."""
+        return self.content.parts
+
+
+Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+CanonicalMessage: TypeAlias = Message
+Content: TypeAlias = SystemContent | UserContent | AssistantContent | ToolContent
+
+
+def _settle(message: Message, content_type: type[Content]) -> None:
+    """Turn short forms into what a message always holds: content, a derived type, a moment in UTC."""
+    content: object = message.content
+    if not isinstance(content, content_type):
+        force_setattr(message, "content", content_type(parts=_as_parts(content, message.id)))
+    if message.type is _UNDERIVED:
+        force_setattr(message, "type", derive_type(message.content.parts))
+    if message.created_at is not None:
+        force_setattr(message, "created_at", in_utc(message.created_at, "$.createdAt"))
+
+
+def _as_parts(content: object, message_id: str) -> tuple[Any, ...]:
+    if isinstance(content, str):
+        return (TextPart(content),)
+    if _is_sequence(content):
+        return tuple(content)
+    raise DecodeError(
+        f"content of message {message_id!r} is {kind_of(content)}",
+        where="$.content",
+        hint="give a string, a list of parts, or the content of this role",
+        expected="string, array or content",
+        found=kind_of(content),
+    )
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, Sequence)
+
+
+def derive_type(parts: Sequence[Part]) -> MessageType:
+    """`tool` when a part is a call or a result, else `text`. An `event` is never derived."""
+    return "tool" if any(isinstance(part, ToolCallPart | ToolResultPart) for part in parts) else "text"

@@ -1,0 +1,24 @@
+"""Moments: aware datetimes, in UTC."""
+
+from datetime import UTC, datetime
+from typing import Annotated, TypeAlias
+
+import msgspec
+
+from partita.errors import DecodeError
+
+Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+"""An aware datetime. The wire refuses a time without a zone; `in_utc` refuses it in code."""
+
+
+def in_utc(moment: datetime, where: str) -> datetime:
+    """The same moment in UTC."""
+    if moment.tzinfo is None:
+        raise DecodeError(
+            "time without a zone",
+            where=where,
+            hint="use an aware datetime, such as datetime.now(UTC)",
+            expected="aware datetime",
+            found=moment.isoformat(),
+        )
+    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)

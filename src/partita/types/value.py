@@ -1,0 +1,74 @@
+"""The base of every canonical value, and the two holders of what we do not know.
+
+Known data takes msgspec's fast path and pays one empty slot per value. Data that msgspec refuses
+(an unknown field, an unknown tag) is read again by `codec`, slowly, into these holders.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, dataclass_transform
+
+import msgspec
+
+from .json import Json, JsonObject
+
+EXTRA_NAME = "__extra__"
+"""The wire name of the `extra` slot. Nothing is ever written under it: `codec` spreads it out."""
+
+
+class Extra(Mapping[str, Any]):
+    """Fields that came in and have no name here, kept to be written back where they were.
+
+    Not a `dict` on purpose: msgspec must stop at it, so that `codec` can take over.
+    """
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: Mapping[str, Any] | None = None) -> None:
+        self._fields: JsonObject = dict(fields or {})
+
+    def __getitem__(self, key: str) -> Json:
+        return self._fields[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __repr__(self) -> str:
+        return f"Extra({self._fields!r})"
+
+    def __reduce__(self) -> tuple[type["Extra"], tuple[JsonObject]]:
+        return (Extra, (self._fields,))
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
+class ValueMeta(msgspec.StructMeta):
+    """Tells type checkers that every subclass of `Value` is frozen, as msgspec makes it."""
+
+
+class Value(
+    msgspec.Struct,
+    metaclass=ValueMeta,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    repr_omit_defaults=True,
+    rename="camel",
+):
+    """A frozen value: camelCase on the wire, absent fields omitted, unknown fields kept in `extra`."""
+
+    extra: Extra | None = msgspec.field(default=None, name=EXTRA_NAME)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Let pydantic read and write this value: FastAPI bodies and OpenAPI just work."""
+        from .pydantic import core_schema_of
+
+        return core_schema_of(cls)
+
+
+def kept(fields: Mapping[str, Any]) -> Extra | None:
+    """`fields` as the `extra` of a value: `None` when there are none."""
+    return Extra(fields) if fields else None

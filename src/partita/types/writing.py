@@ -1,0 +1,71 @@
+"""Values → plain JSON, with what was kept put back where it was. The slow path of `codec.encode`."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, cast
+
+import msgspec
+from msgspec import NODEFAULT, UNSET
+
+from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
+from .json import Json, JsonObject
+from .parts import UnknownPart
+from .value import EXTRA_NAME, Value
+
+
+def plain(value: object) -> Json:
+    """`value` as plain JSON: what `encode` writes, before it is text."""
+    match value:
+        case UnknownPart() | UnknownChunk():
+            return dict(value.raw)
+        case DataChunk():
+            return _plain_data_chunk(value)
+        case Value():
+            return _plain_value(value)
+        case tuple() | list():
+            return [plain(item) for item in cast("Sequence[object]", value)]  # of anything: `plain` sorts it
+        case dict() | str() | int() | float() | None:
+            return cast("Json", value)  # JSON already
+        case _:
+            return msgspec.to_builtins(value)
+
+
+def _plain_value(value: Value) -> JsonObject:
+    config = value.__struct_config__
+    result: JsonObject = {config.tag_field: config.tag} if config.tag_field else {}
+    for name, wire, default in _fields_of(type(value)):
+        item = getattr(value, name)
+        if item is not UNSET and item is not default:
+            result[wire] = plain(item)
+    return _with_extra(result, value.extra)
+
+
+def _plain_data_chunk(chunk: DataChunk) -> JsonObject:
+    result: JsonObject = {"type": DATA_PREFIX + chunk.name}
+    if chunk.data is not UNSET:
+        result["data"] = chunk.data
+    if chunk.id is not None:
+        result["id"] = chunk.id
+    if chunk.transient is not None:
+        result["transient"] = chunk.transient
+    return _with_extra(result, chunk.extra)
+
+
+def _with_extra(result: JsonObject, extra: Mapping[str, Any] | None) -> JsonObject:
+    if extra:
+        for key, item in extra.items():
+            result.setdefault(key, item)
+    return result
+
+
+@cache
+def _fields_of(type_: type[Value]) -> tuple[tuple[str, str, Any], ...]:
+    return tuple(
+        (
+            field.name,
+            field.encode_name,
+            None if field.default is NODEFAULT and field.required else field.default,
+        )
+        for field in msgspec.structs.fields(type_)
+        if field.encode_name != EXTRA_NAME
+    )
