@@ -46,10 +46,7 @@ def loads(text: str | bytes) -> Json:
 def dumps(value: object) -> bytes:
     """Compact JSON. NaN and infinities become `null`, as in JavaScript; lone surrogates are escaped."""
     try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        plain = _finite(msgspec.to_builtins(value))
-        return json.dumps(plain, separators=(",", ":"), ensure_ascii=True).encode()
+        return _dumps(value)
     except RecursionError:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
@@ -87,6 +84,14 @@ def kind_of(value: object) -> str:
             return "object"
         case _:
             return type(value).__name__
+
+
+def _dumps(value: object) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        plain = _finite(msgspec.to_builtins(value))
+        return json.dumps(plain, separators=(",", ":"), ensure_ascii=True).encode()
 
 
 def _loads_slowly(text: str | bytes) -> Json:

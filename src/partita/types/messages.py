@@ -29,7 +29,7 @@ from .parts import (
 from .times import Moment, in_utc
 from .tools import Approval, ToolOutput, ToolResultPart, ToolState
 from .usage import Usage
-from .value import Value
+from .value import Extra, Value
 
 MessageType: TypeAlias = Literal["text", "tool", "event"]
 """`event` is a notice such as compaction, interruption or routing; the rest is derived from the parts."""
@@ -166,6 +166,7 @@ class Envelope(TypedDict, total=False):
     run_id: str | None
     seq: int | None
     internal: bool
+    extra: Extra | None
 
 
 # What `type` holds until the parts are known. The cast is a lie of one line: `__post_init__` replaces it

@@ -21,4 +21,13 @@ def in_utc(moment: datetime, where: str) -> datetime:
             expected="aware datetime",
             found=moment.isoformat(),
         )
-    return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    try:
+        return moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    except OverflowError:
+        raise DecodeError(
+            "time out of range",
+            where=where,
+            hint="use a time that is in the years 1 to 9999 in UTC too",
+            expected="years 1 to 9999",
+            found=moment.isoformat(),
+        ) from None

@@ -5,6 +5,7 @@ Known data takes msgspec's fast path and pays one empty slot per value. Data tha
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, dataclass_transform
 
 import msgspec
@@ -69,6 +70,25 @@ class Value(
         return core_schema_of(cls)
 
 
-def kept(fields: Mapping[str, Any]) -> Extra | None:
-    """`fields` as the `extra` of a value: `None` when there are none."""
-    return Extra(fields) if fields else None
+FOREIGN = "foreign:"
+"""Marks a kept field of another format whose name means something else here."""
+
+
+def kept(fields: Mapping[str, Any], type_: type[Value]) -> Extra | None:
+    """Fields of another format as the `extra` of a `type_`: `None` when there are none."""
+    if not fields:
+        return None
+    own = wire_names(type_)
+    return Extra({FOREIGN + key if key in own else key: item for key, item in fields.items()})
+
+
+def unkept(extra: Extra | None) -> JsonObject:
+    """What `kept` put aside, under the names it came with."""
+    return {key.removeprefix(FOREIGN): item for key, item in extra.items()} if extra else {}
+
+
+@cache
+def wire_names(type_: type[Value]) -> frozenset[str]:
+    """The names that mean something on the wire of a value."""
+    names = {field.encode_name for field in msgspec.structs.fields(type_)} - {EXTRA_NAME}
+    return frozenset(names | {type_.__struct_config__.tag_field or ""})

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, cast
 
 import msgspec
-from msgspec import NODEFAULT, UNSET
+from msgspec import UNSET
 
 from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
 from .json import Json, JsonObject
@@ -61,11 +61,7 @@ def _with_extra(result: JsonObject, extra: Mapping[str, Any] | None) -> JsonObje
 @cache
 def _fields_of(type_: type[Value]) -> tuple[tuple[str, str, Any], ...]:
     return tuple(
-        (
-            field.name,
-            field.encode_name,
-            None if field.default is NODEFAULT and field.required else field.default,
-        )
+        (field.name, field.encode_name, field.default)
         for field in msgspec.structs.fields(type_)
         if field.encode_name != EXTRA_NAME
     )

@@ -1,0 +1,270 @@
+"""UI messages to model messages, exactly as the SDK's `convertToModelMessages` gives them.
+
+Works on plain JSON. A member that is absent here is undefined there; `None` is `null`. Values are
+shared with the input, not copied. What the SDK stumbles over is a `ConversionError`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, TypeVar
+
+from msgspec import UNSET
+
+from partita.errors import ConversionError
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+
+from .convert_fields import Fields, TrackedFields
+from .convert_losses import all_losses
+from .convert_parts import is_data, is_tool, part_type, present
+from .convert_rules import COMPLETE_STATES, RULES, Rules
+from .convert_tools import ModelTool, ToolCall, answers, said
+from .convert_values import is_nullish, joined, spread
+from .schema import check_version
+
+__all__ = ["ConvertDataPart", "ModelTool", "convert_to_model_messages", "convert_with_losses"]
+
+ConvertDataPart: TypeAlias = Callable[[JsonObject], JsonObject | None]
+"""Gives the text or file part that a data part is to the model; `None` leaves it out."""
+
+FieldsT = TypeVar("FieldsT", bound=Fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    rules: Rules
+    tools: Mapping[str, ModelTool | None]
+    ignore_incomplete: bool
+    convert_data_part: ConvertDataPart | None
+    last_user: int
+    """Index of the last user message that supersedes earlier requests for approval; 0 if none does."""
+    output: list[JsonObject] = field(default_factory=list[JsonObject])
+
+    @property
+    def filters(self) -> bool:
+        """Whether some tool calls are left out before anything is converted."""
+        return self.ignore_incomplete or self.last_user > 0
+
+    def emit(self, role: str, content: Json, **members: Json) -> None:
+        self.output.append(present(role=role, content=content, **members))
+
+
+def convert_to_model_messages(
+    messages: Sequence[JsonObject],
+    *,
+    version: int = 7,
+    tools: Mapping[str, ModelTool | None] | None = None,
+    ignore_incomplete_tool_calls: bool = False,
+    convert_data_part: ConvertDataPart | None = None,
+) -> list[JsonObject]:
+    """The model messages that the SDK of that version makes of UI messages."""
+    sources = _sources(messages, Fields)
+    conversion = _conversion(sources, version, tools, ignore_incomplete_tool_calls, convert_data_part)
+    return _convert(sources, conversion)
+
+
+def convert_with_losses(
+    messages: Sequence[JsonObject],
+    *,
+    version: int = 7,
+    tools: Mapping[str, ModelTool | None] | None = None,
+    ignore_incomplete_tool_calls: bool = False,
+    convert_data_part: ConvertDataPart | None = None,
+) -> tuple[list[JsonObject], list[Loss]]:
+    """The same model messages, and every member of the input that they do not tell."""
+    sources = _sources(messages, TrackedFields)
+    conversion = _conversion(sources, version, tools, ignore_incomplete_tool_calls, convert_data_part)
+    return _convert(sources, conversion), all_losses(sources, conversion.rules)
+
+
+def _sources(messages: Sequence[JsonObject], fields: type[FieldsT]) -> list[FieldsT]:
+    if not isinstance(messages, list | tuple):
+        raise ConversionError(f"messages is {kind_of(messages)}", where="messages", hint="give a list")
+    return [fields(message, f"messages[{index}]") for index, message in enumerate(messages)]
+
+
+def _conversion(
+    sources: Sequence[Fields],
+    version: int,
+    tools: Mapping[str, ModelTool | None] | None,
+    ignore_incomplete: bool,
+    convert_data_part: ConvertDataPart | None,
+) -> _Conversion:
+    rules = RULES[check_version(version)]
+    users = (index for index, message in enumerate(sources) if message.peek("role") == "user")
+    last_user = max(users, default=0) if rules.user_supersedes else 0
+    return _Conversion(rules, tools or {}, ignore_incomplete, convert_data_part, last_user)
+
+
+def _convert(sources: Sequence[Fields], conversion: _Conversion) -> list[JsonObject]:
+    for index, message in enumerate(sources):
+        role = message.peek("role")
+        if not isinstance(role, str) or role not in _ROLES:
+            raise ConversionError(
+                f"no such role: {role!r}" if isinstance(role, str) else "no message with a role",
+                where=message.where,
+                hint="use system, user or assistant",
+            )
+        message.carry("role")
+        if conversion.filters:
+            parts = _complete_parts(message, index, conversion)
+        elif role == "assistant" and _may_lack_parts(sources, index, conversion):
+            parts = []
+        else:
+            parts = message.items("parts")
+        _ROLES[role](message, parts, conversion)
+    return conversion.output
+
+
+def _may_lack_parts(sources: Sequence[Fields], index: int, conversion: _Conversion) -> bool:
+    """Whether an assistant message has no parts, and the SDK passes it over.
+
+    Version 7 looks at all parts for a `rawInput` first, and breaks on a message without parts unless
+    it found one before.
+    """
+    parts = sources[index].peek("parts")
+    if not is_nullish(parts) and parts != "":
+        return False
+    return not conversion.rules.needs_parts or any(_has_raw_input(message) for message in sources[:index])
+
+
+def _has_raw_input(message: Fields) -> bool:
+    parts = message.peek("parts")
+    return is_array(parts) and any(
+        is_object(part)
+        and isinstance(part.get("type"), str)
+        and is_tool(part["type"])
+        and part.get("state") == "output-error"
+        and "rawInput" in part
+        for part in parts
+    )
+
+
+def _complete_parts(message: Fields, index: int, conversion: _Conversion) -> list[Fields]:
+    kept: list[Fields] = []
+    for part in message.items("parts"):
+        state = part.peek("state")
+        if not is_tool(part_type(part)):
+            kept.append(part)
+        elif index < conversion.last_user and state == "approval-requested":
+            part.drop("a later user message passed the request over")
+        elif conversion.ignore_incomplete and _is_incomplete(part, state, conversion.rules):
+            part.drop("incomplete tool calls are ignored")
+        else:
+            kept.append(part)
+    return kept
+
+
+def _is_incomplete(part: Fields, state: Json, rules: Rules) -> bool:
+    if state == "output-available" and part.peek("preliminary") is True:
+        return True
+    if rules.incomplete_states is not None:
+        return state in tuple(rules.incomplete_states)
+    return state not in tuple(COMPLETE_STATES)
+
+
+def _convert_system(message: Fields, parts: Sequence[Fields], conversion: _Conversion) -> None:
+    texts: list[Json] = []
+    options: JsonObject = {}
+    owners: dict[str, Fields] = {}  # of two texts with options of one provider, the later one's count
+    for part in parts:
+        if part.value is None:
+            part_type(part)
+        if part.peek("type") != "text":
+            part.drop("a system message holds text only")
+            continue
+        part.carry("type")
+        value = part.peek("text")
+        texts.append(part.take("text") if isinstance(value, str) else value)
+        metadata = part.peek("providerMetadata")
+        options |= spread(metadata)
+        if is_object(metadata) and metadata:
+            owners |= dict.fromkeys(metadata, part.inside("providerMetadata"))
+    for key, owner in owners.items():
+        owner.carry(key)
+    conversion.emit("system", joined(texts, ""), providerOptions=options or UNSET)
+
+
+def _convert_user(message: Fields, parts: Sequence[Fields], conversion: _Conversion) -> None:
+    content: list[JsonObject] = []
+    for part in parts:
+        type_ = part_type(part)
+        if type_ in conversion.rules.user_parts:
+            part.carry("type")
+            content.append(conversion.rules.user_parts[type_](part))
+        elif is_data(type_):
+            content.extend(_convert_data(part, conversion))
+        else:
+            part.drop("a user message holds text and files only")
+    conversion.emit("user", content)
+
+
+def _convert_assistant(message: Fields, parts: Sequence[Fields], conversion: _Conversion) -> None:
+    before = len(conversion.output)
+    step: list[Fields] = []
+    for part in parts:
+        type_ = part_type(part)
+        if type_ in conversion.rules.assistant_parts or is_tool(type_) or is_data(type_):
+            step.append(part)
+        elif type_ == "step-start":
+            part.carry("type")
+            _convert_step(step, conversion)
+            step = []
+        elif type_ == "steering-message" and conversion.rules.steering:
+            part.carry("type")
+            _convert_step(step, conversion)
+            step = []
+            conversion.emit("user", [_convert_steering(item, conversion) for item in part.items("parts")])
+        else:
+            part.drop("model messages have no such part")
+    _convert_step(step, conversion)
+    if len(conversion.output) == before:
+        message.drop("none of its parts goes into a model message")
+
+
+def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
+    """The assistant message of one step, and the tool message that answers it."""
+    if not step:
+        return
+    content: list[JsonObject] = []
+    calls: list[ToolCall] = []
+    for part in step:
+        type_ = part_type(part)
+        if is_tool(type_):
+            calls.append(ToolCall(part, conversion.rules, conversion.tools))
+            content.extend(said(calls[-1]))
+        elif is_data(type_):
+            content.extend(_convert_data(part, conversion))
+        else:
+            part.carry("type")
+            content.append(conversion.rules.assistant_parts[type_](part))
+    if content or conversion.rules.empty_messages:
+        conversion.emit("assistant", content)
+    answered = [call for call in calls if call.answered]
+    results = [result for call in answered for result in answers(call)]
+    if results or (answered and conversion.rules.empty_messages):
+        conversion.emit("tool", results)
+
+
+def _convert_steering(part: Fields, conversion: _Conversion) -> JsonObject:
+    type_ = part.peek("type")
+    if type_ in ("text", "file"):
+        part.carry("type")
+    # whatever is not text is taken for a file
+    return conversion.rules.user_parts["text" if type_ == "text" else "file"](part)
+
+
+def _convert_data(part: Fields, conversion: _Conversion) -> list[JsonObject]:
+    if conversion.convert_data_part is None:
+        part.drop("no function to convert data parts was given")
+        return []
+    converted = conversion.convert_data_part(part.value)
+    part.drop("data parts become what the given function makes of them")
+    return [] if converted is None else [converted]
+
+
+_ROLES: Final[dict[str, Callable[[Fields, Sequence[Fields], _Conversion], None]]] = {
+    "system": _convert_system,
+    "user": _convert_user,
+    "assistant": _convert_assistant,
+}

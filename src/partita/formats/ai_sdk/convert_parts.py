@@ -1,0 +1,107 @@
+"""Parts of UI messages that become one part of a model message each."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import UNSET
+
+from partita.errors import ConversionError
+from partita.types.json import Json, JsonObject, kind_of
+
+from .convert_fields import Fields
+from .convert_values import address, is_nullish
+
+Converter: TypeAlias = Callable[[Fields], JsonObject]
+
+
+def present(**members: Json) -> JsonObject:
+    """The members that are not absent."""
+    return {key: value for key, value in members.items() if value is not UNSET}
+
+
+def part_type(part: Fields) -> str:
+    """The type of a part, which must be a string."""
+    value = part.peek("type")
+    if not isinstance(value, str):
+        found = "a part without type" if value is UNSET else f"a part whose type is {kind_of(value)}"
+        raise ConversionError(
+            kind_of(part.value) + " instead of a part" if not isinstance(part.value, dict) else found,
+            where=part.where,
+            hint="validate the messages first",
+        )
+    return value
+
+
+def is_tool(type_: str) -> bool:
+    """Whether parts of this type are tool calls."""
+    return type_ == "dynamic-tool" or type_.startswith("tool-")
+
+
+def is_data(type_: str) -> bool:
+    """Whether parts of this type hold an application's own data."""
+    return type_.startswith("data-")
+
+
+def text(part: Fields) -> JsonObject:
+    """Text, said by anyone."""
+    return present(type="text", text=part.take("text"), providerOptions=part.take_first("providerMetadata"))
+
+
+def reasoning(part: Fields) -> JsonObject:
+    """Words the model wrote for itself."""
+    return present(type="reasoning", text=part.take("text"), providerOptions=part.take("providerMetadata"))
+
+
+def custom(part: Fields) -> JsonObject:
+    """Something only one provider knows."""
+    return present(type="custom", kind=part.take("kind"), providerOptions=part.take_first("providerMetadata"))
+
+
+def bare_file(part: Fields) -> JsonObject:
+    """A file by its address, without provider options."""
+    return present(
+        type="file", mediaType=part.take("mediaType"), filename=part.take("filename"), data=part.take("url")
+    )
+
+
+def plain_file(part: Fields) -> JsonObject:
+    """A file by its address."""
+    return bare_file(part) | present(providerOptions=part.take_first("providerMetadata"))
+
+
+def tagged_file(part: Fields) -> JsonObject:
+    """A file by the provider's reference to it, or by its normalized address."""
+    return present(
+        type="file",
+        mediaType=part.take("mediaType"),
+        filename=part.take("filename"),
+        data=_file_data(part),
+        providerOptions=part.take_first("providerMetadata"),
+    )
+
+
+def reasoning_file(part: Fields) -> JsonObject:
+    """A file the model made while it reasoned."""
+    return present(
+        type="reasoning-file",
+        mediaType=part.take("mediaType"),
+        data=_address_data(part),
+        providerOptions=part.take("providerMetadata"),
+    )
+
+
+def _file_data(part: Fields) -> JsonObject:
+    if is_nullish(part.peek("providerReference")):
+        return _address_data(part)
+    part.lose("url", "the provider's own reference is sent instead")
+    return {"type": "reference", "reference": part.take("providerReference")}
+
+
+def _address_data(part: Fields) -> JsonObject:
+    url = part.peek("url")
+    normal = address(url, f"{part.where}.url")
+    if normal == url:
+        part.carry("url")
+    else:
+        part.lose("url", "the address is sent in its normal form")
+    return {"type": "url", "url": normal}

@@ -1,0 +1,151 @@
+"""Canonical messages → UI messages of AI SDK 5, 6 or 7.
+
+Lost: what stands around a message (thread, times, owner, usage), results without their call, and in
+older versions what they do not know. All of it is told.
+"""
+
+from collections.abc import Mapping, Sequence
+from msgspec.structs import replace
+
+from partita.formats.format import Dumped
+from partita.formats.losses import Loss
+from partita.stream.rules import Version
+from partita.types.codec import to_json
+from partita.types.fold import fold
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    NetworkExecution,
+    Part,
+    ToolCallPart,
+    ToolMessage,
+)
+from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
+from partita.types.value import unkept
+
+from .ui_downgrade import downgrade
+from .ui_tools import FORMAT, NETWORK_KEY, dump_tool
+
+AROUND: Mapping[str, str] = {
+    "threadId": "UI messages do not name their thread",
+    "createdAt": "UI messages have no time; put it in the metadata",
+    "resourceId": "UI messages do not name their owner",
+    "parentId": "UI messages form one line, without branches",
+    "runId": "UI messages do not name their run",
+    "seq": "UI messages are in order by their place in the list",
+    "internal": "UI messages are all shown",
+}
+"""Fields around the content that have no place in a UI message, and why."""
+
+
+def dump(messages: Sequence[Message], version: Version = 7) -> Dumped:
+    """Messages as the list that `useChat` takes."""
+    losses: list[Loss] = []
+    folded = fold(messages)
+    payload = [
+        dump_message(message, f"$[{index}]", losses, version)
+        for index, message in enumerate(folded)
+        if not _is_orphan(message, f"$[{index}]", losses)
+    ]
+    return Dumped(payload, tuple(losses))
+
+
+def _is_orphan(message: Message, path: str, losses: list[Loss]) -> bool:
+    if not isinstance(message, ToolMessage):
+        return False
+    losses.append(Loss.of(path, to_json(message), "its results belong to no call here"))
+    return True
+
+
+def dump_message(message: Message, path: str, losses: list[Loss], version: Version) -> JsonObject:
+    """One message, with what it loses."""
+    content = message.content
+    plain: JsonObject = to_json(replace(message, content=replace(content, parts=())))  # pyright: ignore[reportArgumentType] # each role takes its own content
+    losses.extend(Loss.of(f"{path}.{key}", plain[key], why) for key, why in AROUND.items() if key in plain)
+    losses.extend(_content_losses(plain["content"], f"{path}.content"))
+    if message.type == "event":
+        losses.append(Loss(f"{path}.type", "event", "UI messages have no kinds"))
+    result: JsonObject = {"id": message.id, "role": plain["role"]}
+    if "metadata" in plain["content"]:
+        result["metadata"] = plain["content"]["metadata"]
+    parts = [
+        dump_part(part, f"{path}.content.parts[{i}]", losses, version) for i, part in enumerate(content.parts)
+    ]
+    result["parts"] = [part for part in parts if part is not None]
+    if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
+        result["parts"].append(_dump_network(message, message.content.network_execution, path, version))
+    for key, value in unkept(message.extra).items():
+        result.setdefault(key, value)
+    return result
+
+
+def _content_losses(content: JsonObject, path: str) -> list[Loss]:
+    carried = {"parts", "format", "metadata", "networkExecution"}
+    return [
+        Loss.of(f"{path}.{key}", value, "UI messages carry parts and metadata alone")
+        for key, value in content.items()
+        if key not in carried
+    ]
+
+
+def dump_part(part: Part, path: str, losses: list[Loss], version: Version) -> Json:
+    """One part, or `None` when the version has nothing like it."""
+    match part:
+        case ToolCallPart():
+            result: Json = dump_tool(part, path, losses)
+            if part.children:
+                result["childMessages"] = [
+                    dump_message(child, f"{path}.children[{index}]", losses, version)
+                    for index, child in enumerate(part.children)
+                ]
+        case DataPart():
+            result = _dump_data(part)
+        case ImagePart():
+            result = _dump_image(part, path, losses)
+        case ForeignPart(format=format_, value=value):
+            if format_ != FORMAT:
+                losses.append(Loss.of(path, to_json(part), "it has no form in UI messages"))
+                return None
+            return value
+        case UnknownPart():
+            return to_json(part)
+        case _:
+            result = {**to_json(replace(part, extra=None)), **unkept(part.extra)}
+    return downgrade(result, version, path, losses)
+
+
+def _dump_data(part: DataPart) -> JsonObject:
+    plain: JsonObject = to_json(replace(part, extra=None))
+    del plain["name"]
+    return plain | {"type": f"data-{part.name}"} | unkept(part.extra)
+
+
+def _dump_image(part: ImagePart, path: str, losses: list[Loss]) -> JsonObject:
+    losses.append(Loss(f"{path}.type", "image", "UI messages keep images as files"))
+    plain: JsonObject = to_json(replace(part, extra=None))
+    if "name" in plain:
+        plain["filename"] = plain.pop("name")
+    return {**plain, "type": "file", "mediaType": part.media_type or "image/*", **unkept(part.extra)}
+
+
+def _dump_network(
+    message: AssistantMessage, network: NetworkExecution, path: str, version: Version
+) -> JsonObject:
+    """A network execution as clients can draw it; the whole of it rides along, so nothing is lost."""
+    result = network.final_result
+    drawn: list[Loss] = []  # what the drawing leaves out is no loss: the whole rides in the metadata
+    children = [dump_message(child, path, drawn, version) for child in (result.messages if result else ())]
+    part: JsonObject = {
+        "type": "dynamic-tool",
+        "toolCallId": f"{message.id}:network",
+        "toolName": network.primitive_type,
+        "state": "output-available" if result else "input-available",
+        "input": {"primitiveId": network.primitive_id, "selectionReason": network.selection_reason},
+        "toolMetadata": {NETWORK_KEY: to_json(network)},
+    }
+    if result:
+        part["output"] = result.text
+    if children:
+        part["childMessages"] = children
+    return part

@@ -1,0 +1,136 @@
+"""The parts of a message while it grows: each in a slot that knows how to settle into its value.
+
+Deltas are put aside, O(1) each, and joined when someone looks.
+"""
+
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from partita.types.json import Json, JsonObject, heal
+from partita.types.messages import AssistantPart, Message, ToolCallPart
+from partita.types.parts import DataPart, ReasoningPart, TextPart
+
+from .partial_json import PartialJson
+
+
+class FixedSlot:
+    """A part that will not change."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: AssistantPart) -> None:
+        self.part = part
+
+    def settle(self) -> AssistantPart:
+        """The part as it is now."""
+        return self.part
+
+
+class BlockSlot:
+    """A text or a piece of reasoning that is being written."""
+
+    __slots__ = ("part", "pieces")
+
+    def __init__(self, part: TextPart | ReasoningPart) -> None:
+        self.part = part
+        self.pieces: list[str] = []
+
+    def settle(self) -> TextPart | ReasoningPart:
+        """The part with every piece so far."""
+        if self.pieces:
+            # The seam is healed too: a delta may end between the halves of a surrogate pair.
+            text, seam = self.part.text[:-1], self.part.text[-1:]
+            self.part = replace(self.part, text=text + heal(seam + "".join(self.pieces)))
+            self.pieces.clear()
+        return self.part
+
+
+class DataSlot:
+    """Data that a later chunk may replace."""
+
+    __slots__ = ("part",)
+
+    def __init__(self, part: DataPart) -> None:
+        self.part = part
+
+    def settle(self) -> DataPart:
+        """The part as it is now."""
+        return self.part
+
+
+class OpenInput:
+    """The input of a call while the model writes it, and what its start chunk said of the call."""
+
+    __slots__ = ("_text", "dynamic", "encoding", "name", "slot", "title", "tool_metadata")
+
+    def __init__(
+        self,
+        text: PartialJson,
+        *,
+        name: str,
+        dynamic: bool,
+        encoding: Literal["json", "text"] | None = None,
+        title: str | None = None,
+        tool_metadata: JsonObject | None = None,
+    ) -> None:
+        self._text = text
+        self.name = name
+        self.dynamic = dynamic
+        self.encoding: Literal["json", "text"] | None = encoding
+        self.title = title
+        self.tool_metadata = tool_metadata
+        self.slot: CallSlot | None = None
+
+    def feed(self, delta: str) -> None:
+        """Put the next piece aside."""
+        self._text.feed(delta)
+
+    @property
+    def text(self) -> str:
+        """The raw text so far."""
+        return self._text.text
+
+    def value(self) -> Json | UnsetType:
+        """What the text so far amounts to."""
+        return self.text if self.encoding == "text" else self._text.read().value
+
+
+class Children(Protocol):
+    """The messages of a sub-agent while they grow."""
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages as they are now."""
+        ...
+
+
+class CallSlot:
+    """A tool call. While `source` is set, its input is whatever that holds when someone looks."""
+
+    __slots__ = ("at", "children", "hides_raw", "part", "source")
+
+    def __init__(self, part: ToolCallPart, at: int) -> None:
+        self.part = part
+        self.at = at
+        self.source: OpenInput | None = None
+        self.hides_raw = False  # the first delta of a dynamic call in a new step leaves no raw text
+        self.children: Children | None = None
+
+    def settle(self) -> ToolCallPart:
+        """The part with its input so far and its sub-agent's messages."""
+        if self.source is not None:
+            raw = UNSET if self.hides_raw else self.source.text
+            self.part = replace(self.part, input=self.source.value(), raw_input=raw)
+        if self.children is not None:
+            self.part = replace(self.part, children=self.children.messages())
+        return self.part
+
+    def release(self) -> ToolCallPart:
+        """Settle, and stop following the input: a later chunk has the word."""
+        part = self.settle()
+        self.source = None
+        return part
+
+
+Slot: TypeAlias = FixedSlot | BlockSlot | DataSlot | CallSlot

@@ -1,0 +1,348 @@
+"""The two views of tool calls: `expand` sets calls and results apart, `fold` brings them together.
+
+The merged view is stored and shown: an output is part of its call. The model's view is what providers
+speak: an assistant message with calls, then tool messages with their results.
+
+`expand` cuts an assistant message that holds outputs into pieces: one a step, and a new one where a call
+id comes again. Behind each piece stand its results. The first piece is the message itself, piece `k` is
+`ID#k`, and the results of piece `k` are `ID#k:results`; both repeat the fields around the content, no
+more. A call keeps all but its output, what came with the output, and its state, which goes back to what
+it was before. A state that does not follow from the output stays. An output stays with a call whose state
+says that it is still open.
+
+`fold` is the inverse. A result goes to a call with its id and no output: the nearest before it, else the
+nearest after it, however far. The call remembers the message the result came in, unless it is the one
+that `expand` writes anyway. A result that finds no call stays where it is, as do the other parts of a
+tool message. Pieces are joined when nothing but tool messages stands between them.
+
+Only the messages given are rewritten: those of sub-agents, in `children`, stay as they are.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar, assert_never
+
+from msgspec.structs import replace
+
+from .messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    Part,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from .parts import StepStartPart
+from .tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+    ToolState,
+)
+
+SETTLED: frozenset[ToolState] = frozenset({"output-available", "output-error", "output-denied"})
+"""The states of a call that has come to its end."""
+
+TAKEN_OUT = JsonOutput(None)
+"""Stands for the output in a result that is kept only for what its call has no field for."""
+
+Position: TypeAlias = tuple[int, int]
+"""Where a part is: the index of its message, and its own index in there."""
+
+MessageT = TypeVar("MessageT", AssistantMessage, ToolMessage)
+
+
+class _Answer(NamedTuple):
+    """A result, where it is, and the message it came in."""
+
+    position: Position
+    message: ToolMessage
+    result: ToolResultPart
+
+
+class _Piece(NamedTuple):
+    """An assistant message, where it is, and which piece it is of which message."""
+
+    place: int
+    message: AssistantMessage
+    number: int
+    head_place: int
+    head: AssistantMessage
+
+
+def expand(messages: Iterable[Message]) -> list[Message]:
+    """The model's view: every output apart from its call, in a tool message right behind it."""
+    view: list[Message] = []
+    results: Message | None = None
+    for message in messages:
+        match message:
+            case AssistantMessage() if any(map(_is_answered, message.parts)):
+                view.extend(_expanded(message))
+                results = view[-1]
+            case ToolMessage() if (
+                results is not None and results is view[-1] and _is_rest_of(results, message)
+            ):
+                view[-1] = _with_parts(message, [*results.parts, *message.parts])
+            case _:
+                view.append(message)
+    return view
+
+
+def fold(messages: Sequence[Message]) -> list[Message]:
+    """The merged view: every output in its call, every message in one piece."""
+    answers = _answers(messages)
+    taken = {answer.position for answer in answers.values()}
+    joined: defaultdict[int, list[AssistantPart]] = defaultdict(list)
+    for piece in _pieces(messages):
+        joined[piece.head_place].extend(_answered_parts(piece, answers))
+    folded: list[Message] = []
+    for place, message in enumerate(messages):
+        match message:
+            case AssistantMessage():
+                if place in joined:
+                    folded.append(_with_parts(message, joined[place]))
+            case ToolMessage():
+                left = [part for index, part in enumerate(message.parts) if (place, index) not in taken]
+                if left or not message.parts:
+                    folded.append(_with_parts(message, left))
+            case SystemMessage() | UserMessage():
+                folded.append(message)
+            case _:
+                assert_never(message)
+    return folded
+
+
+def state_after(output: ToolOutput) -> ToolState:
+    """The state of a call once it has this output."""
+    match output:
+        case TextOutput() | JsonOutput() | ContentOutput():
+            return "output-available"
+        case ErrorTextOutput() | ErrorJsonOutput() | InterruptedOutput():
+            return "output-error"
+        case ExecutionDeniedOutput():
+            return "output-denied"
+        case _:
+            assert_never(output)
+
+
+def state_before(call: ToolCallPart) -> ToolState:
+    """The state a call had before its output came."""
+    if call.approval is None:
+        return "input-available"
+    return "approval-requested" if call.approval.approved is None else "approval-responded"
+
+
+def _expanded(message: AssistantMessage) -> Iterator[Message]:
+    for number, parts in enumerate(_steps(message.parts), 1):
+        yield _piece(message, number, [_open_again(part) for part in parts])
+        yield from _results(message, number, parts)
+
+
+def _steps(parts: Iterable[AssistantPart]) -> Iterator[list[AssistantPart]]:
+    """The parts of each piece. No call id stands twice in one, so that `fold` finds each call again."""
+    step: list[AssistantPart] = []
+    call_ids: set[str] = set()
+    for part in parts:
+        again = isinstance(part, ToolCallPart) and part.id in call_ids
+        if step and (again or isinstance(part, StepStartPart)):
+            yield step
+            step, call_ids = [], set()
+        if isinstance(part, ToolCallPart):
+            call_ids.add(part.id)
+        step.append(part)
+    yield step
+
+
+def _piece(message: AssistantMessage, number: int, parts: Iterable[AssistantPart]) -> AssistantMessage:
+    if number == 1:
+        return _with_parts(message, parts)
+    content = AssistantContent(parts=tuple(parts))
+    return replace(message, id=f"{message.id}#{number}", content=content, extra=None)
+
+
+def _results(message: AssistantMessage, number: int, parts: Iterable[AssistantPart]) -> Iterator[ToolMessage]:
+    """The tool messages behind a piece, in the order of the calls; one a message the results came in."""
+    own = _own_origin(message, number)
+    groups: list[tuple[ToolMessage, list[ToolResultPart]]] = []
+    latest: dict[str, int] = {}
+    for call in filter(_is_answered, parts):
+        origin = own if call.result_message is None else _with_parts(call.result_message, [])
+        at = latest.get(origin.id)
+        if at is None or groups[at][0] != origin:
+            at = latest[origin.id] = len(groups)
+            groups.append((origin, []))
+        groups[at][1].append(_result(call))
+    for origin, results in groups:
+        yield _with_parts(origin, results)
+
+
+def _own_origin(message: AssistantMessage, number: int) -> ToolMessage:
+    """The message that results come in when they have none of their own, without its parts."""
+    return ToolMessage(
+        id=f"{message.id}#{number}:results",
+        thread_id=message.thread_id,
+        type="tool",
+        created_at=message.created_at,
+        resource_id=message.resource_id,
+        parent_id=message.parent_id,
+        run_id=message.run_id,
+        seq=message.seq,
+        internal=message.internal,
+        content=(),
+    )
+
+
+def _is_answered(part: AssistantPart) -> TypeGuard[ToolCallPart]:
+    """Whether `part` is a call whose output may leave it, because `fold` can bring it back as it was."""
+    if not isinstance(part, ToolCallPart) or part.output is None or part.state not in SETTLED:
+        return False
+    origin = part.result_message
+    return origin is None or origin.parts == _remainder(part, _result(part))
+
+
+def _open_again(part: AssistantPart) -> AssistantPart:
+    if not _is_answered(part) or part.output is None:
+        return part
+    follows = part.state == state_after(part.output)
+    return replace(
+        part,
+        state=state_before(part) if follows else part.state,
+        output=None,
+        result_provider_metadata=None,
+        result_message=None,
+    )
+
+
+def _result(call: ToolCallPart) -> ToolResultPart:
+    kept = call.result_message.parts if call.result_message else ()
+    match kept:
+        case (ToolResultPart() as result,):
+            pass
+        case _:
+            result = ToolResultPart(call.id, call.name, TAKEN_OUT)
+    return replace(result, id=call.id, output=call.output, provider_metadata=call.result_provider_metadata)
+
+
+def _remainder(call: ToolCallPart, result: ToolResultPart) -> tuple[ToolResultPart, ...]:
+    """What a result says beyond the fields of its call: another name, fields nobody knows."""
+    if result.name == call.name and not result.extra:
+        return ()
+    return (replace(result, output=TAKEN_OUT, provider_metadata=None),)
+
+
+def _is_rest_of(results: Message, message: ToolMessage) -> bool:
+    """Whether `message` is what `fold` left of the message that `results` came in."""
+    if not isinstance(results, ToolMessage) or not message.parts:
+        return False
+    return _with_parts(message, []) == _with_parts(results, [])
+
+
+def _answers(messages: Sequence[Message]) -> dict[Position, _Answer]:
+    """The result of each open call that has one, by the position of the call."""
+    found: dict[Position, _Answer] = {}
+    early: list[_Answer] = []
+    waiting: defaultdict[str, list[Position]] = defaultdict(list)  # open calls by id, the next one last
+    for place, message in enumerate(messages):
+        match message:
+            case AssistantMessage():
+                for call_id, position in reversed(_open_calls(place, message)):
+                    waiting[call_id].append(position)
+            case ToolMessage():
+                for answer in _answers_in(place, message):
+                    calls = waiting[answer.result.id]
+                    if calls:
+                        found[calls.pop()] = answer
+                    else:
+                        early.append(answer)
+            case SystemMessage() | UserMessage():
+                pass
+            case _:
+                assert_never(message)
+    return found | _answers_before_calls(early, waiting)
+
+
+def _answers_before_calls(
+    early: Iterable[_Answer], waiting: Mapping[str, list[Position]]
+) -> dict[Position, _Answer]:
+    """The calls that `early` results answer: no call before them was open, so all that wait come later."""
+    found: dict[Position, _Answer] = {}
+    queues = {call_id: sorted(positions, reverse=True) for call_id, positions in waiting.items()}
+    for answer in early:
+        queue = queues[answer.result.id]
+        if queue:
+            found[queue.pop()] = answer
+    return found
+
+
+def _open_calls(place: int, message: AssistantMessage) -> list[tuple[str, Position]]:
+    return [
+        (part.id, (place, index))
+        for index, part in enumerate(message.parts)
+        if isinstance(part, ToolCallPart) and _is_open(part)
+    ]
+
+
+def _answers_in(place: int, message: ToolMessage) -> list[_Answer]:
+    return [
+        _Answer((place, index), message, part)
+        for index, part in enumerate(message.parts)
+        if isinstance(part, ToolResultPart)
+    ]
+
+
+def _is_open(call: ToolCallPart) -> bool:
+    """Whether a result can be put into `call` without pushing anything out."""
+    return call.output is None and call.result_message is None and call.result_provider_metadata is None
+
+
+def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:
+    """Every assistant message, with the message it is a piece of: often itself."""
+    last: _Piece | None = None
+    for place, message in enumerate(messages):
+        match message:
+            case AssistantMessage():
+                last = _next_piece(last, place, message) or _Piece(place, message, 1, place, message)
+                yield last
+            case ToolMessage():
+                pass
+            case SystemMessage() | UserMessage():
+                last = None
+            case _:
+                assert_never(message)
+
+
+def _next_piece(last: _Piece | None, place: int, message: AssistantMessage) -> _Piece | None:
+    if last is None or message != _piece(last.head, last.number + 1, message.parts):
+        return None
+    return _Piece(place, message, last.number + 1, last.head_place, last.head)
+
+
+def _answered_parts(piece: _Piece, answers: Mapping[Position, _Answer]) -> Iterator[AssistantPart]:
+    for index, part in enumerate(piece.message.parts):
+        answer = answers.get((piece.place, index))
+        yield _answered(piece, part, answer) if answer and isinstance(part, ToolCallPart) else part
+
+
+def _answered(piece: _Piece, call: ToolCallPart, answer: _Answer) -> ToolCallPart:
+    result = answer.result
+    origin = _with_parts(answer.message, _remainder(call, result))
+    return replace(
+        call,
+        state=call.state if call.state in SETTLED else state_after(result.output),
+        output=result.output,
+        result_provider_metadata=result.provider_metadata,
+        result_message=None if origin == _own_origin(piece.head, piece.number) else origin,
+    )
+
+
+def _with_parts(message: MessageT, parts: Iterable[Part]) -> MessageT:
+    return replace(message, content=replace(message.content, parts=tuple(parts)))

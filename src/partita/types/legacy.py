@@ -1,0 +1,306 @@
+"""The old message shape, one content a message: still read, and turned into today's messages.
+
+Every old message warns. `upgrade` gives the message to use instead; what has no place there goes to `extra`.
+"""
+
+import inspect
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, assert_never
+
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+
+from .codec import Codec
+from .json import Json, JsonObject
+from .messages import (
+    AssistantContent,
+    AssistantMessage,
+    Envelope,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from .parts import FilePart, ImagePart, ReasoningPart, TextPart, UnknownPart
+from .times import Moment
+from .tools import (
+    ContentItem,
+    ContentOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolOutputBase,
+    ToolResultPart,
+)
+from .usage import Usage
+from .value import Value, kept
+
+REPLACEMENT = (
+    "LegacyMessage is deprecated: use SystemMessage, UserMessage, AssistantMessage or ToolMessage; "
+    "partita.types.legacy.upgrade() makes the right one"
+)
+
+
+class LegacyContentBase(Value, tag_field="type"):
+    """What every old content is: a value told apart by its `type`."""
+
+
+class LegacyText(LegacyContentBase, tag="text"):
+    """Words, in the old shape."""
+
+    text: str
+
+
+class LegacyThinking(LegacyContentBase, tag="thinking"):
+    """Words the model wrote for itself, in the old shape."""
+
+    reasoning: str
+    token_count: int | None = None
+
+
+class LegacyImage(LegacyContentBase, tag="image"):
+    """A picture, in the old shape: a url, or bare base64."""
+
+    data: str
+    media_type: str
+    name: str | None = None
+
+
+class LegacyFile(LegacyContentBase, tag="file"):
+    """A file, in the old shape: a url, or bare base64."""
+
+    data: str
+    media_type: str
+    filename: str | None = None
+
+
+class LegacyToolCall(LegacyContentBase, tag="tool-call"):
+    """A call of a tool, in the old shape."""
+
+    id: str
+    name: str
+    input: Json
+
+
+class LegacyToolResult(LegacyContentBase, tag="tool-result"):
+    """What a tool gave back, in the old shape: a typed output, or any JSON in even older data."""
+
+    id: str
+    name: str
+    output: Json
+
+
+LegacyContent: TypeAlias = (
+    LegacyText | LegacyThinking | LegacyImage | LegacyFile | LegacyToolCall | LegacyToolResult | UnknownPart
+)
+LegacyRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+class LegacyMessage(Value, kw_only=True):
+    """A message of the old shape, with one content. Deprecated: `upgrade` makes the message of its role."""
+
+    id: str
+    role: LegacyRole
+    content: LegacyContent | str
+    timestamp: Moment
+    parent_id: str | None = None
+    usage: JsonObject | None = None
+
+    def __post_init__(self) -> None:
+        warnings.warn(REPLACEMENT, DeprecationWarning, stacklevel=_level_outside())
+
+
+class LegacyContentOutput(ToolOutputBase, tag="content"):
+    """The old `content` output: its images and files hold `data`, not a url."""
+
+    value: tuple[LegacyText | LegacyImage | LegacyFile | UnknownPart, ...]
+
+
+UpgradedPart: TypeAlias = (
+    TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart | UnknownPart
+)
+
+LEGACY: Codec[LegacyMessage] = Codec(LegacyMessage)
+_OUTPUT: Codec[ToolOutput] = Codec(ToolOutput)
+_CONTENT_OUTPUT: Codec[LegacyContentOutput] = Codec(LegacyContentOutput)
+
+USAGE_FIELDS: Mapping[str, str] = {
+    "input": "input_tokens",
+    "inputTokens": "input_tokens",
+    "promptTokens": "input_tokens",
+    "output": "output_tokens",
+    "outputTokens": "output_tokens",
+    "completionTokens": "output_tokens",
+    "total": "total_tokens",
+    "totalTokens": "total_tokens",
+    "reasoning": "reasoning_tokens",
+    "reasoningTokens": "reasoning_tokens",
+    "cacheRead": "cached_input_tokens",
+    "cachedInputTokens": "cached_input_tokens",
+    "cacheWrite": "cache_write_tokens",
+    "cacheWriteTokens": "cache_write_tokens",
+}
+"""Names that counts had, with today's. Where two names mean one count, the first to come is taken."""
+
+BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]*(?:=\s*){0,2}")
+"""Bare base64, of either alphabet. A url has a colon or a dot, which this has not."""
+
+HOLDS: Mapping[LegacyRole, str] = {
+    "system": "text",
+    "user": "text, an image or a file",
+    "assistant": "text, thinking, an image, a file, a tool call or a tool result",
+    "tool": "a tool result",
+}
+
+
+def decode_legacy(text: bytes | str) -> LegacyMessage:
+    """An old message from its JSON text."""
+    return LEGACY.decode(text)
+
+
+def read_legacy(value: Json) -> LegacyMessage:
+    """An old message from plain JSON."""
+    return LEGACY.read(value)
+
+
+def upgrade(legacy: LegacyMessage) -> Message:
+    """Today's message for an old one; a `DecodeError` when its role may not hold its content."""
+    message = _message(legacy, _part(legacy.content))
+    unplaced: JsonObject = dict(legacy.extra or {})
+    if legacy.usage is not None and not isinstance(message, AssistantMessage):
+        unplaced["usage"] = legacy.usage
+    if legacy.role == "assistant" and isinstance(message, ToolMessage):
+        unplaced["role"] = legacy.role
+    return replace(message, extra=kept(unplaced, type(message)))
+
+
+def _message(legacy: LegacyMessage, part: UpgradedPart) -> Message:
+    envelope = Envelope(id=legacy.id, created_at=legacy.timestamp, parent_id=legacy.parent_id)
+    match legacy.role, part:
+        case "system", TextPart() | UnknownPart():
+            return SystemMessage(content=[part], **envelope)
+        case "user", TextPart() | ImagePart() | FilePart() | UnknownPart():
+            return UserMessage(content=[part], **envelope)
+        case (("tool" | "assistant"), ToolResultPart()):
+            return ToolMessage(content=[part], **envelope)
+        case "tool", UnknownPart():
+            return ToolMessage(content=[part], **envelope)
+        case "assistant", (
+            TextPart() | ReasoningPart() | ImagePart() | FilePart() | ToolCallPart() | UnknownPart()
+        ):
+            usage = None if legacy.usage is None else _usage(legacy.usage)
+            return AssistantMessage(content=AssistantContent(parts=(part,), usage=usage), **envelope)
+        case _:
+            raise _refusal(legacy)
+
+
+def _part(content: LegacyContent | str) -> UpgradedPart:
+    match content:
+        case str():
+            return TextPart(text=content)
+        case LegacyThinking():
+            extra = kept(content.extra or {}, ReasoningPart)
+            return ReasoningPart(text=content.reasoning, token_count=content.token_count, extra=extra)
+        case LegacyToolCall():
+            return ToolCallPart(
+                id=content.id,
+                name=content.name,
+                state="input-available",
+                input=content.input,
+                extra=kept(content.extra or {}, ToolCallPart),
+            )
+        case LegacyToolResult():
+            extra = kept(content.extra or {}, ToolResultPart)
+            return ToolResultPart(
+                id=content.id, name=content.name, output=_output(content.output), extra=extra
+            )
+        case _:
+            return _item(content)
+
+
+def _item(
+    content: LegacyText | LegacyImage | LegacyFile | UnknownPart,
+) -> TextPart | ImagePart | FilePart | UnknownPart:
+    match content:
+        case LegacyText():
+            return TextPart(text=content.text, extra=kept(content.extra or {}, TextPart))
+        case LegacyImage():
+            return ImagePart(
+                url=_url(content),
+                media_type=content.media_type,
+                name=content.name,
+                extra=kept(content.extra or {}, ImagePart),
+            )
+        case LegacyFile():
+            return FilePart(
+                url=_url(content),
+                media_type=content.media_type,
+                filename=content.filename,
+                extra=kept(content.extra or {}, FilePart),
+            )
+        case UnknownPart():
+            return content
+        case _:
+            assert_never(content)
+
+
+def _url(content: LegacyImage | LegacyFile) -> str:
+    if BASE64.fullmatch(content.data):
+        return f"data:{content.media_type};base64,{content.data}"
+    return content.data
+
+
+def _output(output: Json) -> ToolOutput:
+    """A typed output as it is; other text as text; anything else as JSON."""
+    if isinstance(output, str):
+        return TextOutput(value=output)
+    try:
+        return _OUTPUT.read(output)
+    except DecodeError:
+        return _content_output(output)
+
+
+def _content_output(output: Json) -> ToolOutput:
+    try:
+        content = _CONTENT_OUTPUT.read(output)
+    except DecodeError:
+        return JsonOutput(value=output)
+    items: tuple[ContentItem, ...] = tuple(_item(item) for item in content.value)
+    return ContentOutput(value=items, provider_metadata=content.provider_metadata, extra=content.extra)
+
+
+def _usage(counts: JsonObject) -> Usage:
+    known: dict[str, int] = {}
+    unplaced: JsonObject = {}
+    for key, count in counts.items():
+        name = USAGE_FIELDS.get(key)
+        if name is None or name in known or not isinstance(count, int) or isinstance(count, bool):
+            unplaced[key] = count
+        else:
+            known[name] = count
+    return replace(Usage(), **known, extra=kept(unplaced, Usage))
+
+
+def _refusal(legacy: LegacyMessage) -> DecodeError:
+    kind = "text" if isinstance(legacy.content, str) else legacy.content.__struct_config__.tag
+    return DecodeError(
+        f"{legacy.role} message {legacy.id!r} holds {kind}",
+        where="$.content",
+        hint=f"the role {legacy.role} holds {HOLDS[legacy.role]}: correct the role or the content",
+        expected=HOLDS[legacy.role],
+        found=str(kind),
+    )
+
+
+def _level_outside() -> int:
+    """The stack level of the first frame outside this package: the line that a warning should name."""
+    frame = inspect.currentframe()
+    level = 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("partita."):
+        frame = frame.f_back
+        level += 1
+    return level
