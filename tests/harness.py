@@ -69,7 +69,6 @@ class Reader:
     """An accumulator and the snapshots a watcher of it sees."""
 
     def __init__(self, case: JsonObject, version: Version) -> None:
-        self.version = version
         self.snapshots: list[JsonObject] = []
         self.count = 0
         self.final: JsonObject | None = None
@@ -89,7 +88,8 @@ class Reader:
                 self.snapshots.append(self.final)
 
     def message(self) -> JsonObject:
-        message: JsonObject = dump([self.accumulator.snapshot()], self.version).payload[0]
+        # As it is: a reader of an older version keeps what it does not know in a message it continues.
+        message: JsonObject = dump([self.accumulator.snapshot()]).payload[0]
         return message
 
     def result(self, error: JsonObject | None) -> JsonObject:

@@ -1,15 +1,14 @@
 """Our values as fields of pydantic models and bodies of FastAPI routes. Only pydantic itself imports this.
 
-Reading is ours, so nothing is lost; a value passes as it is; JSON is what `encode` writes; and the JSON
-Schema is that of `schema`, each value a definition of its own.
+Reading is ours, so that nothing is lost; a value passes as it is; JSON is what `encode` writes; and the
+JSON Schema is that of `schema`, where each value is a definition of its own.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeAlias, get_args
+from typing import Any, get_args
 
-from pydantic import GetJsonSchemaHandler, Tag
-from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue
-from pydantic_core import core_schema as core
+from pydantic import GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticSerializationUnexpectedValue, core_schema
 
 from partita.errors import DecodeError
 
@@ -19,22 +18,141 @@ from .json import Json, JsonObject, is_object, kind_of
 from .messages import Part
 from .parts import UnknownPart
 from .reading import ALIASES
-from .schema import describe, reachable, references, values_of, with_references
+from .schema import (
+    describe,
+    held_values,
+    public_components,
+    public_values,
+    reachable,
+    references,
+    with_references,
+)
 from .value import Value
 
-Definitions: TypeAlias = Mapping[str, core.DefinitionReferenceSchema]
+# Keys of pydantic's metadata: how a schema is described, and what a member of a union is called in errors.
+DESCRIBERS = "pydantic_js_functions"
+UNION_LABEL = "pydantic_internal_union_tag_key"
+
+OPEN_TAGS: Mapping[type[Value], str] = {
+    UnknownPart: "a type that is not known",
+    UnknownChunk: "a type that is not known",
+    DataChunk: "data-NAME",
+}
 
 
-def core_schema_of(cls: type[Value]) -> core.CoreSchema:
-    """How pydantic reads, writes and describes a value, with a definition for all that it holds."""
-    (schema,), components = describe((cls,))
-    classes = {value.__name__: value for value in values_of(cls)}
-    definitions = [
-        _value_definition(classes[name], components[name])
-        if name in classes
-        else _union_definition(name, components[name])
-        for name in sorted(reachable(schema, components))
+def core_schema_of(cls: type[Value]) -> CoreSchema:
+    """How pydantic reads, writes and describes a value: a definition for it and for all that it holds."""
+    components = public_components() if cls in public_values() else describe((cls,))[1]
+    classes = {value.__name__: value for value in held_values(cls)}
+    names = sorted(reachable({"$ref": cls.__name__}, components))
+    refs = {name: _ref(name, classes.get(name)) for name in names}
+    return core_schema.definitions_schema(
+        core_schema.definition_reference_schema(refs[cls.__name__], metadata={UNION_LABEL: cls.__name__}),
+        [_definition(name, classes.get(name), components[name], refs) for name in names],
+    )
+
+
+def _ref(name: str, cls: type[Value] | None) -> str:
+    """A name for a definition. pydantic shows its last word and cuts what follows the colon."""
+    module = __name__ if cls is None else cls.__module__
+    return f"{module}.{name}:partita"
+
+
+def _definition(
+    name: str, cls: type[Value] | None, component: JsonObject, refs: Mapping[str, str]
+) -> CoreSchema:
+    """The definition of a value, or of a union when there is no class."""
+    held = [
+        core_schema.definition_reference_schema(refs[other]) for other in dict.fromkeys(references(component))
     ]
-    reference = core.definition_reference_schema(_ref(cls.__name__))
-    tagged = Tag(cls.__name__).__get_pydantic_core_schema__(cls, lambda _: reference)  # names it in errors
-    return core.definitions_schema(tagged, definitions)
+    metadata = {DESCRIBERS: [_describer(component, refs)]}
+    if cls is None:
+        return core_schema.union_schema([*held], ref=refs[name], metadata=metadata)
+    # The inner schema is never asked. It names what a value holds, for pydantic drops unnamed definitions.
+    return core_schema.no_info_wrap_validator_function(
+        _validator(cls),
+        core_schema.union_schema([*held]) if held else core_schema.any_schema(),
+        ref=refs[name],
+        metadata=metadata,
+        serialization=core_schema.plain_serializer_function_ser_schema(_serializer(cls), when_used="json"),
+    )
+
+
+def _describer(component: JsonObject, refs: Mapping[str, str]) -> Callable[..., JsonObject]:
+    def describe_json(schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonObject:
+        handler(schema)  # so that pydantic meets the definitions it has put inline
+
+        def refer(name: str) -> str:
+            return str(handler(core_schema.definition_reference_schema(refs[name]))["$ref"])
+
+        result: JsonObject = with_references(component, refer)
+        return result
+
+    return describe_json
+
+
+def _validator(cls: type[Value]) -> Callable[[Json, Any], Value]:
+    codec: Codec[Value] = Codec(_family(cls) or cls)
+
+    def validate(value: Json, _: Any) -> Value:
+        if isinstance(value, cls):
+            return value
+        try:
+            _check_tag(cls, value)
+        except DecodeError as error:  # a kind of its own, for a union reports it once a member
+            raise PydanticCustomError("partita_tag", "{error}", _context(error)) from error
+        try:
+            return codec.read(value)
+        except DecodeError as error:
+            raise PydanticCustomError("partita_value", "{error}", _context(error)) from error
+
+    return validate
+
+
+def _context(error: DecodeError) -> dict[str, Any]:
+    return {"error": str(error), "where": error.where, "hint": error.hint}
+
+
+def _serializer(cls: type[Value]) -> Callable[[object], Json]:
+    def serialize(value: object) -> Json:
+        if not isinstance(value, cls):  # so that a union goes on to its next member
+            raise PydanticSerializationUnexpectedValue(
+                f"expected {cls.__name__}, found {type(value).__name__}"
+            )
+        return to_json(value)
+
+    return serialize
+
+
+def _check_tag(cls: type[Value], value: Json) -> None:
+    """Refuse the data of another member of a union early, and data without a tag."""
+    field = cls.__struct_config__.tag_field
+    if field is None or not is_object(value):
+        return
+    tag: object = value.get(field)
+    if isinstance(tag, str) and _claims(cls, tag):
+        return
+    expected = OPEN_TAGS.get(cls) or repr(cls.__struct_config__.tag)
+    found = repr(tag) if isinstance(tag, str) else kind_of(tag)
+    raise DecodeError(
+        f"expected {expected}, found {found}",
+        where=f"$.{field}",
+        hint=f"{cls.__name__} takes {expected} alone",
+        expected=expected,
+        found=found,
+    )
+
+
+def _claims(cls: type[Value], tag: str) -> bool:
+    """Whether data with this tag is for `cls`. The unknown value of a family takes what no other takes."""
+    if cls is UnknownPart or cls is UnknownChunk:
+        return not any(_claims(other, tag) for other in get_args(_family(cls)) if other is not cls)
+    if cls is DataChunk:
+        return tag.startswith(DATA_PREFIX)
+    own = cls.__struct_config__.tag
+    return own in (tag, ALIASES[tag][0] if tag in ALIASES else tag)
+
+
+def _family(cls: type[Value]) -> Any:
+    """The union to read a part or a chunk with: alone, it does not know old names and open tags."""
+    return next((family for family in (Part, Chunk) if cls in get_args(family)), None)

@@ -5,6 +5,7 @@ fields may stand anywhere, unknown parts and chunks wherever a part or a chunk m
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, get_args
 
 import msgspec
@@ -85,12 +86,23 @@ def json_schema(type_: Any) -> JsonObject:
 
 def schema_components(ref_template: str = REF_TEMPLATE) -> dict[str, JsonObject]:
     """The schemas of all public values and unions by name, as an OpenAPI document lists them."""
-    _, components = describe(SINGLES)
     refer = _filling(ref_template)
-    return {name: with_references(schema, refer) for name, schema in sorted(components.items())}
+    return {name: with_references(schema, refer) for name, schema in sorted(public_components().items())}
 
 
-def values_of(*types: Any) -> list[type[Value]]:
+@cache
+def public_components() -> Mapping[str, JsonObject]:
+    """The same schemas as `describe` writes them, made once: not to be changed."""
+    return describe(SINGLES)[1]
+
+
+@cache
+def public_values() -> tuple[type[Value], ...]:
+    """Every public value, in the order of the unions and of what they hold."""
+    return tuple(held_values(*(union.members for union in UNIONS.values()), *SINGLES))
+
+
+def held_values(*types: Any) -> list[type[Value]]:
     """Every value that `types` hold, at any remove, in the order they are met."""
     found: dict[type[Value], None] = {}
     waiting = list(types)

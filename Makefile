@@ -1,0 +1,56 @@
+# Everything installs itself: Python >= 3.11, Node >= 20 and make are all that must be there.
+PYTHON ?= python3
+BIN := .venv/bin
+NODE := tests/conformance/node_modules/.package-lock.json
+CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json))
+export PYTHONDONTWRITEBYTECODE ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint types unit conformance bench typescript format clean
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: .venv/installed $(NODE) $(CLIENTS) ## Create .venv and install everything the tests need
+
+run: .venv/installed ## Take the tour: a recorded stream, folded, drawn and converted
+	@$(BIN)/partita tour
+
+test: setup lint types unit ## Run all checks and tests, as CI does
+
+lint: .venv/installed ## Check the form of the code
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: setup ## Check the types, with mypy and pyright
+	$(BIN)/mypy
+	tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
+
+unit: setup ## Run the tests, a bounded sample of the conformance ones included
+	$(BIN)/python -m pytest -n auto
+
+conformance: setup ## Compare with the real ai packages at length (about an hour)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/conformance
+
+bench: setup ## Measure ourselves beside the real ai package
+	$(BIN)/python -m benchmarks
+
+typescript: .venv/installed ## Write the TypeScript types of the web page anew
+	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
+
+format: .venv/installed ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## Remove everything that setup made
+	rm -rf .venv tests/conformance/node_modules tests/conformance/clients/node_modules
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Partita needs Python 3.11 or newer; set PYTHON=python3.x")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+%/node_modules/.package-lock.json: %/package.json %/package-lock.json
+	npm ci --prefix $* --no-audit --no-fund --loglevel=error
+	@touch $@

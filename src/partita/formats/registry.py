@@ -1,0 +1,113 @@
+"""The formats there are, by name. Others add theirs through the entry point group `partita.formats`."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib.metadata import entry_points
+from typing import get_args
+
+from partita.errors import FormatError
+from partita.stream.rules import Version
+from partita.types.codec import MESSAGES, read_message, to_json
+from partita.types.json import Json, is_array
+from partita.types.legacy import read_legacy, upgrade
+from partita.types.messages import Message
+
+from .ai_sdk import core_v4, model_dump, model_load, ui_dump, ui_load, ui_v4_dump, ui_v4_load
+from .ai_sdk.data_stream_v4 import DataStreamDecoder
+from .ai_sdk.full_stream import FullStreamDecoder
+from .chunks import ChunkDecoder
+from .format import Dumped, Format, Loaded
+
+ENTRY_POINTS = "partita.formats"
+
+ALIASES: Mapping[str, str] = {
+    "ui": "ai-sdk-ui-v7",
+    "model": "ai-sdk-model-v7",
+    "core": "ai-sdk-model-v4",
+    "chunks": "ai-sdk-chunks",
+    "message": "canonical",
+}
+"""Short names for what is meant most often."""
+
+
+@cache
+def formats() -> Mapping[str, Format]:
+    """Every format by name: ours, then those that other packages bring."""
+    found = {format_.name: format_ for format_ in _own()}
+    for entry in entry_points(group=ENTRY_POINTS):
+        loaded: Format = entry.load()
+        found.setdefault(loaded.name, loaded)
+    return found
+
+
+def get_format(name: str) -> Format:
+    """The format of that name or alias."""
+    known = formats()
+    full = ALIASES.get(name, name)
+    if full not in known:
+        near = get_close_matches(name, [*known, *ALIASES], n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise FormatError(f"no format {name!r}", hint=f"{hint}there are {', '.join(sorted(known))}")
+    return known[full]
+
+
+def convert(payload: Json, source: str, target: str) -> Dumped:
+    """A payload of one format in another, with the losses of both ways."""
+    reading, writing = get_format(source), get_format(target)
+    if reading.load is None:
+        raise FormatError(f"{reading.name} is a stream, not a list of messages", hint="fold it first")
+    if writing.dump is None:
+        raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
+    loaded = reading.load(payload)
+    dumped = writing.dump(loaded.messages)
+    return Dumped(dumped.payload, loaded.losses + dumped.losses)
+
+
+def _own() -> list[Format]:
+    versions: tuple[Version, ...] = get_args(Version)
+    return [
+        Format("canonical", "Partita's own messages", load_canonical, dump_canonical),
+        Format("legacy", "messages with one content (deprecated)", load_legacy),
+        Format("ai-sdk-ui-v4", "AI SDK 4 UI messages", ui_v4_load.load, ui_v4_dump.dump),
+        *(
+            Format(f"ai-sdk-ui-v{v}", f"AI SDK {v} UI messages", ui_load.load, partial(ui_dump.dump, version=v))
+            for v in versions
+        ),
+        Format("ai-sdk-model-v4", "AI SDK 4 core messages", core_v4.load, core_v4.dump),
+        *(
+            Format(
+                f"ai-sdk-model-v{v}",
+                f"AI SDK {v} model messages",
+                partial(model_load.load, version=v),
+                partial(model_dump.dump, version=v),
+            )
+            for v in versions
+        ),
+        Format("ai-sdk-chunks", "AI SDK UI message chunks, and ours", decoder=ChunkDecoder),
+        Format("ai-sdk-data-stream-v4", "AI SDK 4 data stream lines", decoder=DataStreamDecoder),
+        *(
+            Format(
+                f"ai-sdk-full-stream-v{v}",
+                f"AI SDK {v} fullStream parts",
+                decoder=partial(FullStreamDecoder, version=v),
+            )
+            for v in versions
+        ),
+    ]
+
+
+def load_canonical(payload: Json) -> Loaded:
+    """Canonical messages, one or a list, from plain JSON."""
+    return Loaded(MESSAGES.read(payload) if is_array(payload) else (read_message(payload),))
+
+
+def dump_canonical(messages: Sequence[Message]) -> Dumped:
+    """Canonical messages as plain JSON."""
+    return Dumped(to_json(messages))
+
+
+def load_legacy(payload: Json) -> Loaded:
+    """Messages of the old one-content shape."""
+    raws = payload if is_array(payload) else [payload]
+    return Loaded(tuple(upgrade(read_legacy(raw)) for raw in raws))

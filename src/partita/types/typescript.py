@@ -1,0 +1,154 @@
+"""TypeScript declarations of every public value, for the web page and for clients.
+
+python -m partita.types.typescript > web/src/partita.gen.ts
+"""
+
+import inspect
+import json
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from msgspec import NODEFAULT, UnsetType
+from msgspec.structs import FieldInfo, fields
+
+from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
+from .legacy import LegacyRole
+from .messages import ContentBase, MessageType, PrimitiveType
+from .parts import PartState, UnknownPart
+from .runs import RunStatus
+from .schema import NOT_ON_WIRE, UNION_NAMES, UNIONS, public_components, public_values
+from .tools import Interruption, ToolState
+from .value import EXTRA_NAME, Value
+
+HEADER = """\
+// Generated from the Python types. Do not edit; run this instead:
+//     python -m partita.types.typescript > web/src/partita.gen.ts
+//
+// The declarations say what Partita writes. It reads more: a message may come with a string or a list of
+// parts for its content, and without the fields that are derived.
+
+declare const unknownTag: unique symbol;
+
+/**
+ * A type that these declarations do not know: any string when the program runs. The brand keeps it apart
+ * from every known type, so that comparing `type` narrows a union that has an open end.
+ */
+export type UnknownTag = `${string & { readonly [unknownTag]: true }}`;
+"""
+
+LITERALS: Mapping[str, tuple[Any, str]] = {
+    "MessageType": (MessageType, "What kind of message it is; an event is a notice, not talk."),
+    "PartState": (PartState, "Whether a text is still coming."),
+    "ToolState": (ToolState, "How far a tool call has come."),
+    "Interruption": (Interruption, "Why a call never gave an output."),
+    "PrimitiveType": (PrimitiveType, "What a network may choose to run."),
+    "RunStatus": (RunStatus, "How far a run has come."),
+    "LegacyRole": (LegacyRole, "Who spoke, in the old shape."),
+}
+LITERAL_NAMES = {get_args(literal): name for name, (literal, _) in LITERALS.items()}
+
+OPEN_TAGS: Mapping[type[Value], str] = {
+    UnknownPart: "UnknownTag",
+    UnknownChunk: "UnknownTag",
+    DataChunk: f"`{DATA_PREFIX}${{string}}`",
+}
+
+LEAVES: Mapping[Any, str] = {
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    datetime: "string",
+    Any: "unknown",
+}
+
+
+def typescript() -> str:
+    """All declarations, as the text of one module."""
+    literals = (_alias(name, text, _choices(literal)) for name, (literal, text) in LITERALS.items())
+    values = map(_interface, public_values())
+    unions = (
+        _alias(name, union.description, [member.__name__ for member in get_args(union.members)])
+        for name, union in UNIONS.items()
+    )
+    return "\n".join([HEADER, *literals, *values, *unions])
+
+
+def _alias(name: str, description: str, members: Sequence[str]) -> str:
+    lines = "".join(f"\n  | {member}" for member in members)
+    return f"{_comment(description)}export type {name} ={lines};\n"
+
+
+def _interface(type_: type[Value]) -> str:
+    lines = "".join(f"  readonly {line};\n" for line in _fields(type_))
+    return f"{_comment(_description(type_))}export interface {type_.__name__} {{\n{lines}}}\n"
+
+
+def _description(type_: type[Value]) -> str:
+    text = " ".join((inspect.getdoc(type_) or "").split())
+    deprecated = public_components()[type_.__name__].get("deprecated", False)
+    return f"{text}\n@deprecated Use `Message`." if deprecated else text
+
+
+def _comment(text: str) -> str:
+    lines = text.replace("*/", "*\\/").split("\n")
+    return (
+        f"/** {lines[0]} */\n"
+        if len(lines) == 1
+        else "".join(["/**\n", *(f" * {line}\n" for line in lines), " */\n"])
+    )
+
+
+def _fields(type_: type[Value]) -> Iterator[str]:
+    config = type_.__struct_config__
+    if config.tag_field:
+        yield f"{config.tag_field}: {OPEN_TAGS.get(type_) or json.dumps(config.tag)}"
+    hidden = {EXTRA_NAME, *(NOT_ON_WIRE if type_ in OPEN_TAGS else ())}
+    for field in fields(type_):
+        if field.encode_name not in hidden:
+            yield f"{field.encode_name}{'?' if _may_be_absent(field) else ''}: {_expression(field.type)}"
+    yield "[key: string]: unknown"
+
+
+def _may_be_absent(field: FieldInfo) -> bool:
+    """Whether a field is left out at times. What a factory gives is always written."""
+    return not field.required and field.default_factory is NODEFAULT
+
+
+def _expression(type_: Any) -> str:
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        return _expression(arguments[0])
+    if origin is Literal:
+        return LITERAL_NAMES.get(arguments) or " | ".join(_choices(type_))
+    if origin in (Union, types.UnionType):
+        return " | ".join(_members(arguments))
+    if origin is tuple:
+        item = _expression(arguments[0])
+        return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
+    if origin is dict:
+        return f"Readonly<Record<string, {_expression(arguments[1])}>>"
+    return LEAVES.get(type_) or str(type_.__name__)
+
+
+def _choices(literal: Any) -> list[str]:
+    return [json.dumps(choice) for choice in get_args(literal)]
+
+
+def _members(arguments: Sequence[Any]) -> list[str]:
+    """The members of a union that are written, under one name where they have one."""
+    classes = [member for member in arguments if isinstance(member, type) and issubclass(member, Value)]
+    if any(issubclass(member, ContentBase) for member in classes):
+        return [member.__name__ for member in classes]  # its short forms are read, never written
+    names = [member.__name__ for member in classes]
+    union = UNION_NAMES.get(frozenset(names))
+    absent = (type(None), UnsetType)
+    others = [_expression(member) for member in arguments if member not in (*classes, *absent)]
+    return [*([union] if union else names), *others]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(typescript())

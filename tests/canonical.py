@@ -1,0 +1,251 @@
+"""Hypothesis strategies for canonical values, made from their types: a new value or field is drawn too."""
+
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import msgspec
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from msgspec import UnsetType
+
+from partita.types.chunks import ChildChunk, ChildMessage, Chunk, UnknownChunk
+from partita.types.events import AgentStreamEvent
+from partita.types.fold import state_after, state_before
+from partita.types.json import Json, JsonObject, heal, is_array, is_object
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    MessageBase,
+    Part,
+    SystemContent,
+    SystemPart,
+    ToolCallPart,
+    ToolContent,
+    ToolMessage,
+    ToolPart,
+    UserContent,
+    UserPart,
+)
+from partita.types.parts import ForeignPart, StepStartPart, UnknownPart
+from partita.types.runs import Run
+from partita.types.threads import Thread
+from partita.types.tools import ToolOutput, ToolResultPart
+from partita.types.value import EXTRA_NAME, Extra, Value
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which values are drawn: with what no one knows, with broken strings, how deep."""
+
+    unknown: bool = True  # unknown fields, unknown and foreign parts, unknown chunks
+    surrogates: bool = False  # lone halves of surrogate pairs in strings
+    coherent: bool = False  # the state of a call says what its approval and its output say
+    depth: int = 2  # how many levels of messages or chunks stand inside each other
+
+
+ANYTHING = Options()
+KNOWN = Options(unknown=False)
+BROKEN_STRINGS = Options(surrogates=True)
+COHERENT = Options(unknown=False, coherent=True)
+
+DEEPER = {"children", "result_message", "network_execution", "final_result", "messages", "tool_calls"}
+"""Optional fields that hold messages again."""
+
+PARTS: Mapping[str, Any] = {
+    "system": SystemPart,
+    "user": UserPart,
+    "assistant": AssistantPart,
+    "tool": ToolPart,
+}
+WEIGHTS: Mapping[Any, int] = {
+    **dict.fromkeys((SystemContent, UserContent, AssistantContent, ToolContent), 4),
+    ToolCallPart: 10,
+    ToolResultPart: 4,
+    StepStartPart: 3,
+    AssistantMessage: 3,
+}
+"""How much likelier than its neighbours a member of a union is: calls have most to get wrong."""
+
+CALL_IDS = ("c1", "c2", "c3", "call é")
+ZONES = (UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8)))
+UNKNOWN_NAMES = ("future", "x-note", "snake_case", "naïve ключ", "")
+
+
+def messages(options: Options = ANYTHING) -> SearchStrategy[Message]:
+    """Messages of every role."""
+    return values_of(Message, options)
+
+
+def assistant_messages(options: Options = ANYTHING) -> SearchStrategy[AssistantMessage]:
+    """Assistant messages, with calls in every state."""
+    return values_of(AssistantMessage, options)
+
+
+def parts(role: str, options: Options = ANYTHING) -> SearchStrategy[Part]:
+    """The parts that a role may hold."""
+    return values_of(PARTS[role], options)
+
+
+def tool_outputs(options: Options = ANYTHING) -> SearchStrategy[ToolOutput]:
+    """The seven kinds of tool output."""
+    return values_of(ToolOutput, options)
+
+
+def chunks(options: Options = ANYTHING) -> SearchStrategy[Chunk]:
+    """Every chunk of the stream."""
+    return values_of(Chunk, options)
+
+
+def agent_events(options: Options = ANYTHING) -> SearchStrategy[AgentStreamEvent]:
+    """What an agent service says."""
+    return values_of(AgentStreamEvent, options)
+
+
+def threads(options: Options = ANYTHING) -> SearchStrategy[Thread]:
+    """Conversations."""
+    return values_of(Thread, options)
+
+
+def runs(options: Options = ANYTHING) -> SearchStrategy[Run]:
+    """Runs."""
+    return values_of(Run, options)
+
+
+@cache
+def texts(options: Options = ANYTHING) -> SearchStrategy[str]:
+    """Strings in any script; `heal`ed, for JSON cannot tell two halves from a pair."""
+    if not options.surrogates:
+        return st.text(max_size=8)
+    halves = st.sampled_from("a€😀\ud83d\ude00\udfff")
+    return st.text(halves, max_size=6).map(heal)
+
+
+@cache
+def json_values(options: Options = ANYTHING) -> SearchStrategy[Json]:
+    """Any JSON value, small."""
+    leaves = (
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    ) | texts(options)
+    return st.recursive(
+        leaves,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts(options), inner, max_size=2),
+        max_leaves=3,
+    )
+
+
+@cache
+def moments() -> SearchStrategy[datetime]:
+    """Aware datetimes, not all in UTC."""
+    return st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.sampled_from(ZONES))  # noqa: DTZ001 # hypothesis adds the zone
+
+
+@st.composite
+def junk_fields(draw: DrawFn, value: Json, options: Options = ANYTHING) -> Json:
+    """A copy of plain JSON with fields that no version knows, in any of its objects."""
+    if is_array(value):
+        return [draw(junk_fields(item, options)) for item in value]
+    if not is_object(value):
+        return value
+    # File ids by provider are strings, whatever their names: there, junk is an error.
+    copy: JsonObject = {
+        key: item if key == "providerReference" else draw(junk_fields(item, options))
+        for key, item in value.items()
+    }
+    return draw(_unknown_fields(options) | st.just({})) | copy
+
+
+def _unknown_fields(options: Options) -> SearchStrategy[JsonObject]:
+    return st.dictionaries(st.sampled_from(UNKNOWN_NAMES), json_values(options), min_size=1, max_size=2)
+
+
+@cache
+def values_of(type_: Any, options: Options = ANYTHING) -> SearchStrategy[Any]:
+    """Values of any type that a field of ours may have."""
+    simple: Mapping[Any, SearchStrategy[Any]] = {
+        Any: json_values(options),
+        str: texts(options),
+        int: st.integers(),
+        float: st.floats(allow_nan=False, allow_infinity=False),
+        bool: st.booleans(),
+    }
+    if type_ in simple:
+        return simple[type_]
+    match get_origin(type_):
+        case origin if origin is Literal:
+            return st.sampled_from(get_args(type_))
+        case origin if origin is Annotated:
+            return moments()
+        case origin if origin in (Union, types.UnionType):
+            members = [member for m in _members(type_, options) for member in [m] * WEIGHTS.get(m, 1)]
+            return st.sampled_from(members).flatmap(lambda member: values_of(member, options))
+        case origin if origin is tuple:
+            return st.lists(values_of(get_args(type_)[0], options), max_size=3).map(tuple)
+        case origin if origin is dict:
+            return st.dictionaries(texts(options), values_of(get_args(type_)[1], options), max_size=2)
+        case _:
+            return _values(type_, options)
+
+
+def _members(type_: Any, options: Options) -> list[Any]:
+    """The members of a union to draw from; absence is drawn by leaving a field out."""
+    left_out: set[Any] = {type(None), UnsetType}
+    if not options.unknown:
+        left_out |= {UnknownPart, UnknownChunk, ForeignPart}
+    if options.depth == 0:
+        left_out |= {ChildChunk, ChildMessage}
+    return [member for member in get_args(type_) if member not in left_out]
+
+
+def _values(type_: type[Value], options: Options) -> SearchStrategy[Any]:
+    if type_ is UnknownPart or type_ is UnknownChunk:
+        return _unknown_values(type_, options)
+    required: dict[str, SearchStrategy[Any]] = {}
+    optional: dict[str, SearchStrategy[Any]] = {}
+    for field in msgspec.structs.fields(type_):
+        if field.encode_name == EXTRA_NAME:
+            if options.unknown:
+                optional["extra"] = _unknown_fields(options).map(Extra)
+        elif field.required:
+            required[field.name] = _field(field.name, field.type, options)
+        elif field.name not in DEEPER or options.depth > 0:
+            optional[field.name] = _field(field.name, field.type, options)
+    if issubclass(type_, MessageBase):
+        required["id"] = st.text("abcé-", min_size=1, max_size=6)
+    if type_ in (ToolCallPart, ToolResultPart):
+        required["id"] = st.sampled_from(CALL_IDS)
+    made = st.fixed_dictionaries(required, optional=optional).map(lambda fields: type_(**fields))
+    if type_ is ToolCallPart and options.coherent:
+        return made.map(_coherent)
+    return made
+
+
+def _field(name: str, type_: Any, options: Options) -> SearchStrategy[Any]:
+    if name == "result_message":
+        return values_of(ToolMessage, replace(options, depth=0)).map(_without_parts)
+    if name in DEEPER or name in ("chunk", "message"):
+        return values_of(type_, replace(options, depth=max(options.depth - 1, 0)))
+    return values_of(type_, options)
+
+
+def _without_parts(message: ToolMessage) -> ToolMessage:
+    return msgspec.structs.replace(message, content=msgspec.structs.replace(message.content, parts=()))
+
+
+def _coherent(call: ToolCallPart) -> ToolCallPart:
+    if call.output is not None:
+        return msgspec.structs.replace(call, state=state_after(call.output))
+    return msgspec.structs.replace(
+        call, state=state_before(call), result_message=None, result_provider_metadata=None
+    )
+
+
+def _unknown_values(type_: type[UnknownPart | UnknownChunk], options: Options) -> SearchStrategy[Any]:
+    fields = st.dictionaries(texts(options), json_values(options), max_size=2)
+    kinds = st.sampled_from(("future-kind", "Text", "text ", "", "données"))
+    return st.builds(lambda kind, raw: type_(raw=Extra(raw | {"type": kind})), kinds, fields)

@@ -1,0 +1,95 @@
+"""The real `ai` packages, asked from Python: what they answer is what ours has to answer."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import IO, Self
+
+from partita.types.json import JsonObject, dumps, loads
+
+HERE = Path(__file__).parent
+
+
+class RealPackage:
+    """One Node process that runs releases 5, 6 and 7; use it as a context manager.
+
+    A request is `{"op": …, "version": 5 | 6 | 7, …}`; the rest of it, and the answer, by `op`:
+
+    `accumulate`      `chunks` or `sse`, `message`, `mode: "sse"`, `trace`
+                      → `final`, `state` (where it differs), `snapshots`, `error`, `errorChunks`,
+                      `invalidChunks`, `parsed`, `trace`
+    `chunk_valid`     `chunk` → `valid`
+    `full_stream`     `parts` of a model's stream, `tools`, `options` → `parts`, `chunks` of one run
+    `model_messages`  `messages`, `options` → `result`, `error`
+    `partial_json`    `text` → `state`, `value`
+    `validate`        `messages`, `options` → `success`, `data`, `error`
+    """
+
+    def __enter__(self) -> Self:
+        command = [_node(), "real.mjs"]
+        self._complaints: IO[bytes] = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            command,
+            cwd=HERE,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._process.kill()
+        with self._complaints, self._process:
+            pass  # closes the pipes, which ends the process, and waits for it
+
+    def ask(self, request: JsonObject) -> JsonObject:
+        """The answer to one request."""
+        return self.ask_many([request])[0]
+
+    def ask_many(self, requests: Sequence[JsonObject]) -> list[JsonObject]:
+        """The answers to `requests`, in their order."""
+        # Node answers while we still write: whoever only wrote, and read later, would wait for ever.
+        lines = [dumps(request) + b"\n" for request in requests]
+        writer = Thread(target=self._write, args=(lines,), daemon=True)
+        writer.start()
+        answers = [self._read() for _ in requests]
+        writer.join()
+        for request, answer in zip(requests, answers, strict=True):
+            if "failure" in answer:
+                raise RuntimeError(f"bad request {str(request)[:500]}\n{answer['failure']}")
+        return answers
+
+    def _write(self, lines: Iterable[bytes]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.writelines(lines)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the process died: the reader finds out and says why
+
+    def _read(self) -> JsonObject:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._complaints.seek(0)
+            complaints = self._complaints.read().decode(errors="replace")
+            raise RuntimeError(f"node ended before it answered:\n{complaints[-2000:]}")
+        answer: JsonObject = loads(line)
+        return answer
+
+
+def _node() -> str:
+    """The path of Node, once it and the packages are found to be there."""
+    node = shutil.which("node")
+    if node is None:
+        raise RuntimeError("no `node` on the PATH: the conformance tests need Node 20 or newer")
+    if not (HERE / "node_modules").is_dir():
+        raise RuntimeError("the real `ai` packages are not installed: run make setup")
+    return node

@@ -1,0 +1,36 @@
+"""When a result of ours equals a result of the real package."""
+
+from partita.types.json import Json, JsonObject, is_array, is_object
+
+
+def same(ours: Json, theirs: Json) -> bool:
+    """Equal as JSON: the order of members does not count, numbers by value, `true` is not `1`."""
+    return canonical(ours) == canonical(theirs)
+
+
+def canonical(value: Json) -> Json:
+    """A value that compares as JSON does."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float):
+        return ("number", float(value))
+    if is_object(value):
+        return {key: canonical(item) for key, item in value.items()}
+    if is_array(value):
+        return [canonical(item) for item in value]
+    raise TypeError(f"{value!r} is not JSON")
+
+
+def difference(ours: JsonObject, theirs: JsonObject) -> str:
+    """What differs between two results, or nothing. Of errors: that there is one, and a stream error's facts."""
+    for key in sorted((ours.keys() | theirs.keys()) - {"id", "error"}):
+        if not same(ours.get(key), theirs.get(key)) or (key in ours) != (key in theirs):
+            return f"{key}:\n  ours   {ours.get(key)!r}\n  theirs {theirs.get(key)!r}"
+    mine, real = ours.get("error"), theirs.get("error")
+    if (mine is None) != (real is None):
+        return f"error:\n  ours   {mine!r}\n  theirs {real!r}"
+    if real is not None and real["name"] == "AI_UIMessageStreamError":
+        facts = ("name", "chunkType", "chunkId")
+        if [mine.get(fact) for fact in facts] != [real.get(fact) for fact in facts]:
+            return f"error:\n  ours   {mine!r}\n  theirs {real!r}"
+    return ""

@@ -1,0 +1,70 @@
+"""Generated streams and messages, valid and broken, through our code and through the real `ai`."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.stream.rules import Version
+from partita.types.json import JsonObject
+from tests import strategies
+from tests.conformance.bridge import RealPackage
+from tests.conformance.comparison import difference
+from tests.harness import run
+
+VERSIONS: tuple[Version, ...] = (5, 6, 7)
+
+pytestmark = pytest.mark.usefixtures("real")
+
+
+def check(real: RealPackage, op: str, version: Version, case: JsonObject) -> None:
+    theirs = real.ask({"op": op, "version": version, **case})
+    ours = run(op, {"id": "generated", **case}, version)
+    assert not difference(ours, theirs), difference(ours, theirs)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("valid", [True, False], ids=["valid", "broken"])
+@given(data=st.data())
+def test_streams_fold_alike(real: RealPackage, version: Version, valid: bool, data: st.DataObject) -> None:
+    chunks = data.draw(strategies.chunk_streams(version, valid=valid))
+    check(real, "accumulate", version, {"chunks": chunks, "trace": True})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_continued_messages_fold_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
+    message, chunks = data.draw(strategies.continued_streams(version))
+    check(real, "accumulate", version, {"message": message, "chunks": chunks, "trace": True})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_clients_refuse_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
+    chunks = data.draw(strategies.sse_damage(version))
+    check(real, "accumulate", version, {"chunks": chunks, "mode": "sse"})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_messages_convert_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
+    messages = data.draw(strategies.ui_messages(version))
+    options: JsonObject = {"ignoreIncompleteToolCalls": data.draw(st.booleans())}
+    if data.draw(st.booleans()):
+        options["convertDataPart"] = data.draw(st.sampled_from(["type-as-text", "only-with-id", "as-file"]))
+    if data.draw(st.booleans()):
+        how = st.sampled_from(["wrap", "content", None])
+        options["tools"] = data.draw(st.dictionaries(st.sampled_from(strategies.TOOL_NAMES), how))
+    check(real, "model_messages", version, {"messages": messages, "options": options})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_messages_validate_alike(real: RealPackage, version: Version, data: st.DataObject) -> None:
+    messages = data.draw(strategies.ui_messages(version))
+    check(real, "validate", version, {"messages": messages, "options": {}})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(text=strategies.json_texts())
+def test_partial_json_reads_alike(real: RealPackage, version: Version, text: str) -> None:
+    check(real, "partial_json", version, {"text": text})

@@ -1,0 +1,15 @@
+"""How many examples a property gets: few by default, more with `HYPOTHESIS_PROFILE=long`."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+QUIET = [
+    HealthCheck.too_slow,  # a busy machine is not a failing test
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.data_too_large,
+    HealthCheck.large_base_example,
+]
+settings.register_profile("default", max_examples=60, deadline=None, suppress_health_check=QUIET)
+settings.register_profile("long", max_examples=3000, deadline=None, suppress_health_check=QUIET)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

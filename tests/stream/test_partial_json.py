@@ -1,0 +1,367 @@
+"""Incomplete JSON is read as the npm package `ai` reads it, however the text is cut into deltas."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.errors import DecodeError, FormatError
+from partita.stream.partial_json import Parsed, PartialJson, parse_partial_json, secure_loads
+from partita.types.json import Json, JsonObject, is_array, is_object
+
+# Recorded results of the real package, where a folder with them lies beside the repository.
+CORPUS = Path(__file__).parents[3] / "shared/corpora/ai-sdk/partial_json.jsonl"
+VERSIONS = (5, 6, 7)
+
+WHOLE: dict[str, Json] = {
+    '{"a":1}': {"a": 1},
+    " [1, 2.5, -3e2]\n": [1, 2.5, -300],
+    "12": 12,
+    "true": True,
+    "null": None,
+    '"x"': "x",
+    '"\\ud83d\\ude00"': "😀",
+    '"\\ud83d"': "\ud83d",
+    '{"a\\":":1}': {'a":': 1},
+    '{"a":1,"a":2}': {"a": 2},
+    '{"constructor":1,"prototype":2}': {"constructor": 1, "prototype": 2},
+    '"__proto__"': "__proto__",
+    '["\\"__proto__\\":", {"constructor":["prototype"]}]': ['"__proto__":', {"constructor": ["prototype"]}],
+}
+
+REPAIRED: dict[str, Json] = {
+    "{": {},
+    '{"a': {},
+    '{"a"': {},
+    '{"a":': {},
+    '{"a":1': {"a": 1},
+    '{"a":1.': {"a": 1},
+    '{"a":1.5e': {"a": 1.5},
+    '{"a":1e+1': {"a": 1},
+    '{"a":-': {},
+    '{"a":12,"b":-': {"a": 12},
+    '{"a":tr': {"a": True},
+    '{"a":fals': {"a": False},
+    '{"a":n': {"a": None},
+    '{"a":true,': {"a": True},
+    "[null,fa": [None, False],
+    '{"a":"x': {"a": "x"},
+    '{"a":"': {"a": ""},
+    '{"a":"x\\': {"a": "x"},
+    '{"a":"x\\n': {"a": "x\n"},
+    '{"a":"x\\"': {"a": 'x"'},
+    '{"a":"x\\u0041': {"a": "xA"},
+    '{"a":"x\\ud83d': {"a": "x\ud83d"},
+    '{"a":"x\ud83d': {"a": "x\ud83d"},
+    '{"a":"x",': {"a": "x"},
+    '{"a":"x","b': {"a": "x"},
+    '{"a":{"b":[{"c":"d': {"a": {"b": [{"c": "d"}]}},
+    '{"a":[1,': {"a": [1]},
+    "[1,]": [1],
+    "[[1],[2": [[1], [2]],
+    "[1e+5": [1e5],
+    '{"a":1,}': {"a": 1},
+    '{"a":1}x': {"a": 1},
+    '{"a":1}{"b":2}': {"a": 1},
+    "{bad": {},
+    '{"a":1 "b":2': {"a": 1},
+    '"str': "str",
+    "tru": True,
+    "12,": 12,
+    "1.": 1,
+    '{"a":1,"__proto__": ': {"a": 1},
+    '{"a":NaN': {},
+    '{"a":1\U0001f600': {"a": 1},
+}
+
+FAILED = [
+    "",
+    " \n",
+    "-",
+    "nope",
+    "undefined",
+    "NaN",
+    "-Infinity",
+    '{"a":01',
+    "[1 x",
+    "[x]",
+    '{"a":"line\nbreak',
+    '{"a":"\\x',
+    "{'a':1}x]",
+    "\ufeff1",
+    "\u00a01\u00a0",
+    '{"__proto__":1}',
+    '{"__proto__":1',
+    '[{"a":{"\\u005f_prot\\u006F__":1}}]',
+    '{"constructor":{"prototype":{}}}',
+    '{"\\u0063onstructor":{"prototype":1',
+    "[1\U0001f600",
+    "[1\U0001f600]",
+    "[true\U0001f600",
+]
+
+# Text and its value by version; absent where the parse fails.
+BY_VERSION: dict[str, dict[int, Json]] = {
+    '{"a":"x\\u00': {6: {"a": "x"}, 7: {"a": "x"}},
+    '{"a":"x\\u': {6: {"a": "x"}, 7: {"a": "x"}},
+    '["\\u00zz': {6: [""], 7: [""]},
+    "[x": {7: []},
+    "[-": {7: []},
+    '{"a":[-': {7: {"a": []}},
+    "[ ": {5: [], 6: [], 7: []},
+}
+
+
+def same(one: Json, other: Json) -> bool:
+    """Equality of JSON: numbers compare by value, but `True` is not 1."""
+    if is_object(one) and is_object(other):
+        return one.keys() == other.keys() and all(same(item, other[key]) for key, item in one.items())
+    if is_array(one) and is_array(other):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def alike(one: Parsed, other: Parsed) -> bool:
+    return one.state == other.state and same(one.value, other.value)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text", WHOLE)
+def test_whole_json_is_a_successful_parse(text: str, version: int) -> None:
+    assert alike(parse_partial_json(text, version), Parsed("successful-parse", WHOLE[text]))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text", REPAIRED)
+def test_a_prefix_is_cut_and_closed(text: str, version: int) -> None:
+    assert alike(parse_partial_json(text, version), Parsed("repaired-parse", REPAIRED[text]))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text", FAILED)
+def test_what_cannot_be_repaired_has_no_value(text: str, version: int) -> None:
+    assert parse_partial_json(text, version) == Parsed("failed-parse", msgspec.UNSET)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text", BY_VERSION)
+def test_versions_differ_in_unicode_escapes_and_array_starts(text: str, version: int) -> None:
+    values = BY_VERSION[text]
+    expected = Parsed("repaired-parse", values[version]) if version in values else Parsed("failed-parse")
+    assert parse_partial_json(text, version) == expected
+
+
+def test_no_text_is_not_an_empty_text() -> None:
+    assert parse_partial_json(None) == Parsed("undefined-input")
+    assert parse_partial_json("") == Parsed("failed-parse")
+
+
+def test_an_unknown_version_is_refused() -> None:
+    with pytest.raises(FormatError, match="use version 5, 6 or 7"):
+        PartialJson(version=8)
+
+
+@pytest.mark.parametrize("opened", ["[", '{"a":', '[{"a":'])
+def test_nesting_too_deep_to_parse_is_a_failed_parse(opened: str) -> None:
+    assert parse_partial_json(opened * 10_000) == Parsed("failed-parse")
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the recorded results are not here")
+@pytest.mark.parametrize("version", [6, 7])
+def test_results_equal_those_of_the_real_package(version: int) -> None:
+    cases = [json.loads(line) for line in CORPUS.read_text().splitlines()]
+    different = [
+        case["id"]
+        for case in cases
+        if "js-number" not in case["tags"]
+        and not alike(parse_partial_json(case["text"], version), recorded(case["expected"][str(version)]))
+    ]
+    assert len(cases) == 400
+    assert different == []
+
+
+def recorded(result: JsonObject) -> Parsed:
+    return Parsed(result["state"], result.get("value", msgspec.UNSET))
+
+
+def test_deltas_are_read_as_one_text() -> None:
+    partial = PartialJson('{"a": "on')
+    seen = [partial.read().value]
+    for delta in ["e\\", "u00", '41", "b', '": [tr', "ue, -", "1", "]}"]:
+        partial.feed(delta)
+        seen.append(partial.read().value)
+    assert seen == [
+        {"a": "on"},
+        {"a": "one"},
+        {"a": "one"},
+        {"a": "oneA"},
+        {"a": "oneA", "b": [True]},
+        {"a": "oneA", "b": [True]},
+        {"a": "oneA", "b": [True, -1]},
+        {"a": "oneA", "b": [True, -1]},
+    ]
+    assert partial.read().state == "successful-parse"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "value"),
+    [
+        ('{"a":"', '"}', {"a": "😀"}),
+        ('{"a":"\\ud83d', '"}', {"a": "\ud83d😀"}),
+        ('{"', '":1}', {"😀": 1}),
+        ("[1", "", msgspec.UNSET),
+        ("[true", "", msgspec.UNSET),
+        ('{"a":1', "", {"a": 1}),
+    ],
+)
+def test_a_delta_may_end_between_the_halves_of_a_pair(before: str, after: str, value: Json) -> None:
+    partial = PartialJson(before)
+    for delta in ["\ud83d", "\ude00" + after]:
+        partial.read()
+        partial.feed(delta)
+    assert partial.text == before + "😀" + after
+    assert partial.read() == parse_partial_json(partial.text)
+    assert partial.read().value == value
+
+
+def test_a_half_in_the_text_joins_an_escaped_half() -> None:
+    assert secure_loads('["\ud83d\\ude00", "\\ud83d\ude00", "\ud83d"]') == ["😀", "😀", "\ud83d"]
+    with pytest.raises(DecodeError):
+        secure_loads('"\\\ud83d"')
+
+
+def test_a_string_of_many_escapes_keeps_them_all() -> None:
+    assert parse_partial_json('["' + "\\n\\u0041" * 5_000 + "\\").value == ["\nA" * 5_000]
+
+
+def test_reading_a_long_stream_now_and_then_keeps_up() -> None:
+    partial = PartialJson('{"code":"')
+    for count in range(1, 100_001):
+        partial.feed("x{\\n")
+        if count % 5_000 == 0:
+            assert partial.read().value == {"code": "x{\n" * count}
+
+
+def test_one_read_after_many_deltas() -> None:
+    text = json.dumps({"rows": [{"id": number, "name": f"row {number}"} for number in range(2_000)]})
+    partial = PartialJson()
+    for start in range(0, len(text), 4):
+        partial.feed(text[start : start + 4])
+    assert partial.text == text
+    assert partial.read() == Parsed("successful-parse", json.loads(text))
+
+
+FORBIDDEN = {
+    '{"__proto__":1}': "$.__proto__",
+    '[{"a":{"__proto__":null}}]': "$[0].a.__proto__",
+    '{"\\u005F\\u005fproto__":1}': "$.__proto__",
+    '{"a":[1,{"constructor":{"x":1,"prototype":{}}}]}': "$.a[1].constructor.prototype",
+    '{"constructor":{"proto\\u0074ype":1}}': "$.constructor.prototype",
+}
+
+
+@pytest.mark.parametrize("text", FORBIDDEN)
+def test_a_forbidden_key_is_named_with_its_place(text: str) -> None:
+    with pytest.raises(DecodeError, match="forbidden key") as caught:
+        secure_loads(text)
+    assert caught.value.where == FORBIDDEN[text]
+    assert caught.value.hint
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**9 - 1), st.booleans())
+def test_no_spelling_hides_a_forbidden_key(escaped: int, upper: bool) -> None:
+    spell = [f"\\u{ord(char):04X}" if upper else f"\\u{ord(char):04x}" for char in "__proto__"]
+    key = "".join(spell[at] if escaped >> at & 1 else char for at, char in enumerate("__proto__"))
+    with pytest.raises(DecodeError, match="__proto__"):
+        secure_loads(f'{{"{key}" : 1}}')
+
+
+KEYS = st.text(st.sampled_from("ab é😀:,{}[]1"), max_size=4)
+STRINGS = st.text(st.sampled_from('ab"\\\n é😀\ud83d:,{}[]1/'), max_size=8)
+SCALARS = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(-1e30, 1e30) | STRINGS
+VALUES: st.SearchStrategy[Json] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+TOKENS = st.sampled_from(
+    [*'{}[]:,"\\u04aeE+-. \ntnx', "true", "null", "😀", "\ud83d", "\ude00", "\\u00", "é"]
+)
+
+
+@st.composite
+def json_texts(draw: st.DrawFn, values: st.SearchStrategy[Json] = VALUES) -> str:
+    """Text of JSON values in many layouts."""
+    indent = draw(st.sampled_from([None, 1]))
+    return json.dumps(draw(values), ensure_ascii=draw(st.booleans()), indent=indent, separators=(",", ":"))
+
+
+@st.composite
+def broken_texts(draw: st.DrawFn) -> str:
+    """JSON with something thrown into it, or no JSON at all."""
+    text, junk = draw(json_texts() | st.just("")), "".join(draw(st.lists(TOKENS, max_size=12)))
+    at = draw(st.integers(0, len(text)))
+    return text[:at] + junk + text[at:]
+
+
+def units(text: str) -> list[str]:
+    """The UTF-16 units of `text`, which is what JavaScript cuts between."""
+    raw = text.encode("utf-16-le", "surrogatepass")
+    return [raw[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(raw), 2)]
+
+
+def joined(pieces: list[str]) -> str:
+    """What JavaScript makes of `pieces` put together."""
+    raw = "".join(pieces).encode("utf-16-le", "surrogatepass")
+    return raw.decode("utf-16-le", "surrogatepass")
+
+
+@settings(deadline=None)
+@given(json_texts() | broken_texts(), st.sampled_from(VERSIONS), st.data())
+def test_deltas_and_reads_anywhere_give_what_the_whole_text_gives(
+    text: str, version: int, data: st.DataObject
+) -> None:
+    pieces = units(text)
+    cuts = data.draw(st.lists(st.integers(0, len(pieces)), max_size=8).map(sorted))
+    begin, *ends = [*cuts, len(pieces)]
+    partial = PartialJson(joined(pieces[:begin]), version)
+    for end in ends:
+        partial.feed("".join(pieces[begin:end]))
+        begin = end
+        if data.draw(st.booleans()):
+            prefix = joined(pieces[:end])
+            assert partial.text == prefix
+            assert alike(partial.read(), parse_partial_json(prefix, version))
+
+
+@settings(deadline=None)
+@given(json_texts(), st.sampled_from(VERSIONS))
+def test_whole_json_gives_its_value(text: str, version: int) -> None:
+    assert parse_partial_json(text, version) == Parsed("successful-parse", json.loads(text))
+
+
+@settings(deadline=None)
+@given(json_texts(st.lists(VALUES, max_size=3) | st.dictionaries(KEYS, VALUES, max_size=3)))
+def test_every_prefix_of_a_container_grows_into_it(text: str) -> None:
+    whole, pieces = json.loads(text), units(text)
+    for end in range(1, len(pieces) + 1):
+        parsed = parse_partial_json(joined(pieces[:end]))
+        assert parsed.state != "failed-parse"
+        assert grows_into(parsed.value, whole)
+
+
+def grows_into(part: Json, whole: Json) -> bool:
+    """Whether more text could turn `part` into `whole`."""
+    if is_object(part) and is_object(whole):
+        return part.keys() <= whole.keys() and all(grows_into(item, whole[key]) for key, item in part.items())
+    if is_array(part) and is_array(whole):
+        return len(part) <= len(whole) and all(map(grows_into, part, whole))
+    if isinstance(part, str) and isinstance(whole, str):
+        return "".join(units(whole)).startswith("".join(units(part)))
+    if isinstance(part, int | float) and not isinstance(part, bool):
+        return isinstance(whole, int | float) and not isinstance(whole, bool)
+    return part is whole

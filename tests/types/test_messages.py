@@ -1,0 +1,200 @@
+"""Messages: what may stand for the content, what is derived, and what a role may hold."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from partita.errors import DecodeError
+from partita.types.codec import decode_message, encode
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    CanonicalMessage,
+    Message,
+    MessageType,
+    Part,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolContent,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+    derive_type,
+)
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import TextOutput, ToolResultPart
+from tests.canonical import moments
+
+CALL = ToolCallPart("c", "search", "input-available", {"q": 1})
+RESULT = ToolResultPart("c", "search", TextOutput("found"))
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+SPEAKERS: dict[str, tuple[Any, Any]] = {
+    "system": (SystemMessage, SystemContent),
+    "user": (UserMessage, UserContent),
+    "assistant": (AssistantMessage, AssistantContent),
+}
+
+
+@pytest.mark.parametrize(("role", "content_type"), SPEAKERS.values(), ids=SPEAKERS)
+def test_a_string_or_a_list_may_stand_for_the_content(role: Any, content_type: Any) -> None:
+    whole = role(id="m", content=content_type(parts=(TextPart("hi"),)))
+    assert role(id="m", content="hi") == whole
+    assert role(id="m", content=[TextPart("hi")]) == whole
+    assert role(id="m", content=(TextPart("hi"),)) == whole
+    assert whole.parts == (TextPart("hi"),)
+
+
+def test_a_list_of_results_may_stand_for_the_content_of_a_tool_message() -> None:
+    assert ToolMessage(id="m", content=[RESULT]) == ToolMessage(id="m", content=ToolContent(parts=(RESULT,)))
+
+
+@pytest.mark.parametrize(
+    ("content", "found"), [(1, "number"), (None, "null"), (UserContent(parts=()), "UserContent")]
+)
+def test_anything_else_for_the_content_is_refused(content: Any, found: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        SystemMessage(id="m", content=content)
+    assert (caught.value.where, caught.value.found) == ("$.content", found)
+    assert caught.value.hint
+
+
+TYPES: dict[str, tuple[Sequence[Part], MessageType]] = {
+    "nothing": ([], "text"),
+    "words": ([TextPart("a"), StepStartPart()], "text"),
+    "a call": ([TextPart("a"), CALL], "tool"),
+    "a result": ([RESULT], "tool"),
+}
+
+
+@pytest.mark.parametrize(("parts", "type_"), TYPES.values(), ids=TYPES)
+def test_the_type_follows_from_the_parts(parts: Sequence[Part], type_: MessageType) -> None:
+    assert derive_type(parts) == type_
+
+
+MESSAGES_WITH_TYPES: dict[str, tuple[Message, MessageType]] = {
+    "derived from the parts": (AssistantMessage(id="m", content=[CALL]), "tool"),
+    "derived from a string": (UserMessage(id="m", content="hi"), "text"),
+    "derived from whole content": (ToolMessage(id="m", content=ToolContent(parts=(RESULT,))), "tool"),
+    "given, it stays": (SystemMessage(id="m", content="compacted", type="event"), "event"),
+    "given against the parts, it stays too": (AssistantMessage(id="m", content=[CALL], type="text"), "text"),
+}
+
+
+@pytest.mark.parametrize(("message", "type_"), MESSAGES_WITH_TYPES.values(), ids=MESSAGES_WITH_TYPES)
+def test_a_message_always_has_a_type(message: Message, type_: MessageType) -> None:
+    assert message.type == type_
+    assert decode_message(encode(message)).type == type_
+
+
+def test_a_naive_time_is_refused() -> None:
+    with pytest.raises(DecodeError) as caught:
+        UserMessage(id="m", content="", created_at=NOON.replace(tzinfo=None))
+    assert caught.value.where == "$.createdAt"
+    assert caught.value.expected == "aware datetime"
+    assert caught.value.found == "2024-05-01T12:00:00"
+    assert caught.value.hint
+
+
+def test_a_time_that_utc_cannot_hold_is_refused() -> None:
+    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
+    with pytest.raises(DecodeError, match="out of range"):
+        UserMessage(id="m", content="", created_at=first)
+
+
+@given(moments())
+def test_a_time_becomes_the_same_moment_in_utc(moment: datetime) -> None:
+    message = UserMessage(id="m", content="", created_at=moment)
+    assert message.created_at == moment
+    assert message.created_at is not None
+    assert message.created_at.tzinfo is UTC
+    assert decode_message(encode(message)) == message
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00+02:00", "2024-05-01T04:00-08:00"]
+)
+def test_times_on_the_wire_become_utc(text: str) -> None:
+    message = decode_message(json.dumps({"id": "m", "role": "user", "content": "", "createdAt": text}))
+    assert message.created_at == NOON
+    assert b'"createdAt":"2024-05-01T12:00:00Z"' in encode(message)
+
+
+def test_the_message_has_two_names() -> None:
+    assert CanonicalMessage is Message
+
+
+# Lines that end in `wrong` must be refused by a type checker, all others accepted.
+CODE = """
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, ToolMessage, UserMessage
+from partita.types.parts import ImagePart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import TextOutput, ToolResultPart
+
+call = ToolCallPart("c", "search", "input-available")
+result = ToolResultPart("c", "search", TextOutput("found"))
+AssistantMessage(id="m", content=[TextPart("hi"), call, StepStartPart()])
+UserMessage(id="m", content="hi", thread_id="t")
+ToolMessage(id="m", content=[result])
+SystemMessage(id="m", content=[ImagePart("data:,")])  # wrong
+UserMessage(id="m", content=[call])  # wrong
+UserMessage(id="m", content=[ReasoningPart("hm")])  # wrong
+AssistantMessage(id="m", content=[result])  # wrong
+ToolMessage(id="m", content=[TextPart("hi")])  # wrong
+ToolMessage(id="m", content="hi")  # wrong
+UserMessage(content="hi")  # wrong
+UserMessage(id="m", content="hi", sequence=1)  # wrong
+ToolCallPart("c", "search", "done")  # wrong
+TextPart("hi").text = "changed"  # wrong
+
+
+def first_word(message: Message) -> str:
+    return message.parts[0].text  # wrong
+"""
+WRONG_LINES = {number for number, line in enumerate(CODE.splitlines(), 1) if line.endswith("# wrong")}
+ROOT = Path(__file__).parents[2]
+
+
+def _mypy_lines(code: Path) -> set[int]:
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context"]
+    done = subprocess.run(
+        [*command, "--config-file", "", "--cache-dir", ".mypy_cache", str(code)],
+        cwd=ROOT,
+        env={"MYPYPATH": "src"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not done.stderr
+    return {int(number) for number in re.findall(r":(\d+): error:", done.stdout)}
+
+
+def _pyright_lines(code: Path) -> set[int]:
+    pyright = shutil.which("pyright")
+    if pyright is None:
+        pytest.skip("pyright is not installed")
+    settings = {"typeCheckingMode": "strict", "extraPaths": [str(ROOT / "src")], "pythonVersion": "3.11"}
+    (code.parent / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [pyright, "--outputjson", "-p", str(code.parent), "--pythonpath", sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    return {line["range"]["start"]["line"] + 1 for line in found if line["severity"] == "error"}
+
+
+@pytest.mark.parametrize("check", [_mypy_lines, _pyright_lines], ids=["mypy", "pyright"])
+def test_type_checkers_refuse_what_a_role_may_not_hold(
+    check: Callable[[Path], set[int]], tmp_path: Path
+) -> None:
+    code = tmp_path / "wrong_code.py"
+    code.write_text(CODE)
+    assert check(code) == WRONG_LINES
