@@ -142,7 +142,8 @@ def json_values(options: Options = ANYTHING) -> SearchStrategy[Json]:
 @cache
 def moments() -> SearchStrategy[datetime]:
     """Aware datetimes, not all in UTC."""
-    return st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.sampled_from(ZONES))  # noqa: DTZ001 # hypothesis adds the zone
+    first, last = datetime(1970, 1, 2), datetime(2200, 1, 1)  # noqa: DTZ001 # hypothesis adds the zone
+    return st.datetimes(first, last, timezones=st.sampled_from(ZONES))
 
 
 @st.composite
@@ -157,7 +158,8 @@ def junk_fields(draw: DrawFn, value: Json, options: Options = ANYTHING) -> Json:
         key: item if key == "providerReference" else draw(junk_fields(item, options))
         for key, item in value.items()
     }
-    return draw(_unknown_fields(options) | st.just({})) | copy
+    junk = draw(_unknown_fields(options)) if draw(st.booleans()) else {}
+    return junk | copy
 
 
 def _unknown_fields(options: Options) -> SearchStrategy[JsonObject]:
@@ -219,10 +221,10 @@ def _values(type_: type[Value], options: Options) -> SearchStrategy[Any]:
         required["id"] = st.text("abcé-", min_size=1, max_size=6)
     if type_ in (ToolCallPart, ToolResultPart):
         required["id"] = st.sampled_from(CALL_IDS)
-    made = st.fixed_dictionaries(required, optional=optional).map(lambda fields: type_(**fields))
+    made = st.fixed_dictionaries(required, optional=optional)
     if type_ is ToolCallPart and options.coherent:
-        return made.map(_coherent)
-    return made
+        return made.map(lambda fields: _coherent(ToolCallPart(**fields)))
+    return made.map(lambda fields: type_(**fields))
 
 
 def _field(name: str, type_: Any, options: Options) -> SearchStrategy[Any]:
@@ -248,4 +250,4 @@ def _coherent(call: ToolCallPart) -> ToolCallPart:
 def _unknown_values(type_: type[UnknownPart | UnknownChunk], options: Options) -> SearchStrategy[Any]:
     fields = st.dictionaries(texts(options), json_values(options), max_size=2)
     kinds = st.sampled_from(("future-kind", "Text", "text ", "", "données"))
-    return st.builds(lambda kind, raw: type_(raw=Extra(raw | {"type": kind})), kinds, fields)
+    return st.tuples(fields, kinds).map(lambda drawn: type_(raw=Extra({**drawn[0], "type": drawn[1]})))

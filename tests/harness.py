@@ -29,7 +29,7 @@ from partita.types.messages import AssistantMessage
 Job = Callable[[JsonObject, Version], JsonObject]
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """A chunk that a client of that version refuses."""
 
     def __init__(self, name: str, message: str) -> None:
@@ -49,7 +49,7 @@ def accumulate(case: JsonObject, version: Version) -> JsonObject:
             reader.feed(chunk)
     except StreamError as refusal:
         error = stream_error(refusal)
-    except Refused as refusal:
+    except RefusedError as refusal:
         error = {"name": refusal.name, "message": str(refusal)}
     result = reader.result(error)
     if "chunks" in case:
@@ -127,10 +127,10 @@ def checked(payload: str, version: Version) -> Json:
     try:
         chunk = secure_loads(payload)
     except DecodeError as error:
-        raise Refused("AI_JSONParseError", str(error)) from None
+        raise RefusedError("AI_JSONParseError", str(error)) from None
     problems = chunk_problems(chunk, version)
     if problems:
-        raise Refused("AI_TypeValidationError", str(problems[0]))
+        raise RefusedError("AI_TypeValidationError", str(problems[0]))
     return chunk
 
 
@@ -156,8 +156,8 @@ DATA_PARTS: dict[str, Callable[[JsonObject], JsonObject | None]] = {
 }
 
 MODEL_OUTPUTS: dict[str, Callable[[str, Json, Json], JsonObject]] = {
-    "wrap": lambda call_id, input, output: {"type": "json", "value": {"wrapped": output}},
-    "content": lambda call_id, input, output: {
+    "wrap": lambda call_id, given, output: {"type": "json", "value": {"wrapped": output}},
+    "content": lambda call_id, given, output: {
         "type": "content",
         "value": [{"type": "text", "text": f"ran {call_id}"}],
     },

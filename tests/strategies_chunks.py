@@ -1,7 +1,7 @@
 """Streams of UI message chunks as servers send them: blocks, calls and steps, interleaved."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import TypeAlias
 
@@ -9,165 +9,27 @@ from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .strategies_json import (
-    cuts,
-    json_objects,
-    json_texts,
-    json_values,
-    provider_metadata,
-    texts,
-    whole_json_texts,
+from .strategies_fields import (
+    BLOCK_IDS,
+    CALL_IDS,
+    DATA_NAMES,
+    MEDIA_TYPES,
+    MESSAGE_IDS,
+    TOOL_NAMES,
+    URLS,
+    data_fields,
+    finish_fields,
+    input_texts,
+    kind_fields,
+    message_metadata,
+    metadata_fields,
+    optional_fields,
+    steering_parts,
 )
+from .strategies_json import cuts, json_objects, json_values, texts
 
 Track: TypeAlias = list[JsonObject]
 """Chunks that come in this order, with chunks of other tracks between them."""
-
-MESSAGE_IDS = ("msg-1", "msg-2", "")
-BLOCK_IDS = ("t0", "0", "", "toString", "__proto__", "ключ")
-CALL_IDS = ("call-1", "call-2", "call-3", "__proto__")
-TOOL_NAMES = ("weather", "get-time", "search_web", "readFile")
-DATA_NAMES = ("progress", "chart", "")
-DATA_IDS = ("d1", "d2", "")
-MEDIA_TYPES = ("text/plain", "image/png", "image/*", "application/json")
-URLS = ("https://example.com/a.png", "data:text/plain;base64,aGk=", "https://example.com/b?c=d#e")
-FINISH_REASONS = {
-    5: ("stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"),
-    6: ("stop", "length", "content-filter", "tool-calls", "error", "other"),
-    7: ("stop", "length", "content-filter", "tool-calls", "error", "other", "interrupted"),
-}
-
-
-def _maybe(fields: Mapping[str, st.SearchStrategy[Json]]) -> st.SearchStrategy[JsonObject]:
-    """Often none of the fields, else some of them."""
-    none: JsonObject = {}
-    return st.just(none) | st.fixed_dictionaries({}, optional=dict(fields))
-
-
-@cache
-def citations() -> st.SearchStrategy[list[JsonObject]]:
-    """References of a text block."""
-    url = {"sourceType": "url", "id": "s1", "url": URLS[0]}
-    document = {"sourceType": "document", "id": "s2", "mediaType": "text/plain", "title": "Notes"}
-    source = st.sampled_from(({"type": "source", **url}, {"type": "source", **document}))
-    place = {"startIndex": st.integers(0, 9), "endIndex": st.integers(0, 99), "citedText": texts()}
-    return st.lists(st.fixed_dictionaries({"source": source}, optional=place), max_size=2)
-
-
-@cache
-def steering_parts() -> st.SearchStrategy[list[JsonObject]]:
-    """What a user says in the middle of a run."""
-    extras = {"providerMetadata": provider_metadata()}
-    text = st.fixed_dictionaries({"type": st.just("text"), "text": texts()}, optional=extras)
-    file = st.fixed_dictionaries(
-        {"type": st.just("file"), "url": st.sampled_from(URLS), "mediaType": st.sampled_from(MEDIA_TYPES)},
-        optional={**extras, "filename": texts(), "providerReference": st.just({"openai": "file-1"})},
-    )
-    return st.lists(text | file, max_size=2)
-
-
-_METADATA = {"providerMetadata": provider_metadata()}
-_FLAGS = {"providerExecuted": st.booleans()}
-_TOOL = {**_METADATA, **_FLAGS, "title": texts(), "toolMetadata": json_objects(2)}
-
-# Optional fields by chunk type, those of release 7. Older releases take a newer field for an extra one and
-# let it pass, so every release is sent all of them.
-OPTIONAL: dict[str, dict[str, st.SearchStrategy[Json]]] = {
-    "start-step": {"extra": json_values(1)},
-    "finish-step": {"extra": json_values(1)},
-    "reset-step": {},
-    "abort": {"reason": texts()},
-    "error": {"extra": json_values(1)},
-    "text-start": _METADATA,
-    "text-delta": _METADATA,
-    "text-end": {**_METADATA, "citations": citations()},
-    "reasoning-start": _METADATA,
-    "reasoning-delta": _METADATA,
-    "reasoning-end": _METADATA,
-    "file": {**_METADATA, "filename": texts()},
-    "reasoning-file": _METADATA,
-    "source-url": {**_METADATA, "title": texts()},
-    "source-document": {**_METADATA, "filename": texts()},
-    "custom": _METADATA,
-    "steering-message": {},
-    "tool-input-delta": {},
-    "tool-input-start": _TOOL,
-    "tool-input-available": _TOOL,
-    "tool-input-error": _TOOL,
-    "tool-approval-request": {
-        "signature": texts(),
-        "approvalDescriptor": json_values(2),
-        "inputSchemaInput": json_values(2),
-        "isAutomatic": st.booleans(),
-        "reason": texts(),
-    },
-    "tool-approval-response": {**_METADATA, **_FLAGS, "reason": texts()},
-    "tool-output-available": {**_METADATA, **_FLAGS, "toolMetadata": json_objects(2)},
-    "tool-output-error": {**_METADATA, **_FLAGS, "toolMetadata": json_objects(2)},
-    "tool-output-denied": {"extra": json_values(1)},
-}
-
-
-# Required fields by chunk type: for chunks on their own. In a stream the writer below chooses them.
-_BLOCK = {"id": st.sampled_from(BLOCK_IDS)}
-_CALL = {"toolCallId": st.sampled_from(CALL_IDS)}
-_NAMED_CALL = {**_CALL, "toolName": st.sampled_from(TOOL_NAMES)}
-_FILE = {"url": st.sampled_from(URLS), "mediaType": st.sampled_from(MEDIA_TYPES)}
-_APPROVAL = {"approvalId": texts()}
-REQUIRED: dict[str, dict[str, st.SearchStrategy[Json]]] = {
-    "error": {"errorText": texts()},
-    "text-start": _BLOCK,
-    "text-delta": {**_BLOCK, "delta": texts()},
-    "text-end": _BLOCK,
-    "reasoning-start": _BLOCK,
-    "reasoning-delta": {**_BLOCK, "delta": texts()},
-    "reasoning-end": _BLOCK,
-    "file": _FILE,
-    "reasoning-file": _FILE,
-    "source-url": {"sourceId": texts(), "url": st.sampled_from(URLS)},
-    "source-document": {"sourceId": texts(), "title": texts(), "mediaType": st.sampled_from(MEDIA_TYPES)},
-    "custom": {"kind": texts()},
-    "steering-message": {"id": texts(), "parts": steering_parts()},
-    "tool-input-start": _NAMED_CALL,
-    "tool-input-delta": {**_CALL, "inputTextDelta": texts()},
-    "tool-input-available": {**_NAMED_CALL, "input": json_values(2)},
-    "tool-input-error": {**_NAMED_CALL, "input": json_values(2), "errorText": texts()},
-    "tool-approval-request": {**_CALL, **_APPROVAL},
-    "tool-approval-response": {**_APPROVAL, "approved": st.booleans()},
-    "tool-output-available": {**_CALL, "output": json_values(2)},
-    "tool-output-error": {**_CALL, "errorText": texts()},
-    "tool-output-denied": _CALL,
-}
-
-
-@cache
-def single_chunks(version: int) -> st.SearchStrategy[JsonObject]:
-    """One chunk of any type there is, with optional fields more often than not; old releases refuse some."""
-    finish: dict[str, st.SearchStrategy[Json]] = {
-        "finishReason": st.sampled_from(FINISH_REASONS[version]),
-        "messageMetadata": json_values(2),
-    }
-    optional = {
-        **OPTIONAL,
-        "start": {"messageId": texts(), "messageMetadata": json_values(2)},
-        "finish": finish,
-        "message-metadata": {},
-        "data-progress": {"id": texts(), "transient": st.booleans()},
-    }
-    required: dict[str, dict[str, st.SearchStrategy[Json]]] = {
-        **REQUIRED,
-        "message-metadata": {"messageMetadata": json_values(2)},
-        "data-progress": {"data": json_values(2)},
-    }
-    kinds = [
-        st.fixed_dictionaries({"type": st.just(kind), **required.get(kind, {})}, optional=fields)
-        for kind, fields in optional.items()
-    ]
-    return st.one_of(kinds)
-
-
-@cache
-def _optional_fields(type: str) -> st.SearchStrategy[JsonObject]:
-    return _maybe(OPTIONAL[type])
 
 
 @cache
@@ -178,37 +40,6 @@ def _integers(low: int, high: int) -> st.SearchStrategy[int]:
 @cache
 def _sampled(*values: str) -> st.SearchStrategy[str]:
     return st.sampled_from(values)
-
-
-@cache
-def _metadata() -> st.SearchStrategy[Json]:
-    return st.one_of(json_objects(), json_objects(), json_values(2))
-
-
-@cache
-def _metadata_fields() -> st.SearchStrategy[JsonObject]:
-    return _maybe({"messageMetadata": _metadata()})
-
-
-@cache
-def _finish_fields(version: int) -> st.SearchStrategy[JsonObject]:
-    return _maybe({"finishReason": st.sampled_from(FINISH_REASONS[version])})
-
-
-@cache
-def _data_fields() -> st.SearchStrategy[JsonObject]:
-    return _maybe({"id": st.sampled_from(DATA_IDS), "transient": st.booleans(), "extra": texts()})
-
-
-@cache
-def _kind_fields() -> st.SearchStrategy[JsonObject]:
-    return _maybe({"dynamic": st.booleans()})
-
-
-@cache
-def input_texts() -> st.SearchStrategy[str]:
-    """Texts of tool input: mostly JSON, else broken, else plain."""
-    return st.one_of(whole_json_texts(), whole_json_texts(), json_texts(), texts())
 
 
 class Writer:
@@ -235,7 +66,7 @@ class Writer:
 
     def _chunk(self, type: str, **fields: Json) -> JsonObject:
         """A chunk of a type with these fields, and now and then some of its optional ones."""
-        return {"type": type, **fields, **self.draw(_optional_fields(type))}
+        return {"type": type, **fields, **self.draw(optional_fields(type))}
 
     def _number(self, low: int, high: int) -> int:
         return self.draw(_integers(low, high))
@@ -256,7 +87,7 @@ class Writer:
 
     def _start(self, *ids: str) -> JsonObject:
         """A `start`, with or without one of the ids; another id than before begins another message."""
-        chunk: JsonObject = {"type": "start", **self.draw(_metadata_fields())}
+        chunk: JsonObject = {"type": "start", **self.draw(metadata_fields())}
         if ids and not self._rarely():
             chunk["messageId"] = self._one_of(*ids)
             if chunk["messageId"] != self.message_id:
@@ -285,8 +116,8 @@ class Writer:
     def _closing(self) -> Track:
         if self._rarely():
             return [self._chunk("abort")]
-        reason = self.draw(_finish_fields(self.version))
-        return [{"type": "finish", **reason, **self.draw(_metadata_fields())}]
+        reason = self.draw(finish_fields(self.version))
+        return [{"type": "finish", **reason, **self.draw(metadata_fields())}]
 
     # What a step holds
 
@@ -347,10 +178,10 @@ class Writer:
 
     def _data(self) -> JsonObject:
         name = self._one_of(*DATA_NAMES)
-        return {"type": f"data-{name}", "data": self.draw(json_values()), **self.draw(_data_fields())}
+        return {"type": f"data-{name}", "data": self.draw(json_values()), **self.draw(data_fields())}
 
     def _metadata(self) -> JsonObject:
-        return {"type": "message-metadata", "messageMetadata": self.draw(_metadata())}
+        return {"type": "message-metadata", "messageMetadata": self.draw(message_metadata())}
 
     def _error(self) -> JsonObject:
         return self._chunk("error", errorText=self.draw(texts()))
@@ -430,7 +261,7 @@ class Writer:
 
     def _output(self, call: JsonObject, dynamic: JsonObject) -> Track:
         if self.version > 5:  # the newer ones do not look at the kind
-            dynamic = self.draw(_kind_fields())
+            dynamic = self.draw(kind_fields())
         track: Track = []
         for _ in range(self._number(0, 2)):
             output = self.draw(json_values())

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject
 
-from .strategies_chunks import BLOCK_IDS, CALL_IDS, MESSAGE_IDS, Track, single_chunks, valid_streams
+from .strategies_chunks import Track, valid_streams
+from .strategies_fields import BLOCK_IDS, CALL_IDS, MESSAGE_IDS, single_chunks
 from .strategies_json import json_values, texts
 
 Damage: TypeAlias = Callable[[st.DrawFn, Track], Track]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .strategies_chunks import (
+from .strategies_chunks import Track, Writer
+from .strategies_fields import (
     CALL_IDS,
     DATA_IDS,
     DATA_NAMES,
@@ -17,15 +18,12 @@ from .strategies_chunks import (
     MESSAGE_IDS,
     TOOL_NAMES,
     URLS,
-    Track,
-    Writer,
+    Fields,
     citations,
     input_texts,
     steering_parts,
 )
 from .strategies_json import json_objects, json_values, provider_metadata, texts
-
-Fields: TypeAlias = dict[str, st.SearchStrategy[Json]]
 
 # Absolute, but spelt in a way that a URL parser changes.
 ODD_URLS = (

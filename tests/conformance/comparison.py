@@ -22,7 +22,7 @@ def canonical(value: Json) -> Json:
 
 
 def difference(ours: JsonObject, theirs: JsonObject) -> str:
-    """What differs between two results, or nothing. Of errors: that there is one, and a stream error's facts."""
+    """What differs between two results, or nothing. Of errors: that there is one, and where in a stream."""
     for key in sorted((ours.keys() | theirs.keys()) - {"id", "error"}):
         if not same(ours.get(key), theirs.get(key)) or (key in ours) != (key in theirs):
             return f"{key}:\n  ours   {ours.get(key)!r}\n  theirs {theirs.get(key)!r}"

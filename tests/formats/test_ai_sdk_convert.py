@@ -42,9 +42,9 @@ URLS = st.sampled_from(
         " data:,\ttabs ",
         "data:/a/../b",
         "blob:x",
+        "mailto:\ud83d a?b c",
+        "http://user:p w@[::1]:80/\\x%zz|",
         "/relative",
-        "::",
-        "",
     ]
 )
 TOOL_NAMES = st.sampled_from(["look", "look-up", "gone", ""])
@@ -103,7 +103,8 @@ def _approval(approved: st.SearchStrategy[bool] | None) -> st.SearchStrategy[Jso
 
 
 GRANTED = _approval(st.just(True))
-INPUT = {"input": VALUES | st.just({})}
+EMPTY: JsonObject = {}
+INPUT: dict[str, Any] = {"input": VALUES | st.just(EMPTY)}
 TOOL_STATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "input-streaming": ({}, {"input": VALUES, "rawInput": TEXTS, "inputEncoding": st.just("json")}),
     "input-available": (INPUT, {}),
@@ -138,6 +139,8 @@ def tool_parts(draw: st.DrawFn) -> JsonObject:
     if draw(st.booleans()):
         part |= {"type": "dynamic-tool", "toolName": name}
         part |= draw(st.sampled_from([{}, {"dynamic": False}]))
+    if "input" in part and "inputSchemaInput" in part.get("approval", {}) and draw(st.booleans()):
+        part["approval"] |= {"inputSchemaInput": part["input"]}
     return part
 
 
@@ -710,7 +713,7 @@ def test_halves_of_a_pair_that_meet_are_joined() -> None:
 
 
 def test_json_text_orders_indexes_and_escapes_halves() -> None:
-    value = {"b": 0.5, "10": None, "2": '\ud83d\x07"', "01": [], "4294967295": 1}
+    value: JsonObject = {"b": 0.5, "10": None, "2": '\ud83d\x07"', "01": [], "4294967295": 1}
     assert json_text(value) == '{"2":"\\ud83d\\u0007\\"","10":null,"b":0.5,"01":[],"4294967295":1}'
 
 

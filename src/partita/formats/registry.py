@@ -71,7 +71,9 @@ def _own() -> list[Format]:
         Format("legacy", "messages with one content (deprecated)", load_legacy),
         Format("ai-sdk-ui-v4", "AI SDK 4 UI messages", ui_v4_load.load, ui_v4_dump.dump),
         *(
-            Format(f"ai-sdk-ui-v{v}", f"AI SDK {v} UI messages", ui_load.load, partial(ui_dump.dump, version=v))
+            Format(
+                f"ai-sdk-ui-v{v}", f"AI SDK {v} UI messages", ui_load.load, partial(ui_dump.dump, version=v)
+            )
             for v in versions
         ),
         Format("ai-sdk-model-v4", "AI SDK 4 core messages", core_v4.load, core_v4.dump),

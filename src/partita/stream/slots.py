@@ -15,6 +15,14 @@ from partita.types.parts import DataPart, ReasoningPart, TextPart
 from .partial_json import PartialJson
 
 
+def join(text: str, pieces: list[str]) -> str:
+    """`text` and the pieces after it, healed where a piece ends between the halves of a surrogate pair."""
+    added = "".join(pieces)
+    if text and "\ud800" <= text[-1] <= "\udbff":
+        return text[:-1] + heal(text[-1] + added)
+    return text + heal(added)
+
+
 class FixedSlot:
     """A part that will not change."""
 
@@ -40,9 +48,7 @@ class BlockSlot:
     def settle(self) -> TextPart | ReasoningPart:
         """The part with every piece so far."""
         if self.pieces:
-            # The seam is healed too: a delta may end between the halves of a surrogate pair.
-            text, seam = self.part.text[:-1], self.part.text[-1:]
-            self.part = replace(self.part, text=text + heal(seam + "".join(self.pieces)))
+            self.part = replace(self.part, text=join(self.part.text, self.pieces))
             self.pieces.clear()
         return self.part
 

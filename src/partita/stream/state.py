@@ -13,9 +13,9 @@ from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
     AssistantPart,
+    MessageType,
     NetworkExecution,
     ToolCallPart,
-    derive_type,
 )
 from partita.types.parts import DataPart, StepStartPart
 
@@ -115,12 +115,16 @@ class State:
 
     def snapshot(self) -> AssistantMessage:
         """The message as it is now."""
-        parts = tuple(slot.settle() for slot in self.slots)
+        parts = tuple([slot.settle() for slot in self.slots])
         content = replace(
             self.base.content, parts=parts, metadata=self.metadata, network_execution=self.network
         )
-        type_ = self.base.type if self.base.type == "event" else derive_type(parts)
-        return replace(self.base, id=self.id, content=content, type=type_)
+        return replace(self.base, id=self.id, content=content, type=self._type())
+
+    def _type(self) -> MessageType:
+        if self.base.type == "event":
+            return "event"
+        return "tool" if self.calls and any(self.calls.values()) else "text"
 
     def _forget(self, slot: Slot) -> None:
         if isinstance(slot, CallSlot):

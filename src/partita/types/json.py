@@ -51,6 +51,11 @@ def dumps(value: object) -> bytes:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
 
+def indented(value: object) -> bytes:
+    """JSON for people to read."""
+    return msgspec.json.format(dumps(value), indent=2)
+
+
 def heal(text: str) -> str:
     """`text` with the halves of surrogate pairs that met in it joined, as JavaScript joins them."""
     if text.isascii() or not has_surrogates(text):

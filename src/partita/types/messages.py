@@ -304,4 +304,7 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 def derive_type(parts: Sequence[Part]) -> MessageType:
     """`tool` when a part is a call or a result, else `text`. An `event` is never derived."""
-    return "tool" if any(isinstance(part, ToolCallPart | ToolResultPart) for part in parts) else "text"
+    return "tool" if any(type(part) in TOOL_PARTS for part in parts) else "text"
+
+
+TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})

@@ -5,6 +5,7 @@ older versions what they do not know. All of it is told.
 """
 
 from collections.abc import Mapping, Sequence
+
 from msgspec.structs import replace
 
 from partita.formats.format import Dumped

@@ -1,0 +1,1 @@
+"""Questions about speed and memory, one file each, rivals beside us in the same run."""

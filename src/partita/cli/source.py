@@ -1,0 +1,101 @@
+"""What a file or a pipe holds: one JSON document, JSON lines, server-sent events, or v4 stream lines."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO, Literal, TypeAlias
+
+from partita.errors import DecodeError
+from partita.stream.partial_json import secure_loads
+from partita.stream.sse import SseDecoder
+from partita.types.json import Json, is_array, loads
+
+Shape: TypeAlias = Literal["document", "lines", "events", "data-stream-v4"]
+
+BLOCK = 1 << 16
+_V4_LINE = re.compile(rb"[0-9a-k]:[\[{\"]")
+_EVENT_LINE = re.compile(rb"(data|event|id|retry)?:")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The items of an input, read as they are asked for, and the shape they came in."""
+
+    shape: Shape
+    items: Iterator[Json]
+
+
+def open_source(file: BinaryIO) -> Source:
+    """Look at the first line, and read the rest accordingly."""
+    first = _first_line(file)
+    if not first:
+        raise DecodeError("the input is empty", hint="give a file, or pipe something in")
+    if _EVENT_LINE.match(first):
+        return Source("events", _events(chain([first], _blocks(file))))
+    if _V4_LINE.match(first):
+        return Source("data-stream-v4", _raw_lines(chain([first], file)))
+    if first.lstrip().startswith(b"{") and _is_whole(first):
+        return Source("lines", _lines(chain([first], file)))
+    return Source("document", _document(first + file.read()))
+
+
+def _first_line(file: BinaryIO) -> bytes:
+    """The first line that is not blank, without a byte order mark."""
+    first = True
+    for line in file:
+        line = line.removeprefix(b"\xef\xbb\xbf") if first else line  # noqa: PLW2901 # only its mark goes
+        first = False
+        if line.strip():
+            return line
+    return b""
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        loads(line)
+    except DecodeError:
+        return False
+    return True
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    while block := file.read(BLOCK):
+        yield block
+
+
+def _events(blocks: Iterator[bytes]) -> Iterator[Json]:
+    decoder = SseDecoder()
+    number = 0
+    for block in blocks:
+        for payload in decoder.feed(block):
+            yield _parsed(payload, f"event {number}")
+            number += 1
+    for payload in decoder.finish():
+        yield _parsed(payload, f"event {number}")
+        number += 1
+
+
+def _lines(lines: Iterator[bytes]) -> Iterator[Json]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _parsed(line, f"line {number}")
+
+
+def _raw_lines(lines: Iterator[bytes]) -> Iterator[Json]:
+    for line in lines:
+        if line.strip():
+            yield line.rstrip(b"\r\n").decode(errors="surrogateescape")
+
+
+def _parsed(text: str | bytes, where: str) -> Json:
+    try:
+        return secure_loads(text) if isinstance(text, str) else loads(text)
+    except DecodeError as error:
+        error.where = f"{where}, {error.where}" if error.where else where
+        raise
+
+
+def _document(text: bytes) -> Iterator[Json]:
+    value = loads(text)
+    yield from value if is_array(value) else [value]

@@ -1,0 +1,283 @@
+"""Chunks → server-sent events, in the words of the client that reads them.
+
+`targets` says what single chunks look like to a release. Here is what takes a memory of the stream: texts
+that are open when a step ends, the calls of release 5, and network executions, which a client sees as the
+call of a dynamic tool, as it does in a stored message.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from partita.types.chunks import (
+    Chunk,
+    MessageStart,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepFinish,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolInputAvailable,
+    ToolInputDelta,
+    ToolInputError,
+    ToolInputStart,
+    ToolOutputAvailable,
+    ToolOutputDenied,
+    ToolOutputError,
+)
+from partita.types.codec import encode, to_json
+from partita.types.json import Json, dumps, is_array, is_object, loads
+from partita.types.messages import NetworkExecution
+
+from .sse import DONE, comment, frame
+from .targets import BLOCKS_OUTLIVE_STEPS, Target, Withheld, adapt
+
+Expand: TypeAlias = Callable[[Any], Sequence[Chunk]]
+BlockChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
+Ends: TypeAlias = tuple[type[TextStart | ReasoningStart], type[TextEnd | ReasoningEnd]]
+
+NETWORK_KEY = "networkExecution"
+"""Where the tool metadata of a call holds the network execution it stands for."""
+
+KEEP_ALIVE = comment("keep-alive")
+
+_TEXT: Ends = (TextStart, TextEnd)
+_REASONING: Ends = (ReasoningStart, ReasoningEnd)
+BLOCKS: Mapping[type[BlockChunk], Ends] = {
+    **dict.fromkeys((TextStart, TextDelta, TextEnd), _TEXT),
+    **dict.fromkeys((ReasoningStart, ReasoningDelta, ReasoningEnd), _REASONING),
+}
+"""The chunks of a block, and what opens and closes one."""
+
+
+class SseEncoder:
+    """Chunks of one stream in, bytes for its client out. Without a target every chunk is written as it is.
+
+    The bytes are whole events: they may be sent as they come, to any number of clients of that release.
+    """
+
+    def __init__(self, target: Target | str | int | None = None) -> None:
+        self.target = Target.parse(str(target)) if isinstance(target, str | int) else target
+        self.withheld: list[Withheld] = []
+        """What the client was not told."""
+        self._count = 0
+        self._expand: dict[type[Chunk], Expand] = {}
+        self._blocks = _Blocks()
+        self._calls: _Calls | None = None
+        if self.target is not None:
+            self._prepare(self.target)
+
+    def _prepare(self, target: Target) -> None:
+        network = _Network()
+        self._expand[MessageStart] = network.message_start
+        self._expand[NetworkExecutionStart] = network.start
+        self._expand[NetworkExecutionEnd] = network.end
+        if not target.knows(BLOCKS_OUTLIVE_STEPS):
+            self._expand |= dict.fromkeys(BLOCKS, self._blocks.feed)
+            self._expand[StepFinish] = self._blocks.step_finish
+        if target.major == 5:
+            self._calls = _Calls()
+
+    def encode(self, chunk: Chunk) -> bytes:
+        """The events of a chunk; no bytes if its client is not told of it."""
+        if self.target is None:
+            frames = frame(encode(chunk))
+        elif _is_plain(chunk) and not self._blocks.cut:
+            frames = self._frame(chunk)
+        else:
+            frames = self._encode_for(self.target, chunk)
+        self._count += 1
+        return frames
+
+    def finish(self) -> bytes:
+        """The event that ends the stream."""
+        return DONE
+
+    def keep_alive(self) -> bytes:
+        """Bytes that mean nothing, to send while nothing happens."""
+        return KEEP_ALIVE
+
+    def _encode_for(self, target: Target, chunk: Chunk) -> bytes:
+        expand = self._expand.get(type(chunk))
+        said: Sequence[Chunk] = (chunk,) if expand is None else expand(chunk)
+        return b"".join([self._encode_one(target, item) for item in said])
+
+    def _encode_one(self, target: Target, chunk: Chunk) -> bytes:
+        adapted = adapt(chunk, target)
+        for withheld in adapted.withheld:
+            self.withheld.append(withheld._replace(chunk=self._count))
+        chunks: Sequence[Chunk] = adapted.chunks
+        if self._calls is not None:
+            chunks = self._calls.settle(chunk, chunks)
+        return b"".join([self._frame(item) for item in chunks])
+
+    def _frame(self, chunk: Chunk) -> bytes:
+        payload = encode(chunk)
+        if b'"__proto__":' in payload or b'"constructor":' in payload:
+            payload = self._without_forbidden_keys(payload)
+        return frame(payload)
+
+    def _without_forbidden_keys(self, payload: bytes) -> bytes:
+        """The payload without the keys at which every client stops, lest they reach a prototype."""
+        value = loads(payload)
+        why = "JavaScript readers refuse this key"
+        paths = [f"{value['type']}{path}" for path in _drop_forbidden_keys(value)]
+        self.withheld.extend(Withheld(path, why, self._count) for path in paths)
+        return dumps(value) if paths else payload
+
+
+def _is_plain(chunk: Chunk) -> bool:
+    """Whether a chunk is one of the many that every client knows: a delta and nothing else."""
+    type_ = type(chunk)  # compared, not matched: this is asked for every token
+    if type_ is TextDelta or type_ is ReasoningDelta:
+        return chunk.provider_metadata is None and chunk.extra is None
+    return type_ is ToolInputDelta and chunk.extra is None
+
+
+def _drop_forbidden_keys(value: Json) -> list[str]:
+    """Take out what could reach a prototype in JavaScript; the paths of it."""
+    dropped: list[str] = []
+    pending = [("", value)]
+    while pending:
+        path, node = pending.pop()
+        if is_object(node):
+            if "__proto__" in node:
+                del node["__proto__"]
+                dropped.append(f"{path}.__proto__")
+            constructor = node.get("constructor")
+            if is_object(constructor) and "prototype" in constructor:
+                del constructor["prototype"]
+                dropped.append(f"{path}.constructor.prototype")
+            pending.extend((f"{path}.{key}", item) for key, item in node.items())
+        elif is_array(node):
+            pending.extend((f"{path}[{index}]", item) for index, item in enumerate(node))
+    return dropped
+
+
+class _Network:
+    """Network executions as calls of a dynamic tool. The metadata of the call holds the whole of them."""
+
+    def __init__(self) -> None:
+        self._message_id = ""
+        self._running: NetworkExecution | None = None
+
+    def message_start(self, chunk: MessageStart) -> Sequence[Chunk]:
+        """Note the id of the message: that of the call is made of it."""
+        self._message_id = chunk.message_id or self._message_id
+        return (chunk,)
+
+    def start(self, chunk: NetworkExecutionStart) -> Sequence[Chunk]:
+        """What was chosen, as the input of a call."""
+        network = NetworkExecution(
+            chunk.primitive_type,
+            chunk.primitive_id,
+            chunk.selection_reason,
+            chunk.input,
+            iteration=chunk.iteration,
+        )
+        call = ToolInputAvailable(
+            self._call_id,
+            chunk.primitive_type,
+            {"primitiveId": chunk.primitive_id, "selectionReason": chunk.selection_reason},
+            tool_metadata={NETWORK_KEY: to_json(network)},
+            dynamic=True,
+            extra=chunk.extra,
+        )
+        self._running = network
+        return (call,)
+
+    def end(self, chunk: NetworkExecutionEnd) -> Sequence[Chunk]:
+        """What came of it, as the output of the call. Nothing to say if none has started."""
+        if self._running is None:
+            return (chunk,)
+        network = replace(self._running, final_result=chunk.final_result)
+        output = ToolOutputAvailable(
+            self._call_id,
+            chunk.final_result.text if chunk.final_result else None,
+            tool_metadata={NETWORK_KEY: to_json(network)},
+            dynamic=True,
+            extra=chunk.extra,
+        )
+        return (output,)
+
+    @property
+    def _call_id(self) -> str:
+        return f"{self._message_id}:network"
+
+
+class _Blocks:
+    """Texts and reasoning for clients that forget what is open when a step ends.
+
+    What is open is closed before, and opened anew by its next delta: such a client sees it in two parts.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[Ends, str], None] = {}
+        self.cut: set[tuple[Ends, str]] = set()
+
+    def feed(self, chunk: BlockChunk) -> Sequence[Chunk]:
+        """The chunk, after the start of a new part if the block was cut."""
+        ends = start, end = BLOCKS[type(chunk)]
+        block = (ends, chunk.id)
+        goes_on = block in self.cut and type(chunk) is not start
+        self.cut.discard(block)
+        if type(chunk) is not end:
+            self._open[block] = None
+        else:
+            self._open.pop(block, None)
+            if goes_on and chunk == end(chunk.id):
+                return ()
+        return (start(chunk.id), chunk) if goes_on else (chunk,)
+
+    def step_finish(self, chunk: StepFinish) -> Sequence[Chunk]:
+        """The end of the step, after those of the open blocks."""
+        ends = [end(block_id) for (_, end), block_id in self._open]
+        self.cut.update(self._open)
+        self._open.clear()
+        return (*ends, chunk)
+
+
+class _Calls:
+    """Calls for release 5, which looks for them among the static or the dynamic ones alone."""
+
+    def __init__(self) -> None:
+        self._dynamic: dict[str, bool] = {}
+        self._asked: dict[str, str] = {}  # calls by approval
+        self._reasons: dict[str, str] = {}  # of denials, by call
+
+    def settle(self, said: Chunk, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+        """What is sent for a chunk: outcomes of the kind of their call, denials with their reason."""
+        match said:
+            case ToolInputStart(tool_call_id=call) | ToolInputAvailable(tool_call_id=call):
+                self._dynamic[call] = bool(said.dynamic)
+            case ToolApprovalRequest(approval_id=approval, tool_call_id=call):
+                self._asked[approval] = call
+            case ToolApprovalResponse(approval_id=approval, reason=str(reason)) if approval in self._asked:
+                self._reasons[self._asked[approval]] = reason
+            case ToolInputError() | ToolOutputAvailable() | ToolOutputError() | ToolOutputDenied():
+                return [self._settle_outcome(said, chunk) for chunk in chunks]
+            case _:
+                pass
+        return chunks
+
+    def _settle_outcome(self, said: Chunk, chunk: Chunk) -> Chunk:
+        if not isinstance(chunk, ToolInputError | ToolOutputAvailable | ToolOutputError):
+            return chunk
+        call = chunk.tool_call_id
+        dynamic = self._dynamic.get(call)
+        if dynamic is not None and dynamic != bool(chunk.dynamic):
+            chunk = replace(chunk, dynamic=dynamic or None)
+        if (
+            isinstance(said, ToolOutputDenied)
+            and isinstance(chunk, ToolOutputError)
+            and call in self._reasons
+        ):
+            chunk = replace(chunk, error_text=self._reasons[call])
+        return chunk
