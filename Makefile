@@ -6,7 +6,7 @@ CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcar
 export PYTHONDONTWRITEBYTECODE ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit conformance bench typescript format clean
+.PHONY: help setup run test lint types unit conformance bench typescript docs format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ bench: setup ## Measure ourselves beside the real ai package
 
 typescript: .venv/installed ## Write the TypeScript types of the web page anew
 	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
+
+docs: .venv/installed ## Write the generated pages of the documentation anew
+	$(BIN)/python docs/generate.py > docs/reference.md
 
 format: .venv/installed ## Format the code
 	$(BIN)/ruff format .

@@ -144,6 +144,10 @@ def tool_parts(draw: st.DrawFn) -> JsonObject:
     return part
 
 
+def _plain_or_tool(tool: bool) -> st.SearchStrategy[JsonObject]:
+    return tool_parts() if tool else PLAIN_PARTS
+
+
 @st.composite
 def ui_messages(draw: st.DrawFn) -> list[JsonObject]:
     """A thread that fits the types, mostly of one version or another."""
@@ -151,7 +155,7 @@ def ui_messages(draw: st.DrawFn) -> list[JsonObject]:
         {
             "id": IDS,
             "role": st.sampled_from(["assistant", "assistant", "user", "system"]),
-            "parts": st.lists(PLAIN_PARTS | tool_parts(), max_size=4),
+            "parts": st.lists(st.booleans().flatmap(_plain_or_tool), max_size=4),
         },
         optional={"metadata": VALUES},
     )

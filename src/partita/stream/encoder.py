@@ -36,7 +36,7 @@ from partita.types.codec import encode, to_json
 from partita.types.json import Json, dumps, is_array, is_object, loads
 from partita.types.messages import NetworkExecution
 
-from .sse import DONE, comment, frame
+from .sse import DONE, comment
 from .targets import BLOCKS_OUTLIVE_STEPS, Target, Withheld, adapt
 
 Expand: TypeAlias = Callable[[Any], Sequence[Chunk]]
@@ -87,10 +87,8 @@ class SseEncoder:
 
     def encode(self, chunk: Chunk) -> bytes:
         """The events of a chunk; no bytes if its client is not told of it."""
-        if self.target is None:
-            frames = frame(encode(chunk))
-        elif _is_plain(chunk) and not self._blocks.cut:
-            frames = self._frame(chunk)
+        if self.target is None or (_is_plain(chunk) and not self._blocks.cut):
+            frames = _event(encode(chunk))
         else:
             frames = self._encode_for(self.target, chunk)
         self._count += 1
@@ -122,7 +120,7 @@ class SseEncoder:
         payload = encode(chunk)
         if b'"__proto__":' in payload or b'"constructor":' in payload:
             payload = self._without_forbidden_keys(payload)
-        return frame(payload)
+        return _event(payload)
 
     def _without_forbidden_keys(self, payload: bytes) -> bytes:
         """The payload without the keys at which every client stops, lest they reach a prototype."""
@@ -133,12 +131,15 @@ class SseEncoder:
         return dumps(value) if paths else payload
 
 
+def _event(payload: bytes) -> bytes:
+    return b"data: " + payload + b"\n\n"  # what `sse.frame` gives: JSON holds no line ends
+
+
 def _is_plain(chunk: Chunk) -> bool:
     """Whether a chunk is one of the many that every client knows: a delta and nothing else."""
-    type_ = type(chunk)  # compared, not matched: this is asked for every token
-    if type_ is TextDelta or type_ is ReasoningDelta:
+    if isinstance(chunk, TextDelta | ReasoningDelta):
         return chunk.provider_metadata is None and chunk.extra is None
-    return type_ is ToolInputDelta and chunk.extra is None
+    return isinstance(chunk, ToolInputDelta) and chunk.extra is None
 
 
 def _drop_forbidden_keys(value: Json) -> list[str]:

@@ -229,7 +229,7 @@ class _Field(NamedTuple):
     """A field that a client may not know, or whose value it may refuse."""
 
     name: str
-    wire: str
+    path: str
     default: object
     known: bool
     mend: "Mend | None"
@@ -241,7 +241,7 @@ def _fields_to_check(type_: type[Chunk], target: Target) -> tuple[_Field, ...]:
     fields = [
         _Field(
             field.name,
-            field.encode_name,
+            f"{type_.__struct_config__.tag}.{field.encode_name}",
             field.default,
             target.knows(newer.get(field.name, _EVER)),
             MENDS.get(field.name),
@@ -258,12 +258,11 @@ def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
         value = getattr(chunk, field.name)
         if value is None or value is UNSET:
             continue
-        path = f"{type_of(chunk)}.{field.wire}"
         if not field.known:
             changes[field.name] = field.default
-            withheld.append(Withheld(path, f"{target} does not know it"))
+            withheld.append(Withheld(field.path, f"{target} does not know it"))
         elif field.mend is not None:
-            mended = field.mend(value, path, withheld)
+            mended = field.mend(value, field.path, withheld)
             if mended is not value:
                 changes[field.name] = mended
     if chunk.extra and not target.knows(LOOSE):

@@ -151,4 +151,4 @@ def _members(arguments: Sequence[Any]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(typescript())
+    sys.stdout.buffer.write(typescript().encode())

@@ -1,0 +1,439 @@
+"""UI messages of AI SDK 4 → canonical messages. Lost: `revisionId`, `null` for "absent", empty `details`.
+
+Version 4 says many things twice. The parts have the word, and where there are none they are made of
+`toolInvocations`, `reasoning` and `content`, in this order, as version 4 makes them. A mirror that says
+what the parts say is read once; another is kept aside. `content` is always kept.
+
+- `annotations` go to the metadata, under that name; attachments become files behind the other parts.
+- A message of role `data` becomes an assistant message that ends with a `data` part.
+- Each detail of a reasoning becomes a reasoning part, its signature or redacted data under `anthropic` in
+  the provider metadata: version 4 does not name the provider, and no other had them.
+- Where no `step-start` is stored, one is put where version 4 would begin a new model call.
+
+A part that fits nowhere is kept whole as a `ForeignPart`; members without a name here go to `extra`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import ConversionError, DecodeError
+from partita.formats.format import Loaded
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ReasoningPart,
+    SourceUrlPart,
+    StepStartPart,
+    TextPart,
+)
+from partita.types.times import in_utc
+from partita.types.tools import JsonOutput, TextOutput, ToolOutput, ToolState
+from partita.types.value import kept, unkept
+
+FORMAT = "ai-sdk-ui-v4"
+"""The name of a foreign part, and of the mark on a file that is not where files of its message go."""
+
+ATTACHMENT = "ai-sdk-ui-v4-attachment"
+"""The name of a foreign part that was an attachment."""
+
+BESIDE = "part:"
+"""Marks a kept member that stood in the part itself, not in the invocation, source or detail inside it."""
+
+WHOLE = "reasoning"
+"""Marks the reasoning part that begins a part of version 4, and holds its text, where both are not plain."""
+
+DATA = "data"
+"""The role, the member and the part of what an application sent in messages of their own."""
+
+PROVIDER = "anthropic"
+SIGNATURE = "signature"
+REDACTED = "redactedData"
+
+STATES: Mapping[str, ToolState] = {
+    "partial-call": "input-streaming",
+    "call": "input-available",
+    "result": "output-available",
+}
+
+ROLES: Mapping[str, tuple[type[Message], type[Any], frozenset[str]]] = {
+    "system": (SystemMessage, SystemContent, frozenset({"text"})),
+    "user": (UserMessage, UserContent, frozenset({"text", "file"})),
+    **dict.fromkeys(
+        ("assistant", DATA),
+        (
+            AssistantMessage,
+            AssistantContent,
+            frozenset({"text", "reasoning", "tool-invocation", "source", "file", "step-start"}),
+        ),
+    ),
+}
+"""By role: the message, its content, and the types of part that have a canonical form there."""
+
+NULL_IS_ABSENT = frozenset(
+    {
+        *("id", "content", "createdAt", "reasoning", "toolInvocations", "annotations"),
+        *("experimental_attachments", "parts"),
+    }
+)
+NULL = "an absent member means the same and is written instead"
+
+EXTENSIONS: Mapping[str, str] = {
+    **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
+    **{name: f"image/{name}" for name in ("png", "gif", "webp", "avif", "bmp", "heic")},
+    **dict.fromkeys(("txt", "log"), "text/plain"),
+    **{name: f"text/{name}" for name in ("csv", "html", "css", "xml")},
+    **{name: f"application/{name}" for name in ("pdf", "json", "zip", "rtf")},
+    **{"svg": "image/svg+xml", "md": "text/markdown", "mp3": "audio/mpeg", "wav": "audio/wav"},
+    **{"mp4": "video/mp4", "webm": "video/webm", "mov": "video/quicktime"},
+}
+"""Media types by extension: those that chats see. The system's own table differs from machine to machine."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def load(payload: Json) -> Loaded:
+    """UI messages of version 4, one or a list of them, as canonical messages."""
+    losses: list[Loss] = []
+    if is_array(payload):
+        messages = [load_message(raw, f"$[{i}]", losses, i) for i, raw in enumerate(payload)]
+    else:
+        messages = [load_message(payload, "$", losses)]
+    return Loaded(tuple(messages), tuple(losses))
+
+
+def load_message(raw: Json, path: str, losses: list[Loss], index: int = 0) -> Message:
+    """One UI message as a canonical one; without an id it gets the one of its place."""
+    told = _told(raw, path, losses)
+    role: str = told["role"]
+    message_type, content_type, _ = ROLES[role]
+    parts = raw_parts(told, role)
+    aside = {key: value for key, value in told.items() if key not in ("id", "content", "parts")}
+    content: JsonObject = {
+        "parts": (*_load_parts(parts, role, path, losses), *_load_behind(aside, role, path, losses)),
+        "content": told.get("content"),
+    }
+    if is_array(aside.get("annotations")):
+        content["metadata"] = {"annotations": aside.pop("annotations")}
+    created_at = read_time(aside.get("createdAt"))
+    if created_at is not None and written_time(created_at) == aside["createdAt"]:
+        del aside["createdAt"]
+    for name, mirror in mirrors(parts).items():
+        if name in aside and same(aside[name], mirror):
+            del aside[name]
+    if role != DATA:
+        del aside["role"]
+    return message_type(
+        id=told.get("id", f"message-{index + 1}"),
+        content=content_type(**content),
+        created_at=created_at,
+        extra=kept(aside, message_type),
+    )
+
+
+def _told(raw: Json, path: str, losses: list[Loss]) -> JsonObject:
+    """What a message says: checked, without `null` for "absent" and without what helped to draw it."""
+    if not is_object(raw):
+        raise ConversionError(
+            f"a UI message is an object, found {kind_of(raw)}", where=path, hint="give {id, role, content}"
+        )
+    role = raw.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        raise ConversionError(
+            f"unknown role {role!r}", where=f"{path}.role", hint="use system, user, assistant or data"
+        )
+    told = _without_nulls(raw, NULL_IS_ABSENT, path, losses)
+    if "revisionId" in told:
+        losses.append(Loss.of(f"{path}.revisionId", told.pop("revisionId"), "it only helps to draw"))
+    for name, type_, hint in (
+        ("id", str, "make it a string"),
+        ("content", str, "messages whose content is a list are model messages, another format"),
+        ("parts", list, "make it a list, or leave it out"),
+    ):
+        if name in told and not isinstance(told[name], type_):
+            raise ConversionError(f"{name} is {kind_of(told[name])}", where=f"{path}.{name}", hint=hint)
+    return told
+
+
+def raw_parts(told: JsonObject, role: str) -> list[Json]:
+    """The parts of a message, made of its other members if it has none."""
+    if "parts" in told:
+        return list(told["parts"])
+    parts: list[Json] = []
+    calls, reasoning, text = told.get("toolInvocations"), told.get("reasoning"), told.get("content")
+    acts = role in ("assistant", DATA)
+    if acts and is_array(calls):
+        parts += [{"type": "tool-invocation", "toolInvocation": call} for call in calls]
+    if acts and isinstance(reasoning, str) and reasoning:
+        details = [{"type": "text", "text": reasoning}]
+        parts.append({"type": "reasoning", "reasoning": reasoning, "details": details})
+    if text:
+        parts.append({"type": "text", "text": text})
+    return parts
+
+
+def mirrors(parts: Sequence[Json]) -> JsonObject:
+    """What version 4 repeats of the parts in the message: `toolInvocations` and `reasoning`."""
+    calls = [
+        part["toolInvocation"] for part in _of_type(parts, "tool-invocation") if "toolInvocation" in part
+    ]
+    texts = [part.get("reasoning") for part in _of_type(parts, "reasoning")]
+    reasoning = "".join(text for text in texts if isinstance(text, str))
+    return ({"toolInvocations": calls} if calls else {}) | ({"reasoning": reasoning} if reasoning else {})
+
+
+def same(a: Json, b: Json) -> bool:
+    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
+    return dumps(a) == dumps(b)
+
+
+def type_of(part: Json) -> Json:
+    """The type of a part, if it is one at all."""
+    return part.get("type") if is_object(part) else None
+
+
+def _of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:
+    return (part for part in parts if type_of(part) == type_)
+
+
+def _without_nulls(raw: JsonObject, members: frozenset[str], path: str, losses: list[Loss]) -> JsonObject:
+    gone = [key for key, value in raw.items() if value is None and key in members]
+    losses.extend(Loss(f"{path}.{key}", "null", NULL) for key in gone)
+    return {key: value for key, value in raw.items() if key not in gone}
+
+
+# Times, as JavaScript writes dates
+
+
+def read_time(value: Json) -> datetime | None:
+    """The moment that a string names, if it names one with its zone."""
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        return in_utc(moment, "createdAt")
+    except (ValueError, DecodeError):
+        return None
+
+
+def written_time(moment: datetime) -> str:
+    """A moment in UTC, with as many digits as JavaScript writes, or with those it has."""
+    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
+    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+# Parts
+
+
+def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss]) -> Iterator[Any]:
+    """The canonical parts, with the boundaries of steps."""
+    known = ROLES[role][2]
+    step = 0
+    before: Any = None
+    stored = any(_of_type(parts, "step-start"))
+    steps = iter(()) if stored or "step-start" not in known else _unmarked_steps(parts)
+    begins = next(steps, None)
+    for place, raw in enumerate(parts):
+        if place == begins:
+            step, begins, before = step + 1, next(steps, None), StepStartPart()
+            yield before
+        step += place > 0 and type_of(raw) == "step-start"
+        part: Any = None
+        if type_of(raw) in known:
+            follows = isinstance(before, ReasoningPart)
+            part = _load_part(raw, role, f"{path}.parts[{place}]", losses, step=step, follows=follows)
+        loaded = [ForeignPart(FORMAT, raw)] if part is None else part if is_array(part) else [part]
+        before = loaded[-1]
+        yield from loaded
+
+
+def _unmarked_steps(parts: Sequence[Json]) -> Iterator[int]:
+    """Where version 4 would begin a new model call: at words after a call, and at a call of another step."""
+    step = 0
+    called = False  # in this step
+    for place, part in enumerate(parts):
+        type_ = type_of(part)
+        if type_ in ("text", "reasoning") and called:
+            yield place
+            step, called = step + 1, False
+        elif type_ == "tool-invocation":
+            call: Json = part.get("toolInvocation")
+            number = call.get("step") if is_object(call) else None
+            if type(number) is int and number != step:
+                step = number
+                if place > 0:
+                    yield place
+            called = True
+
+
+def _load_part(raw: JsonObject, role: str, path: str, losses: list[Loss], *, step: int, follows: bool) -> Any:
+    """One part, or several of a reasoning with details; `None` when it is not what its type says."""
+    match raw:
+        case {"type": "text", "text": str(text), **rest}:
+            return TextPart(text, extra=kept(rest, TextPart))
+        case {"type": "step-start", **rest}:
+            return StepStartPart(extra=kept(rest, StepStartPart))
+        case {"type": "file", "mimeType": str(media_type), "data": str(data), **rest}:
+            url = file_url(data, media_type)
+            mark = {} if belongs_in_parts(role, url, media_type) else {FORMAT: "parts"}
+            return FilePart(url, media_type, extra=kept(rest | mark, FilePart))
+        case {"type": "reasoning", "reasoning": str(text), **rest}:
+            return _load_reasoning(text, rest, path, losses, follows)
+        case {"type": "source", "source": {"sourceType": "url"} as source, **rest}:
+            return _load_source(source, rest, path, losses)
+        case {"type": "tool-invocation", "toolInvocation": dict() as call, **rest}:
+            return _load_call(call, rest, step)
+        case _:
+            return None
+
+
+def _beside(members: Mapping[str, Json]) -> JsonObject:
+    return {BESIDE + key: value for key, value in members.items()}
+
+
+def _load_call(call: JsonObject, beside: JsonObject, step: int) -> ToolCallPart | None:
+    match call:
+        case {"state": str(state), "toolCallId": str(id_), "toolName": str(name), **rest} if state in STATES:
+            input_ = rest.pop("args", UNSET)
+            output = _output(rest.pop("result")) if "result" in rest else None
+            if type(rest.get("step")) is int and rest["step"] == step:
+                del rest["step"]
+            extra = kept(rest | _beside(beside), ToolCallPart)
+            return ToolCallPart(id_, name, STATES[state], input_, output=output, extra=extra)
+        case _:
+            return None
+
+
+def _output(result: Json) -> ToolOutput:
+    return TextOutput(result) if isinstance(result, str) else JsonOutput(result)
+
+
+def _load_source(raw: JsonObject, beside: JsonObject, path: str, losses: list[Loss]) -> SourceUrlPart | None:
+    match raw:
+        case {"id": str(id_), "url": str(url), **rest}:
+            del rest["sourceType"]
+            title, metadata = rest.get("title"), rest.get("providerMetadata")
+            if not isinstance(title, str | None) or not isinstance(metadata, dict | None):
+                return None
+            optional = frozenset({"title", "providerMetadata"})
+            named = _without_nulls(rest, optional, f"{path}.source", losses)
+            aside = {key: value for key, value in named.items() if key not in optional}
+            extra = kept(aside | _beside(beside), SourceUrlPart)
+            return SourceUrlPart(id_, url, title, provider_metadata=metadata, extra=extra)
+        case _:
+            return None
+
+
+def _load_reasoning(
+    text: str, rest: JsonObject, path: str, losses: list[Loss], follows: bool
+) -> list[ReasoningPart] | None:
+    details = rest.pop("details", UNSET)
+    if not details or details is UNSET:
+        if details is not UNSET:
+            losses.append(Loss.of(f"{path}.details", details, "the text is written as the one detail"))
+        details = [{"type": "text", "text": text}]
+    if not is_array(details):
+        return None
+    parts: list[ReasoningPart] = []
+    for place, detail in enumerate(details):
+        part = _load_detail(detail, f"{path}.details[{place}]", losses)
+        if part is None:
+            return None
+        parts.append(part)
+    aside = _beside(rest)
+    if follows or text != "".join(part.text for part in parts):
+        aside[WHOLE] = text
+    parts[0] = replace(parts[0], extra=kept(unkept(parts[0].extra) | aside, ReasoningPart))
+    return parts
+
+
+def _load_detail(raw: Json, path: str, losses: list[Loss]) -> ReasoningPart | None:
+    match raw:
+        case {"type": "redacted", "data": str(data), **rest}:
+            metadata: JsonObject = {PROVIDER: {REDACTED: data}}
+            return ReasoningPart("", provider_metadata=metadata, extra=kept(rest, ReasoningPart))
+        case {"type": "text", "text": str(text), **rest}:
+            rest = _without_nulls(rest, frozenset({SIGNATURE}), path, losses)
+            if SIGNATURE not in rest:
+                return ReasoningPart(text, extra=kept(rest, ReasoningPart))
+            if not isinstance(signature := rest.pop(SIGNATURE), str):
+                return None
+            metadata = {PROVIDER: {SIGNATURE: signature}}
+            return ReasoningPart(text, provider_metadata=metadata, extra=kept(rest, ReasoningPart))
+        case _:
+            return None
+
+
+# Files
+
+
+def file_url(data: str, media_type: str) -> str:
+    """The address of a file: version 4 keeps bare base64, and lets an address pass."""
+    return data if _SCHEME.match(data) else f"data:{media_type};base64,{data}"
+
+
+def bare_data(url: str, media_type: str) -> str:
+    """The inverse of `file_url`."""
+    return url.removeprefix(f"data:{media_type};base64,")
+
+
+def belongs_in_parts(role: str, url: str, media_type: str) -> bool:
+    """Whether version 4 keeps a file among the parts: the files of assistants do, all others are attached."""
+    return role in ("assistant", DATA) and url.startswith(f"data:{media_type};base64,")
+
+
+def guessed_type(url: str, name: str | None) -> str:
+    """The media type that an address or a name speaks of."""
+    scheme, _, rest = url.partition(":")
+    if scheme.lower() == "data":
+        said = re.split("[;,]", rest, maxsplit=1)[0]
+        names = [name or ""]
+    else:
+        said = ""
+        names = [re.split("[?#]", url, maxsplit=1)[0], name or ""]
+    guesses = (EXTENSIONS.get(each.rpartition(".")[2].lower()) for each in names)
+    return said or next(filter(None, guesses), "application/octet-stream")
+
+
+def _load_behind(aside: JsonObject, role: str, path: str, losses: list[Loss]) -> Iterator[Any]:
+    """Parts made of members, which are taken out of `aside`: attachments, and the data of a data message."""
+    if role != "system" and is_array(aside.get("experimental_attachments")):
+        for place, raw in enumerate(aside.pop("experimental_attachments")):
+            yield _load_attachment(raw, role, f"{path}.experimental_attachments[{place}]", losses)
+    if role == DATA and DATA in aside:
+        yield DataPart(DATA, aside.pop(DATA))
+
+
+def _load_attachment(raw: Json, role: str, path: str, losses: list[Loss]) -> FilePart | ForeignPart:
+    match raw:
+        case {"url": str(url), **rest}:
+            name, said = rest.get("name"), rest.get("contentType")
+            if not isinstance(name, str | None) or not isinstance(said, str | None):
+                return ForeignPart(ATTACHMENT, raw)
+            rest = _without_nulls(rest, frozenset({"name", "contentType"}), path, losses)
+            media_type = said or guessed_type(url, name)
+            aside = {key: value for key, value in rest.items() if key not in ("name", "contentType")}
+            if said == "":  # as browsers say of a file whose type they do not know
+                aside["contentType"] = said
+            if belongs_in_parts(role, url, media_type):
+                aside[FORMAT] = "attachments"
+            return FilePart(url, media_type, name, extra=kept(aside, FilePart))
+        case _:
+            return ForeignPart(ATTACHMENT, raw)

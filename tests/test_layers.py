@@ -1,0 +1,86 @@
+"""Imports point one way, and nothing heavy is loaded before it is used."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "partita"
+LAYERS = ("errors", "version", "types", "stream", "formats", "logs", "store", "runtime", "server", "cli")
+RANK = {name: rank for rank, name in enumerate(LAYERS)} | {"store": LAYERS.index("logs")}
+BESIDE = {"demo": "stream", "testing": "cli"}
+"""Packages that are no layer, and the layer they stand beside."""
+
+HEAVY = ("pydantic", "rich", "click", "ada_url", "jsonschema_rs", "asyncio", "sqlalchemy", "litestar")
+
+
+def layer_of(module: str) -> str:
+    name = module.split(".")[1] if "." in module else ""
+    return BESIDE.get(name, name)
+
+
+def imports(source: str, module: str) -> Iterator[tuple[int, str]]:
+    """Every module that the source of a module imports, by its absolute name, with the line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            above = module.split(".")[: -node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield node.lineno, base
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}"
+
+
+def violations(source: str, module: str) -> list[str]:
+    """The imports of a module that point against the layers."""
+    return sorted(
+        {
+            f"line {line} imports {other}"
+            for line, other in imports(source, module)
+            if other.startswith("partita.") and RANK.get(layer_of(other), -1) > RANK[layer_of(module)]
+        }
+    )
+
+
+MODULES = {
+    ".".join(["partita", *path.relative_to(ROOT).with_suffix("").parts]): path
+    for path in sorted(ROOT.rglob("*.py"))
+    if path.name != "__init__.py" or path.parent != ROOT  # the package itself re-exports from all layers
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_point_to_lower_layers(name: str) -> None:
+    assert layer_of(name) in RANK, f"{name} belongs to no layer"
+    assert not violations(MODULES[name].read_text(), name)
+
+
+AGAINST = {
+    "from partita.cli.main import main": "partita.types.parts",
+    "import partita.stream.sse": "partita.types.parts",
+    "from partita import formats": "partita.stream.sse",
+    "from ..formats import losses": "partita.stream.sse",
+}
+
+
+@pytest.mark.parametrize(("source", "module"), AGAINST.items(), ids=AGAINST)
+def test_an_import_against_the_layers_is_found(source: str, module: str) -> None:
+    assert violations(source, module)
+
+
+def test_a_relative_import_stays_in_its_folder() -> None:
+    for name, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level <= 1, f"{name}:{node.lineno} climbs out of its folder"
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = f"import sys, partita; print([name for name in {HEAVY!r} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

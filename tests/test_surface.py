@@ -1,0 +1,52 @@
+"""The public surface is one list, and the documentation tells the same."""
+
+import ast
+import runpy
+from pathlib import Path
+
+import pytest
+
+import partita
+
+ROOT = Path(__file__).parent.parent
+NAMES = [name for names in partita.EXPORTS.values() for name in names]
+
+
+def generated() -> dict[str, object]:
+    return runpy.run_path(str(ROOT / "docs" / "generate.py"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_is_there_and_described(name: str) -> None:
+    assert getattr(partita, name) is not None
+    describe = generated()["describe"]
+    assert callable(describe)
+    assert describe(name), f"{name} has no docstring"
+
+
+def test_all_lists_every_public_name_once() -> None:
+    assert partita.__all__ == ["__version__", *NAMES]
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse((ROOT / "src" / "partita" / "__init__.py").read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        (f"partita.{node.module}", alias.name)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == {(module, name) for module, names in partita.EXPORTS.items() for name in names}
+
+
+def test_the_reference_is_up_to_date() -> None:
+    reference = generated()["reference"]
+    assert callable(reference)
+    assert (ROOT / "docs" / "reference.md").read_text() == reference(), "run: make docs"
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        partita.nonsense  # noqa: B018 # pyright: ignore[reportAttributeAccessIssue, reportUnusedExpression] # on purpose
