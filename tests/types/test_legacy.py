@@ -1,7 +1,7 @@
 """Old messages: read with a warning, turned into messages by role, nothing lost."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -30,7 +30,7 @@ IMAGE = {"type": "image", "data": "iVBORw0KGgo=", "mediaType": "image/png", "nam
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def quietly() -> Generator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
@@ -284,7 +284,7 @@ def test_every_old_message_warns_at_the_line_that_made_it(way: Callable[[], Lega
 
 
 def test_an_old_message_with_unknown_fields_warns_once() -> None:
-    with pytest.warns(DeprecationWarning) as caught:
+    with pytest.warns(DeprecationWarning, match="LegacyMessage") as caught:
         read_legacy(old("user", "x", mood="fine"))
     assert len(caught) == 1
 

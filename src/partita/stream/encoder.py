@@ -269,7 +269,7 @@ class _Calls:
         return chunks
 
     def _settle_outcome(self, said: Chunk, chunk: Chunk) -> Chunk:
-        if not isinstance(chunk, ToolInputError | ToolOutputAvailable | ToolOutputError):
+        if not isinstance(chunk, ToolInputStart | ToolInputError | ToolOutputAvailable | ToolOutputError):
             return chunk
         call = chunk.tool_call_id
         dynamic = self._dynamic.get(call)

@@ -14,7 +14,7 @@ lets them in, and a page that knows them can draw them.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
@@ -27,7 +27,7 @@ from partita.errors import FormatError
 from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, is_object
+from partita.types.json import JsonObject, dumps, is_object
 from partita.types.parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
 
 from .rules import RULES, Version
@@ -60,6 +60,7 @@ CHUNKS: Mapping[type[Chunk], Since] = {
     c.ReasoningFileChunk: _SEVEN,
     c.CustomChunk: _SEVEN,
     c.SteeringMessageChunk: Since(None, None, 163),
+    c.ToolInputError: Since(7, 0, 0),
     c.ToolApprovalRequest: _SIX,
     c.ToolApprovalResponse: _SEVEN,
     c.ToolOutputDenied: _SIX,
@@ -165,10 +166,8 @@ class Adapted(NamedTuple):
 def adapt(chunk: Chunk, target: Target) -> Adapted:
     """One chunk for a client, by itself. What takes a memory of the stream is in `encoder`."""
     withheld: list[Withheld] = []
-    said = _say(chunk, target, withheld)
-    if said is None:
-        return Adapted((), tuple(withheld))
-    return Adapted((_fit(said, target, withheld),), tuple(withheld))
+    chunks = [_fit(said, target, withheld) for said in _say(chunk, target, withheld)]
+    return Adapted(tuple(chunks), tuple(withheld))
 
 
 def type_of(chunk: Chunk) -> str:
@@ -185,7 +184,7 @@ def type_of(chunk: Chunk) -> str:
 # Whole chunks
 
 
-def _say(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk | None:
+def _say(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chunk]:
     """The chunk, or its older form if the client does not know it, or nothing."""
     if not target.knows(CHUNKS.get(type(chunk), _EVER)):
         return _say_otherwise(chunk, target, withheld)
@@ -194,32 +193,53 @@ def _say(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk | None
             FINISH_REASONS.get(reason, _NEVER)
         ):
             withheld.append(Withheld("finish.finishReason", f"{reason!r:.60} is 'other' to {target}"))
-            return replace(chunk, finish_reason="other")
+            return (replace(chunk, finish_reason="other"),)
         case c.ToolApprovalRequest(is_automatic=True) if target.major == 6:
             why = f"{target} would ask the user what the policy has answered"
             withheld.append(Withheld("tool-approval-request", why))
-            return None
+            return ()
         case _:
-            return chunk
+            return (chunk,)
 
 
-def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk | None:
+def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Sequence[Chunk]:
     match chunk:
         case c.ReasoningFileChunk(url=url, media_type=media_type):
             withheld.append(Withheld("reasoning-file.type", f"to {target} it is a file like any other"))
-            return c.FileChunk(url, media_type, chunk.provider_metadata, extra=chunk.extra)
+            return (c.FileChunk(url, media_type, chunk.provider_metadata, extra=chunk.extra),)
         case c.ToolOutputDenied(tool_call_id=call):
             withheld.append(Withheld("tool-output-denied.type", f"to {target} it is an error"))
-            return c.ToolOutputError(call, DENIED, extra=chunk.extra)
+            return (c.ToolOutputError(call, DENIED, extra=chunk.extra),)
+        case c.ToolInputError():
+            withheld.append(Withheld("tool-input-error.type", f"to {target} it is a call that failed"))
+            return _failed_call(chunk)
         case c.ChildChunk(path=path):
             data: JsonObject = {"path": list(path), "chunk": to_json(chunk.chunk)}
-            return c.DataChunk("child", data, transient=True, extra=chunk.extra)
+            return (c.DataChunk("child", data, transient=True, extra=chunk.extra),)
         case c.ChildMessage(path=path):
             data = {"path": list(path), "message": to_json(chunk.message)}
-            return c.DataChunk("child", data, transient=True, extra=chunk.extra)
+            return (c.DataChunk("child", data, transient=True, extra=chunk.extra),)
         case _:
             withheld.append(Withheld(type_of(chunk), f"{target} does not know it"))
-            return None
+            return ()
+
+
+def _failed_call(chunk: c.ToolInputError) -> Sequence[Chunk]:
+    """A call with its input and its error, but never `tool-input-available`: a client might run the tool."""
+    call = chunk.tool_call_id
+    start = c.ToolInputStart(
+        call,
+        chunk.tool_name,
+        chunk.provider_executed,
+        chunk.provider_metadata,
+        chunk.tool_metadata,
+        chunk.dynamic,
+        chunk.title,
+        extra=chunk.extra,
+    )
+    text = dumps(None if chunk.input is UNSET else chunk.input).decode()
+    error = c.ToolOutputError(call, chunk.error_text, chunk.provider_executed, dynamic=chunk.dynamic)
+    return (start, c.ToolInputDelta(call, text), error)
 
 
 # Fields

@@ -93,16 +93,21 @@ NULL_IS_ABSENT = frozenset(
         *("experimental_attachments", "parts"),
     }
 )
+SOURCE_OPTIONS = frozenset({"title", "providerMetadata"})
 NULL = "an absent member means the same and is written instead"
 
 EXTENSIONS: Mapping[str, str] = {
-    **dict.fromkeys(("jpg", "jpeg"), "image/jpeg"),
-    **{name: f"image/{name}" for name in ("png", "gif", "webp", "avif", "bmp", "heic")},
-    **dict.fromkeys(("txt", "log"), "text/plain"),
+    **{name: f"image/{name}" for name in ("png", "jpeg", "gif", "webp", "avif", "bmp", "heic")},
     **{name: f"text/{name}" for name in ("csv", "html", "css", "xml")},
-    **{name: f"application/{name}" for name in ("pdf", "json", "zip", "rtf")},
-    **{"svg": "image/svg+xml", "md": "text/markdown", "mp3": "audio/mpeg", "wav": "audio/wav"},
-    **{"mp4": "video/mp4", "webm": "video/webm", "mov": "video/quicktime"},
+    **{name: f"application/{name}" for name in ("pdf", "json", "zip")},
+    "jpg": "image/jpeg",
+    "svg": "image/svg+xml",
+    "txt": "text/plain",
+    "md": "text/markdown",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "mp4": "video/mp4",
+    "webm": "video/webm",
 }
 """Media types by extension: those that chats see. The system's own table differs from machine to machine."""
 
@@ -245,29 +250,28 @@ def written_time(moment: datetime) -> str:
 def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss]) -> Iterator[Any]:
     """The canonical parts, with the boundaries of steps."""
     known = ROLES[role][2]
+    unmarked = set(_unmarked_steps(parts)) if "step-start" in known else set[int]()
     step = 0
     before: Any = None
-    stored = any(_of_type(parts, "step-start"))
-    steps = iter(()) if stored or "step-start" not in known else _unmarked_steps(parts)
-    begins = next(steps, None)
     for place, raw in enumerate(parts):
-        if place == begins:
-            step, begins, before = step + 1, next(steps, None), StepStartPart()
+        if place in unmarked:
+            before = StepStartPart()
             yield before
-        step += place > 0 and type_of(raw) == "step-start"
-        part: Any = None
-        if type_of(raw) in known:
-            follows = isinstance(before, ReasoningPart)
-            part = _load_part(raw, role, f"{path}.parts[{place}]", losses, step=step, follows=follows)
-        loaded = [ForeignPart(FORMAT, raw)] if part is None else part if is_array(part) else [part]
-        before = loaded[-1]
-        yield from loaded
+        step += place in unmarked or (place > 0 and type_of(raw) == "step-start")
+        follows = isinstance(before, ReasoningPart)
+        where = f"{path}.parts[{place}]"
+        fits = type_of(raw) in known
+        loaded = _load_part(raw, role, where, losses, step=step, follows=follows) if fits else ()
+        for before in loaded or (ForeignPart(FORMAT, raw),):
+            yield before
 
 
 def _unmarked_steps(parts: Sequence[Json]) -> Iterator[int]:
     """Where version 4 would begin a new model call: at words after a call, and at a call of another step."""
     step = 0
-    called = False  # in this step
+    called = any(_of_type(parts, "step-start"))
+    if called:
+        return
     for place, part in enumerate(parts):
         type_ = type_of(part)
         if type_ in ("text", "reasoning") and called:
@@ -283,32 +287,34 @@ def _unmarked_steps(parts: Sequence[Json]) -> Iterator[int]:
             called = True
 
 
-def _load_part(raw: JsonObject, role: str, path: str, losses: list[Loss], *, step: int, follows: bool) -> Any:
-    """One part, or several of a reasoning with details; `None` when it is not what its type says."""
+def _load_part(
+    raw: JsonObject, role: str, path: str, losses: list[Loss], *, step: int, follows: bool
+) -> Sequence[Any]:
+    """The part, or the parts of a reasoning; none when it is not what its type says."""
     match raw:
         case {"type": "text", "text": str(text), **rest}:
-            return TextPart(text, extra=kept(rest, TextPart))
+            return (TextPart(text, extra=kept(rest, TextPart)),)
         case {"type": "step-start", **rest}:
-            return StepStartPart(extra=kept(rest, StepStartPart))
+            return (StepStartPart(extra=kept(rest, StepStartPart)),)
         case {"type": "file", "mimeType": str(media_type), "data": str(data), **rest}:
             url = file_url(data, media_type)
             mark = {} if belongs_in_parts(role, url, media_type) else {FORMAT: "parts"}
-            return FilePart(url, media_type, extra=kept(rest | mark, FilePart))
+            return (FilePart(url, media_type, extra=kept(rest | mark, FilePart)),)
         case {"type": "reasoning", "reasoning": str(text), **rest}:
             return _load_reasoning(text, rest, path, losses, follows)
-        case {"type": "source", "source": {"sourceType": "url"} as source, **rest}:
+        case {"type": "source", "source": source, **rest} if is_object(source):
             return _load_source(source, rest, path, losses)
-        case {"type": "tool-invocation", "toolInvocation": dict() as call, **rest}:
+        case {"type": "tool-invocation", "toolInvocation": call, **rest} if is_object(call):
             return _load_call(call, rest, step)
         case _:
-            return None
+            return ()
 
 
 def _beside(members: Mapping[str, Json]) -> JsonObject:
     return {BESIDE + key: value for key, value in members.items()}
 
 
-def _load_call(call: JsonObject, beside: JsonObject, step: int) -> ToolCallPart | None:
+def _load_call(call: JsonObject, beside: JsonObject, step: int) -> Sequence[ToolCallPart]:
     match call:
         case {"state": str(state), "toolCallId": str(id_), "toolName": str(name), **rest} if state in STATES:
             input_ = rest.pop("args", UNSET)
@@ -316,69 +322,70 @@ def _load_call(call: JsonObject, beside: JsonObject, step: int) -> ToolCallPart 
             if type(rest.get("step")) is int and rest["step"] == step:
                 del rest["step"]
             extra = kept(rest | _beside(beside), ToolCallPart)
-            return ToolCallPart(id_, name, STATES[state], input_, output=output, extra=extra)
+            return (ToolCallPart(id_, name, STATES[state], input_, output=output, extra=extra),)
         case _:
-            return None
+            return ()
 
 
 def _output(result: Json) -> ToolOutput:
     return TextOutput(result) if isinstance(result, str) else JsonOutput(result)
 
 
-def _load_source(raw: JsonObject, beside: JsonObject, path: str, losses: list[Loss]) -> SourceUrlPart | None:
-    match raw:
-        case {"id": str(id_), "url": str(url), **rest}:
-            del rest["sourceType"]
-            title, metadata = rest.get("title"), rest.get("providerMetadata")
-            if not isinstance(title, str | None) or not isinstance(metadata, dict | None):
-                return None
-            optional = frozenset({"title", "providerMetadata"})
-            named = _without_nulls(rest, optional, f"{path}.source", losses)
-            aside = {key: value for key, value in named.items() if key not in optional}
+def _load_source(
+    raw: JsonObject, beside: JsonObject, path: str, losses: list[Loss]
+) -> Sequence[SourceUrlPart]:
+    title, metadata = raw.get("title"), raw.get("providerMetadata")
+    if not isinstance(title, str | None) or not (metadata is None or is_object(metadata)):
+        return ()
+    match _without_nulls(raw, SOURCE_OPTIONS, f"{path}.source", losses):
+        case {"sourceType": "url", "id": str(id_), "url": str(url), **rest}:
+            aside = {key: value for key, value in rest.items() if key not in SOURCE_OPTIONS}
             extra = kept(aside | _beside(beside), SourceUrlPart)
-            return SourceUrlPart(id_, url, title, provider_metadata=metadata, extra=extra)
+            return (SourceUrlPart(id_, url, title, provider_metadata=metadata, extra=extra),)
         case _:
-            return None
+            return ()
 
 
 def _load_reasoning(
     text: str, rest: JsonObject, path: str, losses: list[Loss], follows: bool
-) -> list[ReasoningPart] | None:
+) -> Sequence[ReasoningPart]:
     details = rest.pop("details", UNSET)
-    if not details or details is UNSET:
-        if details is not UNSET:
-            losses.append(Loss.of(f"{path}.details", details, "the text is written as the one detail"))
+    found: list[Loss] = []
+    if details is None or details == []:
+        found.append(Loss.of(f"{path}.details", details, "the text is written as the one detail"))
+        details = UNSET
+    if details is UNSET:
         details = [{"type": "text", "text": text}]
     if not is_array(details):
-        return None
-    parts: list[ReasoningPart] = []
-    for place, detail in enumerate(details):
-        part = _load_detail(detail, f"{path}.details[{place}]", losses)
-        if part is None:
-            return None
-        parts.append(part)
+        return ()
+    loaded = [_load_detail(each, f"{path}.details[{i}]", found) for i, each in enumerate(details)]
+    parts = [part for part in loaded if part is not None]
+    if len(parts) < len(loaded):
+        return ()
+    losses.extend(found)
     aside = _beside(rest)
     if follows or text != "".join(part.text for part in parts):
         aside[WHOLE] = text
-    parts[0] = replace(parts[0], extra=kept(unkept(parts[0].extra) | aside, ReasoningPart))
-    return parts
+    return (replace(parts[0], extra=kept(unkept(parts[0].extra) | aside, ReasoningPart)), *parts[1:])
 
 
 def _load_detail(raw: Json, path: str, losses: list[Loss]) -> ReasoningPart | None:
-    match raw:
+    if not is_object(raw):
+        return None
+    match _without_nulls(raw, frozenset({SIGNATURE}), path, losses):
         case {"type": "redacted", "data": str(data), **rest}:
-            metadata: JsonObject = {PROVIDER: {REDACTED: data}}
-            return ReasoningPart("", provider_metadata=metadata, extra=kept(rest, ReasoningPart))
-        case {"type": "text", "text": str(text), **rest}:
-            rest = _without_nulls(rest, frozenset({SIGNATURE}), path, losses)
-            if SIGNATURE not in rest:
-                return ReasoningPart(text, extra=kept(rest, ReasoningPart))
-            if not isinstance(signature := rest.pop(SIGNATURE), str):
-                return None
-            metadata = {PROVIDER: {SIGNATURE: signature}}
-            return ReasoningPart(text, provider_metadata=metadata, extra=kept(rest, ReasoningPart))
+            return _opaque("", REDACTED, data, rest)
+        case {"type": "text", "text": str(text), "signature": str(signature), **rest}:
+            return _opaque(text, SIGNATURE, signature, rest)
+        case {"type": "text", "text": str(text), **rest} if SIGNATURE not in rest:
+            return ReasoningPart(text, extra=kept(rest, ReasoningPart))
         case _:
             return None
+
+
+def _opaque(text: str, name: str, value: str, rest: JsonObject) -> ReasoningPart:
+    metadata = {PROVIDER: {name: value}}
+    return ReasoningPart(text, provider_metadata=metadata, extra=kept(rest, ReasoningPart))
 
 
 # Files
@@ -422,18 +429,16 @@ def _load_behind(aside: JsonObject, role: str, path: str, losses: list[Loss]) ->
 
 
 def _load_attachment(raw: Json, role: str, path: str, losses: list[Loss]) -> FilePart | ForeignPart:
-    match raw:
-        case {"url": str(url), **rest}:
-            name, said = rest.get("name"), rest.get("contentType")
-            if not isinstance(name, str | None) or not isinstance(said, str | None):
-                return ForeignPart(ATTACHMENT, raw)
-            rest = _without_nulls(rest, frozenset({"name", "contentType"}), path, losses)
-            media_type = said or guessed_type(url, name)
-            aside = {key: value for key, value in rest.items() if key not in ("name", "contentType")}
-            if said == "":  # as browsers say of a file whose type they do not know
-                aside["contentType"] = said
-            if belongs_in_parts(role, url, media_type):
-                aside[FORMAT] = "attachments"
-            return FilePart(url, media_type, name, extra=kept(aside, FilePart))
-        case _:
-            return ForeignPart(ATTACHMENT, raw)
+    url, name, said = (
+        (raw.get(key) for key in ("url", "name", "contentType")) if is_object(raw) else [None] * 3
+    )
+    if not (isinstance(url, str) and isinstance(name, str | None) and isinstance(said, str | None)):
+        return ForeignPart(ATTACHMENT, raw)
+    media_type = said or guessed_type(url, name)
+    told = _without_nulls(raw, frozenset({"name", "contentType"}), path, losses)
+    aside = {key: value for key, value in told.items() if key not in ("url", "name", "contentType")}
+    if said == "":  # as browsers say of a file whose type they do not know
+        aside["contentType"] = said
+    if belongs_in_parts(role, url, media_type):
+        aside[FORMAT] = "attachments"
+    return FilePart(url, media_type, name, extra=kept(aside, FilePart))

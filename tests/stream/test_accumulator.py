@@ -1,0 +1,420 @@
+"""What each chunk does to the message so far."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.errors import StreamError
+from partita.stream.accumulator import Accumulator, accumulate
+from partita.stream.checkpoint import Checkpoint
+from partita.stream.rules import Version
+from partita.types.chunks import (
+    ChildChunk,
+    ChildMessage,
+    Chunk,
+    DataChunk,
+    ErrorChunk,
+    MessageAbort,
+    MessageFinish,
+    MessageMetadata,
+    MessageStart,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepFinish,
+    StepReset,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolInputAvailable,
+    ToolInputDelta,
+    ToolInputError,
+    ToolInputStart,
+    ToolOutputAvailable,
+    ToolOutputDenied,
+    ToolOutputError,
+    UnknownChunk,
+)
+from partita.types.codec import decode, encode, read_chunk
+from partita.types.json import JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    NetworkExecution,
+    NetworkResult,
+    ToolCallPart,
+    UserMessage,
+)
+from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import (
+    Approval,
+    ErrorTextOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+)
+from partita.types.value import Extra
+from tests import strategies
+
+A = {"p": {"a": 1}}
+B = {"p": {"b": 2}}
+
+CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
+    "nothing yet": ([], []),
+    "pieces are joined": (
+        [TextStart("a"), TextDelta("a", "Hel"), TextDelta("a", "lo"), TextEnd("a")],
+        [TextPart("Hello", "done")],
+    ),
+    "an open text says so": ([TextStart("a"), TextDelta("a", "Hel")], [TextPart("Hel", "streaming")]),
+    "texts keep the order they opened in": (
+        [TextStart("a"), TextStart("b"), TextDelta("b", "2"), TextDelta("a", "1")],
+        [TextPart("1", "streaming"), TextPart("2", "streaming")],
+    ),
+    "an id opened twice leaves the first text open for good": (
+        [TextStart("a"), TextDelta("a", "A"), TextStart("a"), TextDelta("a", "B"), TextEnd("a")],
+        [TextPart("A", "streaming"), TextPart("B", "done")],
+    ),
+    "a split surrogate pair heals": (
+        [TextStart("a"), TextDelta("a", "ok \ud83d"), TextDelta("a", "\ude00!")],
+        [TextPart("ok 😀!", "streaming")],
+    ),
+    "provider metadata of a later chunk replaces": (
+        [ReasoningStart("r"), ReasoningDelta("r", "x", A), ReasoningEnd("r", B)],
+        [ReasoningPart("x", "r", "done", provider_metadata=B)],
+    ),
+    "an open text goes on after its step": (
+        [StepStart(), TextStart("a"), TextDelta("a", "A"), StepFinish(), StepStart(), TextDelta("a", "B")],
+        [StepStartPart(), TextPart("AB", "streaming"), StepStartPart()],
+    ),
+    "an abort changes nothing": (
+        [TextStart("a"), MessageAbort(), TextDelta("a", "more")],
+        [TextPart("more", "streaming")],
+    ),
+    "a reset forgets the current step alone": (
+        [StepStart(), TextStart("a"), StepStart(), TextStart("b"), DataChunk("q", 1), StepReset()],
+        [StepStartPart(), TextPart("", "streaming"), StepStartPart()],
+    ),
+    "partial input is what its text amounts to": (
+        [ToolInputStart("c", "w"), ToolInputDelta("c", '{"ci'), ToolInputDelta("c", 'ty":"S')],
+        [ToolCallPart("c", "w", "input-streaming", {"city": "S"}, '{"city":"S')],
+    ),
+    "an output keeps the input": (
+        [ToolInputAvailable("c", "w", {"city": "SF"}), ToolOutputAvailable("c", 1, preliminary=True)],
+        [ToolCallPart("c", "w", "output-available", {"city": "SF"}, output=JsonOutput(1), preliminary=True)],
+    ),
+    "a final output is preliminary no more": (
+        [
+            ToolInputAvailable("c", "w", {}),
+            ToolOutputAvailable("c", 1, preliminary=True),
+            ToolOutputAvailable("c", "two"),
+        ],
+        [ToolCallPart("c", "w", "output-available", {}, output=TextOutput("two"))],
+    ),
+    "a call id used again in a later step is another call": (
+        [StepStart(), ToolInputAvailable("c", "w", 1), StepStart(), ToolInputAvailable("c", "w", 2)],
+        [
+            StepStartPart(),
+            ToolCallPart("c", "w", "input-available", 1),
+            StepStartPart(),
+            ToolCallPart("c", "w", "input-available", 2),
+        ],
+    ),
+    "an output finds the newest call of an earlier step": (
+        [ToolInputAvailable("c", "w", 1), StepStart(), ToolOutputAvailable("c", None)],
+        [ToolCallPart("c", "w", "output-available", 1, output=JsonOutput(None)), StepStartPart()],
+    ),
+    "static and dynamic calls of one id stand apart": (
+        [ToolInputStart("c", "w"), ToolInputAvailable("c", "w", 1, dynamic=True)],
+        [
+            ToolCallPart("c", "w", "input-streaming"),
+            ToolCallPart("c", "w", "input-available", 1, dynamic=True),
+        ],
+    ),
+    "a repaired name replaces the first": (
+        [ToolInputAvailable("c", "w", 1), ToolOutputAvailable("c", 1), ToolInputAvailable("c", "w2", 1)],
+        [ToolCallPart("c", "w2", "input-available", 1)],
+    ),
+    "bad input ends the call": (
+        [ToolInputError("c", "w", "no", "{bad")],
+        [ToolCallPart("c", "w", "output-error", "{bad", output=ErrorTextOutput("no"))],
+    ),
+    "an approval is asked, answered and acted on": (
+        [
+            ToolInputAvailable("c", "w", 1),
+            ToolApprovalRequest("ap", "c", reason="risky"),
+            ToolApprovalResponse("ap", False, "no"),
+            ToolOutputDenied("c"),
+        ],
+        [
+            ToolCallPart(
+                "c", "w", "output-denied", 1, approval=Approval("ap", False, "no", request_reason="risky")
+            )
+        ],
+    ),
+    "data of one name and id is replaced in place": (
+        [
+            DataChunk("w", {"a": 1}, "d"),
+            DataChunk("w", 1),
+            DataChunk("w", 2),
+            DataChunk("w", {"b": 2}, "d"),
+            DataChunk("z", 3, "d"),
+            DataChunk("w", 5, "t", transient=True),
+        ],
+        [DataPart("w", {"b": 2}, "d"), DataPart("w", 1), DataPart("w", 2), DataPart("z", 3, "d")],
+    ),
+    "data keeps what it came with": (
+        [DataChunk("w", 1, transient=False, extra=Extra({"name": "x"}))],
+        [DataPart("w", 1, extra=Extra({"foreign:name": "x", "transient": False}))],
+    ),
+}
+
+
+@pytest.mark.parametrize(("chunks", "parts"), CASES.values(), ids=CASES)
+def test_accumulate(chunks: list[Chunk], parts: list[AssistantPart]) -> None:
+    assert accumulate(chunks).parts == tuple(parts)
+
+
+REFUSED: dict[str, tuple[list[Chunk], str]] = {
+    "a delta without a start": ([TextDelta("a", "x")], "text-delta"),
+    "an end without a start": ([ReasoningEnd("r")], "reasoning-end"),
+    "a delta after the end": ([TextStart("a"), TextEnd("a"), TextDelta("a", "x")], "text-delta"),
+    "input that was never opened": ([ToolInputDelta("c", "{")], "tool-input-delta"),
+    "an output without a call": ([ToolOutputAvailable("c", 1)], "tool-invocation"),
+    "an error without a call": ([ToolOutputError("c", "x")], "tool-invocation"),
+    "an answer nobody asked for": ([ToolApprovalResponse("ap", True)], "tool-approval-response"),
+    "a network that never began": ([NetworkExecutionEnd()], "network-execution-end"),
+    "a sub-agent of no call": ([ChildChunk(("c",), StepStart())], "child"),
+    "metadata merged into a string": ([MessageMetadata("a"), MessageMetadata({"b": 1})], ""),
+}
+
+
+@pytest.mark.parametrize(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
+def test_a_refused_chunk_changes_nothing(chunks: list[Chunk], chunk_type: str) -> None:
+    accumulator = Accumulator()
+    for chunk in chunks[:-1]:
+        accumulator.feed(chunk)
+    before = accumulator.checkpoint()
+    with pytest.raises(StreamError) as raised:
+        accumulator.feed(chunks[-1])
+    assert accumulator.checkpoint() == before
+    assert raised.value.chunk_type == chunk_type
+    assert raised.value.where == f"chunk {len(chunks) - 1}"
+    assert raised.value.hint
+
+
+@pytest.mark.parametrize(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
+def test_a_lenient_accumulator_passes_over_and_tells(chunks: list[Chunk], chunk_type: str) -> None:
+    accumulator = Accumulator(lenient=True)
+    for chunk in [*chunks, TextStart("z")]:
+        accumulator.feed(chunk)
+    assert accumulator.snapshot().parts[-1] == TextPart("", "streaming")
+    assert [diagnostic.chunk for diagnostic in accumulator.diagnostics] == [len(chunks) - 1]
+
+
+def test_an_unknown_chunk_is_passed_over_and_told() -> None:
+    accumulator = Accumulator()
+    assert not accumulator.feed(UnknownChunk(Extra({"type": "zap"})))
+    assert "zap" in accumulator.diagnostics[0].what
+
+
+MERGES: dict[str, tuple[list[object], object]] = {
+    "objects merge deeply, arrays do not": (
+        [
+            {"a": 1, "n": {"x": 1, "y": [1, 2]}, "k": None},
+            {"n": {"y": [3], "z": 2}},
+            None,
+            {"a": None, "k": {}},
+        ],
+        {"a": None, "n": {"x": 1, "y": [3], "z": 2}, "k": {}},
+    ),
+    "the first value is taken as it is": (["text"], "text"),
+    "an array becomes an object by its indices": ([[1, 2], {"b": 3}], {"0": 1, "1": 2, "b": 3}),
+    "unsafe keys are skipped": ([{"a": 1}, {"constructor": 1, "__proto__": 2, "b": 2}], {"a": 1, "b": 2}),
+    "a number merged in adds nothing": ([{"a": 1}, 5], {"a": 1}),
+}
+
+
+@pytest.mark.parametrize(("values", "merged"), MERGES.values(), ids=MERGES)
+def test_metadata_merges(values: list[object], merged: object) -> None:
+    assert accumulate([MessageMetadata(value) for value in values]).content.metadata == merged
+
+
+def test_errors_and_the_finish_reason_stand_beside_the_message() -> None:
+    accumulator = Accumulator(id="m")
+    for chunk in (ErrorChunk("one"), ErrorChunk("two"), MessageFinish("stop", {"n": 1})):
+        accumulator.feed(chunk)
+    assert accumulator.errors == ("one", "two")
+    assert accumulator.finish_reason == "stop"
+    assert accumulator.snapshot().content.metadata == {"n": 1}
+
+
+def test_a_start_with_another_id_begins_another_message() -> None:
+    message = AssistantMessage(id="m0", content="old", thread_id="t", run_id="r")
+    accumulator = Accumulator(message)
+    accumulator.feed(MessageStart("m1", {"a": 1}))
+    assert accumulator.snapshot().parts == ()
+    assert (accumulator.snapshot().id, accumulator.snapshot().thread_id) == ("m1", "t")
+
+
+def test_a_continued_message_keeps_what_stands_around_it() -> None:
+    part = ToolCallPart("c", "w", "input-available", 1)
+    message = AssistantMessage(id="m0", content=[part], thread_id="t", seq=7)
+    accumulator = Accumulator(message)
+    for chunk in (MessageStart("m0"), ToolOutputAvailable("c", "x"), StepStart()):
+        accumulator.feed(chunk)
+    after = accumulator.snapshot()
+    assert after.seq == 7
+    assert after.parts == (
+        ToolCallPart("c", "w", "output-available", 1, output=TextOutput("x")),
+        StepStartPart(),
+    )
+
+
+def test_the_message_says_when_it_has_changed() -> None:
+    accumulator = Accumulator()
+    seen = [
+        accumulator.feed(chunk)
+        for chunk in (
+            MessageStart(),
+            StepStart(),
+            TextStart("a"),
+            TextDelta("a", "x"),
+            StepFinish(),
+            MessageFinish("stop"),
+            MessageStart("m"),
+        )
+    ]
+    assert seen == [False, False, True, True, False, False, True]
+
+
+def test_a_network_execution_is_noted() -> None:
+    message = accumulate(
+        [
+            NetworkExecutionStart("agent", "writer", "it writes", {"prompt": "go"}, 1),
+            NetworkExecutionEnd(NetworkResult("done")),
+        ]
+    )
+    expected = NetworkExecution("agent", "writer", "it writes", {"prompt": "go"}, NetworkResult("done"), 1)
+    assert message.content.network_execution == expected
+
+
+def test_sub_agents_hang_under_their_call_to_any_depth() -> None:
+    message = accumulate(
+        [
+            ToolInputAvailable("outer", "task", {}),
+            ChildMessage(("outer",), UserMessage(id="u", content="go")),
+            ChildChunk(("outer",), MessageStart("c1")),
+            ChildChunk(("outer",), ToolInputAvailable("inner", "task", {})),
+            ChildChunk(("outer", "inner"), TextStart("t")),
+            ChildChunk(("outer", "inner"), TextDelta("t", "deep")),
+            ChildChunk(("outer",), MessageStart("c2")),
+            ChildChunk(("outer",), TextStart("t")),
+            ToolOutputAvailable("outer", "ok"),
+        ]
+    )
+    outer = message.parts[0]
+    assert isinstance(outer, ToolCallPart)
+    assert [child.id for child in outer.children] == ["u", "c1", "c2"]
+    inner = outer.children[1].parts[0]
+    assert isinstance(inner, ToolCallPart)
+    assert inner.children[0].parts == (TextPart("deep", "streaming"),)
+    assert inner.children[0].id == "inner/1"
+
+
+def test_a_refused_chunk_of_a_sub_agent_leaves_no_empty_message() -> None:
+    accumulator = Accumulator(lenient=True)
+    accumulator.feed(ToolInputAvailable("c", "task", {}))
+    accumulator.feed(ChildChunk(("c",), TextDelta("t", "x")))
+    call = accumulator.snapshot().parts[0]
+    assert isinstance(call, ToolCallPart)
+    assert call.children == ()
+
+
+def test_finish_closes_what_is_open() -> None:
+    accumulator = Accumulator()
+    for chunk in (TextStart("a"), ReasoningStart("r"), ToolInputAvailable("c", "w", 1)):
+        accumulator.feed(chunk)
+    assert accumulator.finish().parts == (
+        TextPart("", "done"),
+        ReasoningPart("", "r", "done"),
+        ToolCallPart("c", "w", "input-available", 1),
+    )
+    with pytest.raises(StreamError, match="finished"):
+        accumulator.feed(TextStart("b"))
+
+
+def test_an_interrupted_finish_settles_open_calls() -> None:
+    accumulator = Accumulator()
+    accumulator.feed(ToolInputStart("c", "w"))
+    accumulator.feed(ToolInputAvailable("d", "w", 1))
+    accumulator.feed(ToolOutputAvailable("d", 2))
+    lost, done = accumulator.finish("lost").parts
+    assert lost == ToolCallPart("c", "w", "output-error", output=InterruptedOutput("lost"))
+    assert done == ToolCallPart("d", "w", "output-available", 1, output=JsonOutput(2))
+
+
+VERSIONS: tuple[Version, ...] = (5, 6, 7)
+
+
+def read(chunks: list[JsonObject]) -> list[Chunk]:
+    return [read_chunk(chunk) for chunk in chunks]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_any_soup_gives_a_message_or_a_stream_error(version: Version, data: st.DataObject) -> None:
+    chunks = read(data.draw(strategies.chunk_streams(version, valid=False)))
+    try:
+        message = accumulate(data.draw(st.permutations(chunks)), version=version)
+    except StreamError:
+        return
+    assert decode(encode(message), AssistantMessage) == message
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_stopping_and_resuming_halfway_gives_the_same_end(version: Version, data: st.DataObject) -> None:
+    chunks = read(data.draw(strategies.chunk_streams(version, valid=data.draw(st.booleans()))))
+    chunks = [chunk for chunk in chunks if not isinstance(chunk, UnknownChunk)]
+    cut = data.draw(st.integers(0, len(chunks)))
+    whole, first = (Accumulator(version=version, lenient=True) for _ in range(2))
+    for chunk in chunks:
+        whole.feed(chunk)
+    for chunk in chunks[:cut]:
+        first.feed(chunk)
+    stored = decode(encode(first.checkpoint()), Checkpoint)
+    second = Accumulator.resume(stored, version=version, lenient=True)
+    for chunk in chunks[cut:]:
+        second.feed(chunk)
+    assert second.checkpoint() == whole.checkpoint()
+    assert [d.what for d in first.diagnostics + second.diagnostics] == [d.what for d in whole.diagnostics]
+
+
+@given(chunks=strategies.chunk_streams(7))
+def test_looking_changes_nothing(chunks: list[JsonObject]) -> None:
+    watched, unwatched = Accumulator(), Accumulator()
+    for chunk in read(chunks):
+        watched.feed(chunk)
+        watched.snapshot()
+        unwatched.feed(chunk)
+    assert watched.checkpoint() == unwatched.checkpoint()
+
+
+@given(chunks=strategies.chunk_streams(7))
+def test_a_sub_agents_stream_folds_as_it_would_alone(chunks: list[JsonObject]) -> None:
+    stream = [chunk for chunk in read(chunks) if not isinstance(chunk, MessageStart)]
+    alone = accumulate([MessageStart("x"), *stream])
+    nested = accumulate(
+        [
+            ToolInputAvailable("c", "task", {}),
+            *(ChildChunk(("c",), chunk) for chunk in [MessageStart("x"), *stream]),
+        ]
+    )
+    call = nested.parts[0]
+    assert isinstance(call, ToolCallPart)
+    assert call.children == (alone,)
