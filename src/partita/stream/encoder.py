@@ -82,7 +82,7 @@ class SseEncoder:
         if not target.knows(BLOCKS_OUTLIVE_STEPS):
             self._expand |= dict.fromkeys(BLOCKS, self._blocks.feed)
             self._expand[StepFinish] = self._blocks.step_finish
-        if target.major == 5:
+        if target.major == 55:
             self._calls = _Calls()
 
     def encode(self, chunk: Chunk) -> bytes:
@@ -255,30 +255,27 @@ class _Calls:
 
     def settle(self, said: Chunk, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
         """What is sent for a chunk: outcomes of the kind of their call, denials with their reason."""
-        match said:
+        self._remember(said)
+        return [self._settled(said, chunk) for chunk in chunks]
+
+    def _remember(self, chunk: Chunk) -> None:
+        match chunk:
             case ToolInputStart(tool_call_id=call) | ToolInputAvailable(tool_call_id=call):
-                self._dynamic[call] = bool(said.dynamic)
+                self._dynamic[call] = bool(chunk.dynamic)
+            case ToolInputError(tool_call_id=call):
+                self._dynamic.setdefault(call, bool(chunk.dynamic))
             case ToolApprovalRequest(approval_id=approval, tool_call_id=call):
                 self._asked[approval] = call
             case ToolApprovalResponse(approval_id=approval, reason=str(reason)) if approval in self._asked:
                 self._reasons[self._asked[approval]] = reason
-            case ToolInputError() | ToolOutputAvailable() | ToolOutputError() | ToolOutputDenied():
-                return [self._settle_outcome(said, chunk) for chunk in chunks]
             case _:
                 pass
-        return chunks
 
-    def _settle_outcome(self, said: Chunk, chunk: Chunk) -> Chunk:
+    def _settled(self, said: Chunk, chunk: Chunk) -> Chunk:
         if not isinstance(chunk, ToolInputStart | ToolInputError | ToolOutputAvailable | ToolOutputError):
             return chunk
         call = chunk.tool_call_id
-        dynamic = self._dynamic.get(call)
-        if dynamic is not None and dynamic != bool(chunk.dynamic):
-            chunk = replace(chunk, dynamic=dynamic or None)
-        if (
-            isinstance(said, ToolOutputDenied)
-            and isinstance(chunk, ToolOutputError)
-            and call in self._reasons
-        ):
-            chunk = replace(chunk, error_text=self._reasons[call])
-        return chunk
+        if isinstance(said, ToolOutputDenied) and isinstance(chunk, ToolOutputError):
+            chunk = replace(chunk, error_text=self._reasons.get(call, chunk.error_text))
+        dynamic = self._dynamic.get(call, bool(chunk.dynamic))
+        return chunk if dynamic == bool(chunk.dynamic) else replace(chunk, dynamic=dynamic or None)

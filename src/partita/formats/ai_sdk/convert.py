@@ -18,7 +18,7 @@ from .convert_fields import Fields, TrackedFields
 from .convert_losses import all_losses
 from .convert_parts import is_data, is_tool, part_type, present
 from .convert_rules import COMPLETE_STATES, RULES, Rules
-from .convert_tools import ModelTool, ToolCall, answers, said
+from .convert_tools import ModelTool, ToolCall, answers, said, tool_call
 from .convert_values import is_nullish, joined, spread
 from .schema import check_version
 
@@ -231,7 +231,7 @@ def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
     for part in step:
         type_ = part_type(part)
         if is_tool(type_):
-            calls.append(ToolCall(part, conversion.rules, conversion.tools))
+            calls.append(tool_call(part, conversion.rules, conversion.tools))
             content.extend(said(calls[-1]))
         elif is_data(type_):
             content.extend(_convert_data(part, conversion))

@@ -9,7 +9,7 @@ from partita.types.json import Json, is_array, is_object, kind_of
 from .convert_fields import TrackedFields
 from .convert_parts import is_tool
 from .convert_rules import Rules
-from .convert_tools import ToolCall, pieces, state_is_told
+from .convert_tools import is_silent, state_is_told, tool_call
 
 _SHOWN: Final = 40
 
@@ -71,8 +71,8 @@ def _part_losses(fields: TrackedFields, key: str, rules: Rules) -> Iterator[Loss
         yield from _losses(fields, key, rules)
         return
     if is_tool(type_) and fields.dropped is None:
-        call = ToolCall(fields, rules, {})
-        if not pieces(call, call.state):
+        call = tool_call(fields, rules, {})
+        if is_silent(call):
             fields.drop("the input of the call is not complete")
         elif state_is_told(call):
             fields.carry("state")

@@ -44,53 +44,26 @@ class Piece(Enum):
     ERROR = auto()
 
 
-SAID: Final = frozenset({Piece.CALL, Piece.REQUEST, Piece.OWN_OUTPUT, Piece.OWN_ERROR})
-"""Pieces of the assistant message; the others belong to the tool message behind it."""
-
+# States that a part may be in, by what became of its request for approval.
 _OPEN_STATES: Final = frozenset({"input-streaming", "input-available", "output-available", "output-error"})
+_ASKED_STATES: Final = frozenset({"approval-requested"})
 _GRANTED_STATES: Final = frozenset({"approval-responded", "output-available", "output-error"})
 _DENIED_STATES: Final = frozenset({"approval-responded", "output-denied"})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool part under conversion."""
+    """A tool part under conversion: what decides which pieces it gives."""
 
     part: Fields
     rules: Rules
     tools: Mapping[str, ModelTool | None]
-
-    @property
-    def state(self) -> Json:
-        """The state, as it came."""
-        return self.part.peek("state")
-
-    @property
-    def dynamic(self) -> bool:
-        """Whether the part names its tool in a member, not in its type."""
-        return bool(self.part.peek("type") == "dynamic-tool")
-
-    @property
-    def like_static(self) -> bool:
-        """Whether the rules for static tools apply."""
-        return self.rules.dynamic_is_static or not self.dynamic
-
-    @property
-    def provider_executed(self) -> bool:
-        """Whether the provider ran the tool, so that the assistant says the result."""
-        return self.like_static and self.part.peek("providerExecuted") is True
-
-    @property
-    def approval(self) -> Fields | None:
-        """The request for approval, and the answer to it."""
-        if not self.rules.approvals or is_nullish(self.part.peek("approval")):
-            return None
-        return self.part.inside("approval")
-
-    @property
-    def approved(self) -> Json:
-        """The answer to the request; absent if there is none."""
-        return UNSET if self.approval is None else self.approval.peek("approved")
+    state: Json
+    dynamic: bool  # the part names its tool in a member, not in its type
+    like_static: bool
+    provider_executed: bool
+    approval: Fields | None
+    approved: Json
 
     @property
     def answered(self) -> bool:
@@ -100,24 +73,42 @@ class ToolCall:
     def take_name(self) -> Json:
         """The name of the tool."""
         if self.dynamic:
-            self.part.lose("type", "a model message does not tell dynamic tools from static ones")
+            self.part.lose("type", "model messages do not tell dynamic tools from static ones")
             return self.part.take("toolName")
         return self.part.take("type").partition("-")[2]
 
 
+def tool_call(part: Fields, rules: Rules, tools: Mapping[str, ModelTool | None]) -> ToolCall:
+    """A tool part, read for conversion."""
+    dynamic = bool(part.peek("type") == "dynamic-tool")
+    like_static = rules.dynamic_is_static or not dynamic
+    approval = part.inside("approval") if rules.approvals and not is_nullish(part.peek("approval")) else None
+    return ToolCall(
+        part,
+        rules,
+        tools,
+        state=part.peek("state"),
+        dynamic=dynamic,
+        like_static=like_static,
+        provider_executed=like_static and part.peek("providerExecuted") is True,
+        approval=approval,
+        approved=UNSET if approval is None else approval.peek("approved"),
+    )
+
+
 def said(call: ToolCall) -> list[JsonObject]:
     """What a tool part adds to the assistant message."""
-    return [_PIECES[piece](call) for piece in pieces(call, call.state) if piece in SAID]
+    return [_PIECES[piece](call) for piece in _said(call, call.state)]
 
 
 def answers(call: ToolCall) -> list[JsonObject]:
-    """What a tool part adds to the tool message."""
-    return [_PIECES[piece](call) for piece in pieces(call, call.state) if piece not in SAID]
+    """What a tool part adds to the tool message behind it."""
+    return [_PIECES[piece](call) for piece in _answered(call, call.state)]
 
 
-def pieces(call: ToolCall, state: Json) -> list[Piece]:
-    """What the part gives, in order, if this is its state."""
-    return [*_said(call, state), *_answered(call, state)]
+def is_silent(call: ToolCall) -> bool:
+    """Whether the part gives nothing at all."""
+    return not _pieces(call, call.state)
 
 
 def state_is_told(call: ToolCall) -> bool:
@@ -125,19 +116,25 @@ def state_is_told(call: ToolCall) -> bool:
     fitting = _fitting_states(call)
     if not isinstance(call.state, str) or call.state not in fitting:
         return False
-    told = pieces(call, call.state)
-    return all(pieces(call, other) != told for other in fitting - {call.state})
+    told = _pieces(call, call.state)
+    return all(_pieces(call, other) != told for other in fitting - {call.state})
+
+
+def _pieces(call: ToolCall, state: Json) -> list[Piece]:
+    return [*_said(call, state), *_answered(call, state)]
 
 
 def _said(call: ToolCall, state: Json) -> list[Piece]:
     if state == "input-streaming":
         return []
-    own = {"output-available": [Piece.OWN_OUTPUT], "output-error": [Piece.OWN_ERROR]}
-    return [
-        Piece.CALL,
-        *([] if call.approval is None else [Piece.REQUEST]),
-        *(own.get(state, []) if call.provider_executed and isinstance(state, str) else []),
-    ]
+    found = [Piece.CALL]
+    if call.approval is not None:
+        found.append(Piece.REQUEST)
+    if call.provider_executed and state == "output-available":
+        found.append(Piece.OWN_OUTPUT)
+    if call.provider_executed and state == "output-error":
+        found.append(Piece.OWN_ERROR)
+    return found
 
 
 def _answered(call: ToolCall, state: Json) -> list[Piece]:
@@ -161,7 +158,7 @@ def _fitting_states(call: ToolCall) -> frozenset[str]:
     if call.approval is None:
         return _OPEN_STATES
     if is_nullish(call.approved):
-        return frozenset({"approval-requested"})
+        return _ASKED_STATES
     return _GRANTED_STATES if call.approved is True else _DENIED_STATES
 
 

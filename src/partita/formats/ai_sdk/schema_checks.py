@@ -131,7 +131,11 @@ class Members:
         known: JsonObject = dict(value) if reading.lossless else {}
         for key, kind in self.members.items():
             if key in value:
-                known[key] = kind.read(value[key], f"{path}.{key}", reading)
+                item = value[key]
+                if isinstance(kind, Plain) and kind.accepts(item):  # most members: no path is built for these
+                    known[key] = item
+                else:
+                    known[key] = kind.read(item, f"{path}.{key}", reading)
             elif key in self.required:
                 reading.refuse(f"{path}.{key}", kind.name, NOTHING)
         return known

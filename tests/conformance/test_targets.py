@@ -1,0 +1,151 @@
+"""What we send a client of a release, that client takes: asked of twelve of them."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.stream.encoder import SseEncoder
+from partita.stream.targets import ALWAYS_THERE, CHUNKS, FIELDS, FINISH_REASONS, LOOSE, Since, Target
+from partita.types import chunks as c
+from partita.types.chunks import Chunk
+from partita.types.codec import encode, read_chunk
+from partita.types.json import JsonObject
+from partita.types.value import Extra
+from tests import canonical, strategies
+
+CLIENTS = (
+    *("5.0.0", "5.0.60", "5.0.92", "5.0.150", "5.0.277"),
+    *("6.0.0", "6.0.100", "6.0.200", "6.0.326"),
+    *("7.0.0", "7.0.77", "7.0.169"),
+)
+HERE = Path(__file__).parent / "clients"
+
+Ask = Callable[[str, Sequence[bytes]], list[JsonObject]]
+"""What a client makes of the bodies of responses."""
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Ask]:
+    node = shutil.which("node")
+    if node is None:
+        pytest.fail("no `node` on the PATH: the conformance tests need Node 20 or newer")
+    if not (HERE / "node_modules").is_dir() or not (HERE.parent / "node_modules").is_dir():
+        pytest.fail("the real clients are not installed: run make setup")
+    with subprocess.Popen(
+        [node, "clients.mjs"], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def ask_client(client: str, bodies: Sequence[bytes]) -> list[JsonObject]:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            # ASCII: Node's reader also breaks lines at U+2028.
+            print(
+                json.dumps({"client": client, "streams": [body.decode() for body in bodies]}),
+                file=process.stdin,
+                flush=True,
+            )
+            answers: list[JsonObject] = json.loads(process.stdout.readline())
+            return answers
+
+        yield ask_client
+
+
+# Every chunk, alone and with each of its optional fields
+
+VALUES: JsonObject = {
+    "provider_metadata": {"openai": {"itemId": "item-1"}},
+    "tool_metadata": {"server": "files"},
+    "message_metadata": {"model": "m"},
+    "finish_reason": "stop",
+    "input_encoding": "text",
+    "citations": (),
+    "parts": (),
+}
+OURS = (c.NetworkExecutionStart, c.NetworkExecutionEnd, c.ChildChunk, c.ChildMessage, c.UnknownChunk)
+
+
+def chunks_of(type_: type[Chunk]) -> Iterator[tuple[str | None, Chunk]]:
+    """The smallest chunk of a type, and one with each optional field, by its name."""
+    least: JsonObject = {}
+    fields = [field for field in msgspec.structs.fields(type_) if field.name != "extra"]
+    for field in fields:
+        if field.required or ALWAYS_THERE.get(type_) == field.name:
+            least[field.name] = some(field)
+    yield None, type_(**least)
+    for field in fields:
+        if field.name not in least:
+            yield field.name, type_(**least, **{field.name: some(field)})
+    yield "extra", type_(**least, extra=Extra({"future": 1}))
+
+
+def some(field: msgspec.structs.FieldInfo) -> Any:
+    if field.name in VALUES:
+        return VALUES[field.name]
+    return True if bool in (field.type, *get_args(field.type)) else "some"
+
+
+TABLE: list[tuple[type[Chunk], str | None, Chunk]] = [
+    (type_, field, chunk)
+    for type_ in get_args(Chunk)
+    if type_ not in OURS
+    for field, chunk in chunks_of(type_)
+]
+
+
+def is_known(target: Target, type_: type[Chunk], field: str | None) -> bool:
+    if not target.knows(CHUNKS.get(type_, Since())):
+        return False
+    if field is None or target.knows(LOOSE):
+        return True
+    return field != "extra" and target.knows(FIELDS.get(type_, {}).get(field, Since()))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_clients_refuse_what_the_tables_say_they_do_not_know(ask: Ask, client: str) -> None:
+    target = Target.parse(client)
+    answers = ask(client, [SseEncoder().encode(chunk) for _, _, chunk in TABLE])
+    for (type_, field, _), answer in zip(TABLE, answers, strict=True):
+        assert (answer["error"] is None) == is_known(target, type_, field), (type_, field)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_clients_know_the_reasons_the_table_gives_them(ask: Ask, client: str) -> None:
+    target = Target.parse(client)
+    fields = target.knows(FIELDS[c.MessageFinish]["finish_reason"])
+    answers = ask(client, [SseEncoder().encode(c.MessageFinish(reason)) for reason in FINISH_REASONS])
+    for since, answer in zip(FINISH_REASONS.values(), answers, strict=True):
+        assert (answer["error"] is None) == (fields and target.knows(since))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_clients_accept_every_chunk_we_send_them(ask: Ask, client: str) -> None:
+    encoder = SseEncoder(client)
+    bodies = [encoder.encode(chunk) for _, _, chunk in TABLE]
+    assert [answer["error"] for answer in ask(client, bodies)] == [None] * len(TABLE)
+
+
+@given(chunks=st.lists(canonical.chunks(canonical.ANYTHING) | canonical.chunks(canonical.BROKEN_STRINGS)))
+def test_clients_accept_any_chunk_we_send_them(ask: Ask, chunks: list[Chunk]) -> None:
+    for client in CLIENTS:
+        encoder = SseEncoder(client)
+        bodies = [encoder.encode(chunk) for chunk in chunks]
+        for chunk, body, answer in zip(chunks, bodies, ask(client, bodies), strict=True):
+            assert answer["error"] is None, (client, encode(chunk), body)
+
+
+@given(raw=strategies.chunk_streams(7))
+def test_clients_read_whole_streams(ask: Ask, raw: list[JsonObject]) -> None:
+    chunks = [read_chunk(chunk) for chunk in raw]
+    for client in CLIENTS:
+        encoder = SseEncoder(client)
+        body = b"".join([*map(encoder.encode, chunks), encoder.keep_alive(), encoder.finish()])
+        [answer] = ask(client, [body])
+        assert (answer["error"], answer["readError"]) == (None, None), (client, body)

@@ -1,0 +1,277 @@
+"""UI messages of AI SDK 5 to 7 ↔ canonical messages."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.ai_sdk.ui_dump import dump
+from partita.formats.ai_sdk.ui_load import load
+from partita.stream.rules import Version
+from partita.types.codec import read_message, to_json
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    NetworkExecution,
+    NetworkResult,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
+from partita.types.tools import (
+    Approval,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+from partita.types.value import Extra
+from tests import canonical, strategies
+from tests.leaves import changes
+
+VERSIONS: tuple[Version, ...] = (5, 6, 7)
+
+PARTS: dict[str, tuple[JsonObject, object]] = {
+    "text": ({"type": "text", "text": "hi", "state": "done"}, TextPart("hi", "done")),
+    "reasoning": (
+        {"type": "reasoning", "text": "hm", "id": "r", "providerMetadata": {"p": {"signature": "s"}}},
+        ReasoningPart("hm", "r", provider_metadata={"p": {"signature": "s"}}),
+    ),
+    "data": ({"type": "data-weather", "id": "d", "data": None}, DataPart("weather", None, "d")),
+    "step-start": ({"type": "step-start"}, StepStartPart()),
+    "static tool": (
+        {"type": "tool-get-time", "toolCallId": "c", "state": "output-available", "input": {}, "output": "1"},
+        ToolCallPart("c", "get-time", "output-available", {}, output=TextOutput("1")),
+    ),
+    "dynamic tool": (
+        {
+            "type": "dynamic-tool",
+            "toolName": "w",
+            "toolCallId": "c",
+            "state": "output-error",
+            "input": None,
+            "errorText": "no",
+        },
+        ToolCallPart("c", "w", "output-error", None, dynamic=True, output=ErrorTextOutput("no")),
+    ),
+    "a tool that is gone": (
+        {
+            "type": "dynamic-tool",
+            "dynamic": False,
+            "toolName": "w",
+            "toolCallId": "c",
+            "state": "input-available",
+        },
+        ToolCallPart("c", "w", "input-available", dynamic=True, unavailable=True),
+    ),
+    "approval": (
+        {
+            "type": "tool-w",
+            "toolCallId": "c",
+            "state": "approval-responded",
+            "input": 1,
+            "approval": {"id": "ap", "approved": True, "inputSchemaInput": None},
+        },
+        ToolCallPart(
+            "c", "w", "approval-responded", 1, approval=Approval("ap", True, input_schema_input=None)
+        ),
+    ),
+    "an output that an approval overtook": (
+        {"type": "tool-w", "toolCallId": "c", "state": "approval-requested", "input": 1, "output": [2]},
+        ToolCallPart("c", "w", "approval-requested", 1, output=JsonOutput([2])),
+    ),
+    "unknown members": (
+        {"type": "text", "text": "hi", "mood": "good"},
+        TextPart("hi", extra=Extra({"mood": "good"})),
+    ),
+    "a member whose name means something else to us": (
+        {"type": "data-w", "data": 1, "name": "x"},
+        DataPart("w", 1, extra=Extra({"foreign:name": "x"})),
+    ),
+    "unknown types": ({"type": "hologram", "x": 1}, UnknownPart(Extra({"type": "hologram", "x": 1}))),
+    "what fits nowhere": ({"type": "text", "text": 5}, ForeignPart("ai-sdk-ui", {"type": "text", "text": 5})),
+    "a type that is ours alone": ({"type": "image"}, ForeignPart("ai-sdk-ui", {"type": "image"})),
+}
+
+
+@pytest.mark.parametrize(("raw", "part"), PARTS.values(), ids=PARTS)
+def test_a_part_is_read_and_written_back(raw: JsonObject, part: object) -> None:
+    payload = [{"id": "m", "role": "assistant", "parts": [raw]}]
+    loaded = load(payload)
+    assert loaded.lossless
+    assert loaded.messages[0].parts == (part,)
+    dumped = dump(loaded.messages)
+    assert dumped.lossless
+    assert dumped.payload == payload
+
+
+def test_a_part_that_a_role_may_not_hold_is_kept_whole() -> None:
+    raw: JsonObject = {"type": "tool-w", "toolCallId": "c", "state": "input-available"}
+    payload = [{"id": "m", "role": "user", "parts": [raw]}]
+    loaded = load(payload)
+    assert loaded.messages[0].parts == (ForeignPart("ai-sdk-ui", raw),)
+    assert dump(loaded.messages).payload == payload
+
+
+def call(output: ToolOutput) -> list[Message]:
+    return [AssistantMessage(id="m", content=[ToolCallPart("c", "w", "output-available", {}, output=output)])]
+
+
+TOLD: dict[str, tuple[list[Message], str]] = {
+    "when it was": (
+        [read_message({"role": "user", "id": "u", "content": "x", "createdAt": "2026-01-01T00:00:00Z"})],
+        "createdAt",
+    ),
+    "which thread it is in": ([UserMessage(id="u", content="x", thread_id="t")], "threadId"),
+    "that a string was JSON": (call(JsonOutput("x")), "output.type"),
+    "the structure of an error": (call(ErrorJsonOutput({"code": 5})), "output.type"),
+    "that an output was content": (call(ContentOutput((TextPart("x"),))), "output.type"),
+    "that a call was interrupted": (call(InterruptedOutput("timeout")), "output"),
+    "that a denial was an output": (call(ExecutionDeniedOutput("no")), "output.type"),
+    "that a file was an image": ([UserMessage(id="u", content=[ImagePart("https://x.test/a.png")])], ".type"),
+    "a result without its call": (
+        [ToolMessage(id="t", content=[ToolResultPart("c", "w", TextOutput("x"))])],
+        "$[0]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("messages", "path"), TOLD.values(), ids=TOLD)
+def test_what_a_ui_message_cannot_say_is_told(messages: list[Message], path: str) -> None:
+    losses = dump(messages).losses
+    assert len(losses) == 1
+    assert path in losses[0].path
+    assert losses[0].why
+
+
+def test_a_network_execution_is_drawn_as_a_dynamic_tool_and_read_back() -> None:
+    child = AssistantMessage(id="c", content="found it")
+    network = NetworkExecution(
+        "agent", "finder", "it finds", {"q": 1}, NetworkResult("ok", messages=(child,)), 2
+    )
+    message = AssistantMessage(id="m", content=AssistantContent(parts=(), network_execution=network))
+    dumped = dump([message])
+    part = dumped.payload[0]["parts"][0]
+    assert (part["type"], part["toolName"], part["output"]) == ("dynamic-tool", "agent", "ok")
+    assert part["childMessages"][0]["parts"] == [{"type": "text", "text": "found it"}]
+    assert dumped.lossless
+    assert load(dumped.payload).messages == (message,)
+
+
+def test_a_sub_agents_messages_ride_along() -> None:
+    child = UserMessage(id="u", content="go")
+    part = ToolCallPart("c", "task", "input-available", {}, children=(child,))
+    message = AssistantMessage(id="m", content=[part])
+    dumped = dump([message])
+    assert dumped.lossless
+    assert load(dumped.payload).messages == (message,)
+
+
+OLDER: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] = {
+    "no custom parts in 6": (6, CustomPart("p.k"), None),
+    "no approvals in 5": (
+        5,
+        ToolCallPart("c", "w", "approval-requested", 1, approval=Approval("ap")),
+        {"type": "tool-w", "toolCallId": "c", "state": "input-available", "input": 1},
+    ),
+    "no denials in 5": (
+        5,
+        ToolCallPart("c", "w", "output-denied", 1, approval=Approval("ap", False, "no")),
+        {"type": "tool-w", "toolCallId": "c", "state": "output-error", "input": 1, "errorText": "no"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("version", "part", "expected"), OLDER.values(), ids=OLDER)
+def test_older_versions_are_told_in_their_words(
+    version: Version, part: ToolCallPart | CustomPart, expected: JsonObject | None
+) -> None:
+    dumped = dump([AssistantMessage(id="m", content=[part])], version)
+    assert dumped.payload[0]["parts"] == ([expected] if expected else [])
+    assert dumped.losses
+
+
+BROKEN: dict[str, tuple[Json, str]] = {
+    "no object": ([5], "$[0]"),
+    "no role": ([{"id": "m", "parts": []}], "$[0].role"),
+    "a role of its own": ([{"id": "m", "role": "bot", "parts": []}], "$[0].role"),
+    "no parts": ([{"id": "m", "role": "user"}], "$[0].parts"),
+    "an id that is a number": ([{"id": 5, "role": "user", "parts": []}], "$[0].id"),
+    "one message alone": ({"role": "user", "parts": 5}, "$.parts"),
+}
+
+
+@pytest.mark.parametrize(("payload", "where"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_message_is_refused_with_its_path(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as raised:
+        load(payload)
+    assert raised.value.where == where
+    assert raised.value.hint
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_ui_messages_survive_the_way_through(version: Version, data: st.DataObject) -> None:
+    payload = data.draw(strategies.ui_messages(version, valid=True))
+    loaded = load(payload)
+    dumped = dump(loaded.messages)
+    assert dumped.lossless
+    if loaded.lossless:
+        assert dumped.payload == payload
+    assert load(dumped.payload).messages == loaded.messages
+
+
+@given(messages=st.lists(canonical.messages(), max_size=3))
+def test_canonical_messages_survive_unless_a_loss_is_told(messages: list[Message]) -> None:
+    dumped = dump(messages)
+    if dumped.lossless:
+        assert list(load(dumped.payload).messages) == messages
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_no_leaf_is_lost_in_silence_on_dump(version: Version, data: st.DataObject) -> None:
+    plain = to_json(data.draw(canonical.messages()))
+    _, other = data.draw(changes(plain))
+    try:
+        before, after = read_message(plain), read_message(other)
+    except PartitaError:
+        return
+    assume(before != after)
+    assert dump([before], version) != dump([after], version)
+
+
+@given(data=st.data())
+def test_no_leaf_is_lost_in_silence_on_load(data: st.DataObject) -> None:
+    payload = data.draw(strategies.ui_messages(7))
+    _, other = data.draw(changes(payload))
+    try:
+        assert load(payload) != load(other)
+    except PartitaError:
+        return
+
+
+@given(payload=strategies.json_values(8))
+def test_any_json_is_loaded_or_refused(payload: Json) -> None:
+    try:
+        loaded = load(payload)
+    except PartitaError:
+        return
+    assert dump(loaded.messages).payload is not None
