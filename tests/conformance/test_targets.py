@@ -17,7 +17,7 @@ from partita.stream.targets import ALWAYS_THERE, CHUNKS, FIELDS, FINISH_REASONS,
 from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.codec import encode, read_chunk
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.value import Extra
 from tests import canonical, strategies
 
@@ -132,20 +132,30 @@ def test_clients_accept_every_chunk_we_send_them(ask: Ask, client: str) -> None:
     assert [answer["error"] for answer in ask(client, bodies)] == [None] * len(TABLE)
 
 
-@given(chunks=st.lists(canonical.chunks(canonical.ANYTHING) | canonical.chunks(canonical.BROKEN_STRINGS)))
-def test_clients_accept_any_chunk_we_send_them(ask: Ask, chunks: list[Chunk]) -> None:
-    for client in CLIENTS:
-        encoder = SseEncoder(client)
-        bodies = [encoder.encode(chunk) for chunk in chunks]
-        for chunk, body, answer in zip(chunks, bodies, ask(client, bodies), strict=True):
-            assert answer["error"] is None, (client, encode(chunk), body)
+def check_each(ask: Ask, client: str, chunks: Sequence[Chunk]) -> None:
+    encoder = SseEncoder(client)
+    bodies = [encoder.encode(chunk) for chunk in chunks]
+    for chunk, body, answer in zip(chunks, bodies, ask(client, bodies), strict=True):
+        assert answer["error"] is None, (encode(chunk), body)
 
 
-@given(raw=strategies.chunk_streams(7))
-def test_clients_read_whole_streams(ask: Ask, raw: list[JsonObject]) -> None:
-    chunks = [read_chunk(chunk) for chunk in raw]
-    for client in CLIENTS:
-        encoder = SseEncoder(client)
-        body = b"".join([*map(encoder.encode, chunks), encoder.keep_alive(), encoder.finish()])
-        [answer] = ask(client, [body])
-        assert (answer["error"], answer["readError"]) == (None, None), (client, body)
+clients = st.sampled_from(CLIENTS)
+any_chunks = canonical.chunks(canonical.ANYTHING) | canonical.chunks(canonical.BROKEN_STRINGS)
+
+
+@given(client=clients, chunks=st.lists(any_chunks, min_size=5))
+def test_clients_accept_any_chunk_we_send_them(ask: Ask, client: str, chunks: list[Chunk]) -> None:
+    check_each(ask, client, chunks)
+
+
+@given(client=clients, values=st.lists(strategies.forbidden_json(), min_size=5))
+def test_clients_accept_what_is_left_of_forbidden_keys(ask: Ask, client: str, values: list[Json]) -> None:
+    check_each(ask, client, [c.DataChunk("x", value) for value in values])
+
+
+@given(client=clients, raw=strategies.chunk_streams(7))
+def test_clients_read_whole_streams(ask: Ask, client: str, raw: list[JsonObject]) -> None:
+    encoder = SseEncoder(client)
+    frames = [encoder.encode(read_chunk(chunk)) for chunk in raw]
+    [answer] = ask(client, [b"".join([*frames, encoder.keep_alive(), encoder.finish()])])
+    assert (answer["error"], answer["readError"]) == (None, None)

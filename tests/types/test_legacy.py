@@ -353,7 +353,7 @@ def is_legal(legacy: LegacyMessage) -> bool:
 
 
 def place_of(leaf: Json, found: list[Json]) -> int | None:
-    """Where a leaf stands, else where a data url ends with it. Unlike in Python, 1 is not true and not 1.0."""
+    """Where a leaf stands, or a data url that ends with it. Unlike in Python, 1 is not true and not 1.0."""
     same = (place for place, other in enumerate(found) if type(leaf) is type(other) and leaf == other)
     urls = (place for place, other in enumerate(found) if is_data_url_of(leaf, other))
     return next(same, next(urls, None))

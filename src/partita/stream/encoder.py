@@ -33,7 +33,7 @@ from partita.types.chunks import (
     ToolOutputError,
 )
 from partita.types.codec import encode, to_json
-from partita.types.json import Json, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import NetworkExecution
 
 from .sse import DONE, comment
@@ -82,7 +82,7 @@ class SseEncoder:
         if not target.knows(BLOCKS_OUTLIVE_STEPS):
             self._expand |= dict.fromkeys(BLOCKS, self._blocks.feed)
             self._expand[StepFinish] = self._blocks.step_finish
-        if target.major == 55:
+        if target.major == 5:
             self._calls = _Calls()
 
     def encode(self, chunk: Chunk) -> bytes:
@@ -149,16 +149,25 @@ def _drop_forbidden_keys(value: Json) -> list[str]:
     while pending:
         path, node = pending.pop()
         if is_object(node):
-            if "__proto__" in node:
-                del node["__proto__"]
-                dropped.append(f"{path}.__proto__")
-            constructor = node.get("constructor")
-            if is_object(constructor) and "prototype" in constructor:
-                del constructor["prototype"]
-                dropped.append(f"{path}.constructor.prototype")
+            dropped.extend(f"{path}.{key}" for key in _drop_members(node))
             pending.extend((f"{path}.{key}", item) for key, item in node.items())
         elif is_array(node):
             pending.extend((f"{path}[{index}]", item) for index, item in enumerate(node))
+    return dropped
+
+
+def _drop_members(node: JsonObject) -> list[str]:
+    dropped: list[str] = []
+    if "__proto__" in node:
+        del node["__proto__"]
+        dropped.append("__proto__")
+    constructor = node.get("constructor", ...)
+    if constructor is None:  # the first releases of 5 fail when they look into it
+        del node["constructor"]
+        dropped.append("constructor")
+    elif is_object(constructor) and "prototype" in constructor:
+        del constructor["prototype"]
+        dropped.append("constructor.prototype")
     return dropped
 
 

@@ -29,6 +29,7 @@ from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_object
 from partita.types.parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
+from partita.types.value import Extra
 
 from .rules import RULES, Version
 
@@ -215,10 +216,10 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
             return _failed_call(chunk)
         case c.ChildChunk(path=path):
             data: JsonObject = {"path": list(path), "chunk": to_json(chunk.chunk)}
-            return (c.DataChunk("child", data, transient=True, extra=chunk.extra),)
+            return (c.DataChunk("child", data, transient=True, extra=chunk.extra or Extra()),)
         case c.ChildMessage(path=path):
             data = {"path": list(path), "message": to_json(chunk.message)}
-            return (c.DataChunk("child", data, transient=True, extra=chunk.extra),)
+            return (c.DataChunk("child", data, transient=True, extra=chunk.extra or Extra()),)
         case _:
             withheld.append(Withheld(type_of(chunk), f"{target} does not know it"))
             return ()
@@ -276,7 +277,7 @@ def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
     changes: JsonObject = {}
     for field in _fields_to_check(type(chunk), target):
         value = getattr(chunk, field.name)
-        if value is None or value is UNSET:
+        if value is field.default:
             continue
         if not field.known:
             changes[field.name] = field.default
@@ -286,7 +287,7 @@ def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
             if mended is not value:
                 changes[field.name] = mended
     if chunk.extra and not target.knows(LOOSE):
-        changes["extra"] = None
+        changes["extra"] = Extra()
         paths = [f"{type_of(chunk)}.{key}" for key in chunk.extra]
         withheld.extend(Withheld(path, f"{target} takes no extra fields") for path in paths)
     required = ALWAYS_THERE.get(type(chunk))

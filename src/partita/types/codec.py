@@ -8,7 +8,7 @@ import msgspec
 from partita.errors import DecodeError
 
 from . import reading, writing
-from .chunks import Chunk, DataChunk
+from .chunks import DATA_PREFIX, Chunk, DataChunk
 from .events import AgentStreamEvent
 from .json import TOO_DEEP, TOO_DEEP_HINT, Json, dumps, loads
 from .messages import Message
@@ -74,7 +74,9 @@ class _DataChunkOnWire(msgspec.Struct, forbid_unknown_fields=True, omit_defaults
     transient: bool | None = None
 
 
-_DATA_CHUNKS = msgspec.json.Decoder(_DataChunkOnWire)
+_D: frozenset[int | str] = frozenset({ord("d"), "d"})
+_decode_chunk = msgspec.json.Decoder(Chunk, dec_hook=_stop_reading).decode
+_decode_data_chunk = msgspec.json.Decoder(_DataChunkOnWire).decode
 _ENCODER = msgspec.json.Encoder(enc_hook=_stop_writing)
 
 
@@ -85,13 +87,15 @@ def decode_message(text: bytes | str) -> Message:
 
 def decode_chunk(text: bytes | str) -> Chunk:
     """A chunk from its JSON text."""
-    if text.startswith('{"type":"data-') if isinstance(text, str) else text.startswith(b'{"type":"data-'):
-        try:
-            wire = _DATA_CHUNKS.decode(text)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return CHUNK.decode(text)
-        return DataChunk(wire.type[5:], wire.data, wire.id, wire.transient)
-    return CHUNK.decode(text)
+    try:
+        if text[9] in _D:  # {"type":"d…: no tag but that of data chunks begins so
+            wire = _decode_data_chunk(text)
+            if wire.type.startswith(DATA_PREFIX):
+                return DataChunk(wire.type[5:], wire.data, wire.id, wire.transient)
+        chunk: Chunk = _decode_chunk(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError, DecodeError, IndexError):
+        return CHUNK.decode(text)
+    return chunk
 
 
 def read_message(value: Json) -> Message:
@@ -112,7 +116,7 @@ def decode(text: bytes | str, type_: type[T]) -> T:
 def encode(value: object) -> bytes:
     """Compact JSON of a value, or of a sequence of values, with everything that was kept in its place."""
     if type(value) is DataChunk and not value.extra:
-        value = _DataChunkOnWire("data-" + value.name, value.data, value.id, value.transient)
+        value = _DataChunkOnWire(DATA_PREFIX + value.name, value.data, value.id, value.transient)
     try:
         return _ENCODER.encode(value)
     except (_KeepingError, UnicodeEncodeError):

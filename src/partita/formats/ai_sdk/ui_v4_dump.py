@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import assert_never
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
@@ -34,6 +34,7 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
     UserPart,
+    derive_type,
 )
 from partita.types.parts import (
     CustomPart,
@@ -63,7 +64,7 @@ from partita.types.tools import (
     ToolOutput,
     ToolState,
 )
-from partita.types.value import unkept
+from partita.types.value import Value, unkept
 
 from .ui_downgrade import DENIED
 from .ui_dump import AROUND, dump_part
@@ -101,9 +102,13 @@ OTHER_STATES: Mapping[ToolState, tuple[str, str]] = {
 }
 """States that version 4 does not know, what they look like there, and why."""
 
+MEMBERS: Mapping[str, str] = {"source": "source", "tool-invocation": "toolInvocation"}
+"""Parts that hold all they have in one member."""
+
 NO_PLACE = "version 4 has no place for it"
 BARE = "version 4 keeps the bare result"
 FAILED = "Tool call failed."
+ANY_IMAGE = "image/*"
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
@@ -125,6 +130,8 @@ def dump_message(
     content = message.content
     plain: JsonObject = to_json(replace(message, content=replace(content, parts=()), extra=None))  # pyright: ignore[reportArgumentType] # each role takes its own content
     losses.extend(_losses_around(plain, path))
+    if message.type != derive_type(content.parts):
+        losses.append(Loss(f"{path}.type", message.type, "UI messages have no kinds"))
     aside = unkept(message.extra)
     result: JsonObject = {"id": message.id, "role": _role_of(message, aside)}
     writer = _Writer(result["role"], losses)
@@ -138,7 +145,10 @@ def dump_message(
     annotations = _dump_metadata(plain["content"], f"{path}.content.metadata", losses)
     if writer.annotations or annotations is not None:
         result["annotations"] = [*(annotations or ()), *writer.annotations]
-    result |= writer.members
+    if writer.attachments:
+        result["experimental_attachments"] = writer.attachments
+    if writer.data is not UNSET:
+        result[DATA] = writer.data
     result["parts"] = writer.parts
     put(result, aside, path, losses)
     return result
@@ -157,8 +167,6 @@ def _losses_around(plain: JsonObject, path: str) -> Iterator[Loss]:
     for key, value in plain["content"].items():
         if key not in ("format", "parts", "content", "metadata"):
             yield Loss.of(f"{path}.content.{key}", value, NO_PLACE)
-    if plain["type"] == "event":
-        yield Loss(f"{path}.type", "event", "UI messages have no kinds")
 
 
 def _dump_metadata(content: JsonObject, path: str, losses: list[Loss]) -> list[Json] | None:
@@ -176,7 +184,7 @@ def _dump_metadata(content: JsonObject, path: str, losses: list[Loss]) -> list[J
 
 
 def _spoken(parts: Sequence[Json]) -> str:
-    texts = [part.get("text") for part in parts if type_of(part) == "text"]
+    texts = [part.get("text") for part in of_type(parts, "text")]
     return "".join(text for text in texts if isinstance(text, str))
 
 
@@ -194,10 +202,16 @@ def put(result: JsonObject, aside: Mapping[str, Json], path: str, losses: list[L
 
 def mirrors(parts: Sequence[Json]) -> JsonObject:
     """What version 4 repeats of the parts in the message: `toolInvocations` and `reasoning`."""
-    calls = [part["toolInvocation"] for part in parts if type_of(part) == "tool-invocation" and "toolInvocation" in part]
-    texts = [part.get("reasoning") for part in parts if type_of(part) == "reasoning"]
-    reasoning = "".join(text for text in texts if isinstance(text, str))
-    return ({"toolInvocations": calls} if calls else {}) | ({"reasoning": reasoning} if reasoning else {})
+    calls = [part["toolInvocation"] for part in of_type(parts, "tool-invocation") if "toolInvocation" in part]
+    texts = [part["reasoning"] for part in of_type(parts, "reasoning") if _speaks(part)]
+    return ({"toolInvocations": calls} if calls else {}) | ({"reasoning": "".join(texts)} if texts else {})
+
+
+def _speaks(part: JsonObject) -> bool:
+    """Whether a reasoning has words, be they empty, and not just redacted details."""
+    details: Json = part.get("details")
+    redacted = is_array(details) and details and all(type_of(detail) == "redacted" for detail in details)
+    return isinstance(part.get("reasoning"), str) and not redacted
 
 
 def same(a: Json, b: Json) -> bool:
@@ -208,6 +222,11 @@ def same(a: Json, b: Json) -> bool:
 def type_of(part: Json) -> Json:
     """The type of a part, if it is one at all."""
     return part.get("type") if is_object(part) else None
+
+
+def of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:
+    """The parts of one type."""
+    return (part for part in parts if type_of(part) == type_)
 
 
 def read_time(value: Json) -> datetime | None:
@@ -235,12 +254,14 @@ class _Writer:
     def __init__(self, role: str, losses: list[Loss]) -> None:
         self.parts: list[Json] = []
         self.annotations: list[Json] = []
-        self.members: JsonObject = {}  # made of parts: attachments, and the data of a data message
+        self.attachments: list[Json] = []
+        self.data: Json | UnsetType = UNSET  # of a data message
         self._role = role
         self._losses = losses
         self._step = 0
+        self._moved: list[str] = []  # paths of parts that stand elsewhere, while no other part follows
         self._reasoning: JsonObject | None = None  # the part that the next detail joins
-        self._moved: list[str] = []  # paths of parts that became members, while no other part follows
+        self._whole = False  # whether its text was kept, details or not
 
     def add(self, part: SystemPart | UserPart | AssistantPart, path: str) -> None:
         """Write the next part where it goes."""
@@ -258,10 +279,10 @@ class _Writer:
             case FilePart() | ImagePart() | ReasoningFilePart():
                 self._add_file(part, path)
             case DataPart() if self._is_data_of_message(part):
-                self._move(DATA, part.data, path)
+                self.data = part.data
+                self._moved.append(path)
             case DataPart() | SourceDocumentPart() | CustomPart() | SteeringMessagePart():
-                tag = str(part.__struct_config__.tag)
-                self._lose(f"{path}.type", tag, "version 4 has no such parts: it is an annotation")
+                self._lose(f"{path}.type", _tag(part), "version 4 has no such parts: it is an annotation")
                 self.annotations.append(dump_part(part, path, self._losses, 7))
             case ForeignPart():
                 self._add_foreign(part, path)
@@ -269,9 +290,6 @@ class _Writer:
                 self._push(to_json(part))
             case _:
                 assert_never(part)
-
-    def _lose(self, path: str, value: Json, why: str) -> None:
-        self._losses.append(Loss.of(path, value, why))
 
     def _push(self, raw: Json) -> None:
         self._step += bool(self.parts) and type_of(raw) == "step-start"
@@ -281,13 +299,16 @@ class _Writer:
             self._losses.append(Loss(path, "its place", "attachments and data stand behind the parts"))
         self._moved.clear()
 
-    def _move(self, member: str, value: Json, path: str) -> None:
-        self.members[member] = value
+    def _attach(self, raw: Json, path: str) -> None:
+        self.attachments.append(raw)
         self._moved.append(path)
 
     def _is_data_of_message(self, part: DataPart) -> bool:
         bare = part.data is not UNSET and part == DataPart(DATA, part.data)
-        return bare and self._role == DATA and DATA not in self.members
+        return bare and self._role == DATA and self.data is UNSET
+
+    def _lose(self, path: str, value: Json, why: str) -> None:
+        self._losses.append(Loss.of(path, value, why))
 
     def _tell(self, part: PartBase, carried: Container[str], path: str) -> None:
         """Tell the members of a part that are not carried."""
@@ -302,6 +323,14 @@ class _Writer:
         put(raw, unkept(part.extra), path, self._losses)
         return raw
 
+    def _around(self, type_: str, inside: JsonObject, part: PartBase, path: str) -> JsonObject:
+        """A part that holds all it has in one member, with what was kept aside of both."""
+        aside, beside = _apart(part)
+        put(inside, aside, path, self._losses)
+        raw: JsonObject = {"type": type_, MEMBERS[type_]: inside}
+        put(raw, beside, path, self._losses)
+        return raw
+
     def _add_source(self, part: SourceUrlPart, path: str) -> None:
         self._tell(part, ("sourceId", "url", "title", "providerMetadata"), path)
         source: JsonObject = {"sourceType": "url", "id": part.source_id, "url": part.url}
@@ -311,34 +340,26 @@ class _Writer:
             source["providerMetadata"] = part.provider_metadata
         self._push(self._around("source", source, part, path))
 
-    def _around(self, type_: str, inside: JsonObject, part: PartBase, path: str) -> JsonObject:
-        """A part that holds all it has in one member, with what was kept aside of both."""
-        raw: JsonObject = {"type": type_, MEMBERS.get(type_, type_): inside}
-        aside = unkept(part.extra)
-        put(raw, _beside(aside), path, self._losses)
-        put(inside, aside, path, self._losses)
-        return raw
-
     def _add_file(self, part: FilePart | ImagePart | ReasoningFilePart, path: str) -> None:
-        media_type = part.media_type or ANY_IMAGE
+        media_type = ANY_IMAGE if part.media_type is None else part.media_type
         name = part.name if isinstance(part, ImagePart) else part.filename
         aside = unkept(part.extra)
-        home = aside.get(FORMAT)
-        if home in HOMES:
-            del aside[FORMAT]
-        elif belongs_in_parts(self._role, part.url, media_type):
-            home = "parts"
+        among_parts = belongs_in_parts(self._role, part.url, media_type)
+        if aside.get(FORMAT) in ("parts", "attachments"):
+            among_parts = aside.pop(FORMAT) == "parts"
         if not isinstance(part, FilePart):
-            self._lose(f"{path}.type", str(part.__struct_config__.tag), "version 4 keeps it as a file")
-        if home == "parts":
+            self._lose(f"{path}.type", _tag(part), "version 4 keeps it as a file")
+        if among_parts:
+            self._tell(part, ("url", "mediaType"), path)
             data = part.url.removeprefix(f"data:{media_type};base64,")
             raw: JsonObject = {"type": "file", "mimeType": media_type, "data": data}
-            self._tell(part, ("url", "mediaType"), path)
             self._push(raw)
         else:
-            raw = {**({} if name is None else {"name": name}), "contentType": media_type, "url": part.url}
             self._tell(part, ("url", "mediaType", "name", "filename"), path)
-            self._move(ATTACHMENTS, [*self.members.get(ATTACHMENTS, ()), raw], path)
+            raw = {"contentType": media_type, "url": part.url}
+            if name is not None:
+                raw["name"] = name
+            self._attach(raw, path)
         put(raw, aside, path, self._losses)
 
     def _add_foreign(self, part: ForeignPart, path: str) -> None:
@@ -351,17 +372,107 @@ class _Writer:
         if part.format == FORMAT:
             self._push(part.value)
         else:
-            self._move(ATTACHMENTS, [*self.members.get(ATTACHMENTS, ()), part.value], path)
+            self._attach(part.value, path)
 
     def _add_reasoning(self, part: ReasoningPart, path: str) -> None:
         self._tell(part, ("text", "providerMetadata"), path)
-        aside = unkept(part.extra)
-        beside = _beside(aside)
+        aside, beside = _apart(part)
         whole = aside.pop(WHOLE) if isinstance(aside.get(WHOLE), str) else None
-        detail = self._detail(part, path)
-        put(detail, aside, path, self._losses)
         if self._reasoning is None or whole is not None:
-            raw: JsonObject = {"type": "reasoning", "reasoning": "", "details": []}
-            self._push(raw)
-            self._reasoning = raw
-        ...
+            begun: JsonObject = {"type": "reasoning", "reasoning": whole or "", "details": []}
+            self._push(begun)
+            self._reasoning, self._whole = begun, whole is not None
+        raw = self._reasoning
+        if not self._whole:
+            raw["reasoning"] += part.text
+        detail, left = _dump_detail(part)
+        if left is not None:
+            self._lose(f"{path}.providerMetadata", left, NO_PLACE)
+        put(detail, aside, path, self._losses)
+        raw["details"].append(detail)
+        put(raw, beside, path, self._losses)
+
+    def _add_call(self, part: ToolCallPart, path: str) -> None:
+        self._tell(replace(part, output=None), ("id", "name", "state", "input"), path)
+        state = STATES.get(part.state)
+        if state is None:
+            state, why = OTHER_STATES[part.state]
+            self._lose(f"{path}.state", part.state, why)
+        step = part.extra.get("step", self._step) if part.extra else self._step
+        call: JsonObject = {"state": state, "step": step, "toolCallId": part.id, "toolName": part.name}
+        if part.input is not UNSET:
+            call["args"] = part.input
+        call |= _dump_result(part, f"{path}.output", self._losses)
+        self._push(self._around("tool-invocation", call, part, path))
+
+
+def _tag(part: Value) -> str:
+    return str(part.__struct_config__.tag)
+
+
+def _apart(part: PartBase) -> tuple[JsonObject, JsonObject]:
+    """What was kept aside of a part: of what it held, and of the part itself."""
+    aside = unkept(part.extra)
+    beside = {key.removeprefix(BESIDE): aside.pop(key) for key in list(aside) if key.startswith(BESIDE)}
+    return aside, beside
+
+
+def _dump_detail(part: ReasoningPart) -> tuple[JsonObject, JsonObject | None]:
+    """Text with its signature, or redacted data; and what of the metadata has no place there."""
+    metadata = part.provider_metadata
+    said: Json = metadata.get(PROVIDER) if metadata else None
+    detail: JsonObject = {"type": "text", "text": part.text}
+    if metadata is None or not is_object(said):
+        return detail, metadata
+    if not part.text and isinstance(said.get(REDACTED), str):
+        return {"type": "redacted", "data": said[REDACTED]}, _without(metadata, REDACTED)
+    if isinstance(said.get(SIGNATURE), str):
+        return detail | {SIGNATURE: said[SIGNATURE]}, _without(metadata, SIGNATURE)
+    return detail, metadata
+
+
+def _without(metadata: JsonObject, name: str) -> JsonObject | None:
+    inner = {key: value for key, value in metadata[PROVIDER].items() if key != name}
+    left = {key: value for key, value in metadata.items() if key != PROVIDER}
+    return left | ({PROVIDER: inner} if inner else {}) or None
+
+
+def _dump_result(part: ToolCallPart, path: str, losses: list[Loss]) -> JsonObject:
+    """The `result` of a call that has one, or that came to its end in a way version 4 does not know."""
+    if part.output is not None:
+        return {"result": _dump_output(part.output, _denial(part), path, losses)}
+    if part.state == "output-error":
+        return {"result": FAILED}
+    return {"result": _denial(part)} if part.state == "output-denied" else {}
+
+
+def _denial(part: ToolCallPart) -> str:
+    reason = part.approval.reason if part.approval else None
+    return DENIED if reason is None else reason
+
+
+def _dump_output(output: ToolOutput, denial: str, path: str, losses: list[Loss]) -> Json:
+    if output.provider_metadata is not None or output.extra:
+        aside = {"providerMetadata": output.provider_metadata, **(output.extra or {})}
+        losses.append(Loss.of(path, aside, BARE))
+    match output:
+        case TextOutput(value=value):
+            return value
+        case JsonOutput(value=value):
+            if isinstance(value, str):
+                losses.append(Loss(f"{path}.type", "json", "a bare string is read as text"))
+            return value
+        case ErrorTextOutput(value=value) | ErrorJsonOutput(value=value):
+            losses.append(Loss(f"{path}.type", _tag(output), OTHER_STATES["output-error"][1]))
+            return value
+        case ContentOutput():
+            losses.append(Loss(f"{path}.type", "content", BARE))
+            return to_json(replace(output, provider_metadata=None, extra=None))
+        case ExecutionDeniedOutput(reason=reason):
+            losses.append(Loss.of(path, to_json(output), OTHER_STATES["output-denied"][1]))
+            return denial if reason is None else reason
+        case InterruptedOutput(reason=interruption, message=message):
+            losses.append(Loss.of(path, to_json(output), "version 4 knows no interrupted calls"))
+            return f"The tool call was interrupted: {interruption}." if message is None else message
+        case _:
+            assert_never(output)

@@ -1,4 +1,5 @@
-"""UI messages of AI SDK 4 → canonical messages. Lost: `revisionId`, `null` for "absent", empty `details`.
+"""UI messages of AI SDK 4 → canonical messages. Lost: `revisionId`, and what says nothing:
+`null` for "absent", an empty `contentType`, empty `details`.
 
 Version 4 says many things twice. The parts have the word, and where there are none they are made of
 `toolInvocations`, `reasoning` and `content`, in this order, as version 4 makes them. A mirror that says
@@ -15,16 +16,15 @@ A part that fits nowhere is kept whole as a `ForeignPart`; members without a nam
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import ConversionError, DecodeError
+from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -44,34 +44,29 @@ from partita.types.parts import (
     StepStartPart,
     TextPart,
 )
-from partita.types.times import in_utc
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput, ToolState
 from partita.types.value import kept, unkept
 
-FORMAT = "ai-sdk-ui-v4"
-"""The name of a foreign part, and of the mark on a file that is not where files of its message go."""
+from . import ui_v4_dump
+from .ui_v4_dump import (
+    ATTACHMENT,
+    BESIDE,
+    DATA,
+    FORMAT,
+    PROVIDER,
+    REDACTED,
+    SIGNATURE,
+    WHOLE,
+    belongs_in_parts,
+    mirrors,
+    of_type,
+    read_time,
+    same,
+    type_of,
+    written_time,
+)
 
-ATTACHMENT = "ai-sdk-ui-v4-attachment"
-"""The name of a foreign part that was an attachment."""
-
-BESIDE = "part:"
-"""Marks a kept member that stood in the part itself, not in the invocation, source or detail inside it."""
-
-WHOLE = "reasoning"
-"""Marks the reasoning part that begins a part of version 4, and holds its text, where both are not plain."""
-
-DATA = "data"
-"""The role, the member and the part of what an application sent in messages of their own."""
-
-PROVIDER = "anthropic"
-SIGNATURE = "signature"
-REDACTED = "redactedData"
-
-STATES: Mapping[str, ToolState] = {
-    "partial-call": "input-streaming",
-    "call": "input-available",
-    "result": "output-available",
-}
+STATES: Mapping[str, ToolState] = {name: state for state, name in ui_v4_dump.STATES.items()}
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], frozenset[str]]] = {
     "system": (SystemMessage, SystemContent, frozenset({"text"})),
@@ -194,54 +189,10 @@ def raw_parts(told: JsonObject, role: str) -> list[Json]:
     return parts
 
 
-def mirrors(parts: Sequence[Json]) -> JsonObject:
-    """What version 4 repeats of the parts in the message: `toolInvocations` and `reasoning`."""
-    calls = [
-        part["toolInvocation"] for part in _of_type(parts, "tool-invocation") if "toolInvocation" in part
-    ]
-    texts = [part.get("reasoning") for part in _of_type(parts, "reasoning")]
-    reasoning = "".join(text for text in texts if isinstance(text, str))
-    return ({"toolInvocations": calls} if calls else {}) | ({"reasoning": reasoning} if reasoning else {})
-
-
-def same(a: Json, b: Json) -> bool:
-    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
-    return dumps(a) == dumps(b)
-
-
-def type_of(part: Json) -> Json:
-    """The type of a part, if it is one at all."""
-    return part.get("type") if is_object(part) else None
-
-
-def _of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:
-    return (part for part in parts if type_of(part) == type_)
-
-
 def _without_nulls(raw: JsonObject, members: frozenset[str], path: str, losses: list[Loss]) -> JsonObject:
     gone = [key for key, value in raw.items() if value is None and key in members]
     losses.extend(Loss(f"{path}.{key}", "null", NULL) for key in gone)
     return {key: value for key, value in raw.items() if key not in gone}
-
-
-# Times, as JavaScript writes dates
-
-
-def read_time(value: Json) -> datetime | None:
-    """The moment that a string names, if it names one with its zone."""
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-        return in_utc(moment, "createdAt")
-    except (ValueError, DecodeError):
-        return None
-
-
-def written_time(moment: datetime) -> str:
-    """A moment in UTC, with as many digits as JavaScript writes, or with those it has."""
-    precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
-    return moment.astimezone(UTC).isoformat(timespec=precision).replace("+00:00", "Z")
 
 
 # Parts
@@ -250,7 +201,8 @@ def written_time(moment: datetime) -> str:
 def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss]) -> Iterator[Any]:
     """The canonical parts, with the boundaries of steps."""
     known = ROLES[role][2]
-    unmarked = set(_unmarked_steps(parts)) if "step-start" in known else set[int]()
+    marked = "step-start" not in known or any(of_type(parts, "step-start"))
+    unmarked = set[int]() if marked else set(_unmarked_steps(parts))
     step = 0
     before: Any = None
     for place, raw in enumerate(parts):
@@ -269,9 +221,7 @@ def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss])
 def _unmarked_steps(parts: Sequence[Json]) -> Iterator[int]:
     """Where version 4 would begin a new model call: at words after a call, and at a call of another step."""
     step = 0
-    called = any(_of_type(parts, "step-start"))
-    if called:
-        return
+    called = False  # in this step
     for place, part in enumerate(parts):
         type_ = type_of(part)
         if type_ in ("text", "reasoning") and called:
@@ -337,9 +287,10 @@ def _load_source(
     title, metadata = raw.get("title"), raw.get("providerMetadata")
     if not isinstance(title, str | None) or not (metadata is None or is_object(metadata)):
         return ()
-    match _without_nulls(raw, SOURCE_OPTIONS, f"{path}.source", losses):
+    match raw:
         case {"sourceType": "url", "id": str(id_), "url": str(url), **rest}:
-            aside = {key: value for key, value in rest.items() if key not in SOURCE_OPTIONS}
+            told = _without_nulls(rest, SOURCE_OPTIONS, f"{path}.source", losses)
+            aside = {key: value for key, value in told.items() if key not in SOURCE_OPTIONS}
             extra = kept(aside | _beside(beside), SourceUrlPart)
             return (SourceUrlPart(id_, url, title, provider_metadata=metadata, extra=extra),)
         case _:
@@ -396,16 +347,6 @@ def file_url(data: str, media_type: str) -> str:
     return data if _SCHEME.match(data) else f"data:{media_type};base64,{data}"
 
 
-def bare_data(url: str, media_type: str) -> str:
-    """The inverse of `file_url`."""
-    return url.removeprefix(f"data:{media_type};base64,")
-
-
-def belongs_in_parts(role: str, url: str, media_type: str) -> bool:
-    """Whether version 4 keeps a file among the parts: the files of assistants do, all others are attached."""
-    return role in ("assistant", DATA) and url.startswith(f"data:{media_type};base64,")
-
-
 def guessed_type(url: str, name: str | None) -> str:
     """The media type that an address or a name speaks of."""
     scheme, _, rest = url.partition(":")
@@ -421,24 +362,26 @@ def guessed_type(url: str, name: str | None) -> str:
 
 def _load_behind(aside: JsonObject, role: str, path: str, losses: list[Loss]) -> Iterator[Any]:
     """Parts made of members, which are taken out of `aside`: attachments, and the data of a data message."""
-    if role != "system" and is_array(aside.get("experimental_attachments")):
-        for place, raw in enumerate(aside.pop("experimental_attachments")):
+    attachments = aside.get("experimental_attachments")
+    if role != "system" and is_array(attachments) and attachments:
+        del aside["experimental_attachments"]
+        for place, raw in enumerate(attachments):
             yield _load_attachment(raw, role, f"{path}.experimental_attachments[{place}]", losses)
     if role == DATA and DATA in aside:
         yield DataPart(DATA, aside.pop(DATA))
 
 
 def _load_attachment(raw: Json, role: str, path: str, losses: list[Loss]) -> FilePart | ForeignPart:
-    url, name, said = (
-        (raw.get(key) for key in ("url", "name", "contentType")) if is_object(raw) else [None] * 3
-    )
+    if not is_object(raw):
+        return ForeignPart(ATTACHMENT, raw)
+    url, name, said = raw.get("url"), raw.get("name"), raw.get("contentType")
     if not (isinstance(url, str) and isinstance(name, str | None) and isinstance(said, str | None)):
         return ForeignPart(ATTACHMENT, raw)
     media_type = said or guessed_type(url, name)
+    if said == "":
+        losses.append(Loss(f"{path}.contentType", '""', "browsers say so when they do not know: guessed"))
     told = _without_nulls(raw, frozenset({"name", "contentType"}), path, losses)
     aside = {key: value for key, value in told.items() if key not in ("url", "name", "contentType")}
-    if said == "":  # as browsers say of a file whose type they do not know
-        aside["contentType"] = said
     if belongs_in_parts(role, url, media_type):
         aside[FORMAT] = "attachments"
     return FilePart(url, media_type, name, extra=kept(aside, FilePart))

@@ -129,4 +129,5 @@ def _compiled_tool(name: str, tool: ToolSchemas) -> _Tool:
 
 def _may_misfit(part: JsonObject) -> bool:
     """A failed call may hold the input it failed for; a finished one may have lost its input."""
-    return part["state"] == "output-error" or (part["state"] == "output-available" and part["input"] == {})
+    state = part["state"]
+    return bool(state == "output-error" or (state == "output-available" and part["input"] == {}))

@@ -1,0 +1,331 @@
+"""A stream as bytes: whole events, no nulls, in the words of its client."""
+
+import json
+from collections.abc import Iterable
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.errors import DecodeError, FormatError
+from partita.formats.ai_sdk.ui_dump import dump
+from partita.stream.accumulator import Accumulator, accumulate
+from partita.stream.encoder import SseEncoder
+from partita.stream.partial_json import secure_loads
+from partita.stream.sse import DONE, SseDecoder
+from partita.stream.targets import DENIED, Target
+from partita.types import chunks as c
+from partita.types.chunks import Chunk
+from partita.types.codec import decode_chunk, read_chunk
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import NetworkResult
+from partita.types.value import Extra
+from tests import canonical, strategies
+
+MAJORS: tuple[Literal[5, 6, 7], ...] = (5, 6, 7)
+
+
+def sent(target: str | int | Target | None, chunks: Iterable[Chunk]) -> list[Json]:
+    """What a client of `target` is sent for a stream, as it parses it."""
+    encoder = SseEncoder(target)
+    decoder = SseDecoder()
+    payloads = [payload for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
+    decoder.finish()
+    assert decoder.dropped is None
+    return [secure_loads(payload) if encoder.target else json.loads(payload) for payload in payloads]
+
+
+# One chunk
+
+BYTES: dict[str, tuple[Chunk, bytes]] = {
+    "a delta": (c.TextDelta("t", "hi"), b'{"type":"text-delta","id":"t","delta":"hi"}'),
+    "line ends are escaped": (
+        c.TextDelta("t", "a\n\nb\r"),
+        b'{"type":"text-delta","id":"t","delta":"a\\n\\nb\\r"}',
+    ),
+    "half of a surrogate pair is escaped": (
+        c.TextDelta("t", "\ud83d"),
+        b'{"type":"text-delta","id":"t","delta":"\\ud83d"}',
+    ),
+    "no NaN": (
+        c.DataChunk("w", [float("nan"), float("-inf"), {"a": float("inf")}]),
+        b'{"type":"data-w","data":[null,null,{"a":null}]}',
+    ),
+    "neither beside half a pair": (
+        c.DataChunk("w", [float("nan"), "\ud83d"]),
+        b'{"type":"data-w","data":[null,"\\ud83d"]}',
+    ),
+    "what is absent is left out": (
+        c.ToolInputStart("c", "w"),
+        b'{"type":"tool-input-start","toolCallId":"c","toolName":"w"}',
+    ),
+    "an output that is missing": (
+        c.ToolOutputAvailable("c"),
+        b'{"type":"tool-output-available","toolCallId":"c","output":null}',
+    ),
+    "an extra field": (
+        c.StepStart(extra=Extra({"x": None})),
+        b'{"type":"start-step","x":null}',
+    ),
+    "words about prototypes": (
+        c.TextDelta("t", '{"__proto__":1}'),
+        b'{"type":"text-delta","id":"t","delta":"{\\"__proto__\\":1}"}',
+    ),
+}
+
+
+@pytest.mark.parametrize(("chunk", "payload"), BYTES.values(), ids=BYTES)
+def test_bytes_of_a_chunk(chunk: Chunk, payload: bytes) -> None:
+    assert SseEncoder(7).encode(chunk) == b"data: " + payload + b"\n\n"
+
+
+@given(chunks=st.lists(canonical.chunks() | canonical.chunks(canonical.BROKEN_STRINGS)))
+def test_without_a_target_chunks_are_written_as_they_are(chunks: list[Chunk]) -> None:
+    encoder, decoder = SseEncoder(), SseDecoder()
+    payloads = [payload for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
+    assert [decode_chunk(payload) for payload in payloads] == chunks
+    assert encoder.withheld == []
+
+
+@given(chunk=canonical.chunks(canonical.KNOWN), major=st.sampled_from(MAJORS))
+def test_only_open_fields_are_null(chunk: Chunk, major: int) -> None:
+    optional = {"input", "output", "data", "messageMetadata", "approvalDescriptor", "inputSchemaInput"}
+    for payload in sent(major, [chunk]):
+        assert {key for key, value in payload.items() if value is None} <= optional
+
+
+def test_the_end_and_the_silence() -> None:
+    encoder = SseEncoder(7)
+    decoder = SseDecoder()
+    assert decoder.feed(encoder.keep_alive()) == []
+    assert encoder.finish() == DONE
+    assert decoder.feed(encoder.finish()) == []
+    assert decoder.done
+
+
+@pytest.mark.parametrize("target", [6, "6", Target(6)], ids=repr)
+def test_a_target_may_be_given_in_any_form(target: str | int | Target) -> None:
+    assert SseEncoder(target).target == Target(6)
+
+
+def test_a_target_that_is_none_is_refused() -> None:
+    with pytest.raises(FormatError, match="no rules for version 4"):
+        SseEncoder(4)
+
+
+def test_a_value_too_deep_for_json_is_refused() -> None:
+    deep: Json = []
+    for _ in range(100_000):
+        deep = [deep]
+    for target in (None, 7):
+        with pytest.raises(DecodeError, match="too deep"):
+            SseEncoder(target).encode(c.DataChunk("w", deep))
+
+
+def test_what_is_withheld_is_listed_with_its_chunk() -> None:
+    encoder = SseEncoder("5.0.92")
+    for chunk in (c.StepStart(), c.StepReset(), c.TextStart("t"), c.MessageAbort("why")):
+        encoder.encode(chunk)
+    assert [(item.chunk, item.what) for item in encoder.withheld] == [(1, "reset-step"), (3, "abort.reason")]
+    assert str(encoder.withheld[0]) == "reset-step: AI SDK 5.0.92 does not know it (chunk 1)"
+
+
+FORBIDDEN: dict[str, tuple[Json, Json, list[str]]] = {
+    "a prototype": ({"__proto__": 1, "a": 2}, {"a": 2}, ["data-w.data.__proto__"]),
+    "deeper": ([{"a": {"__proto__": {}}}], [{"a": {}}], ["data-w.data[0].a.__proto__"]),
+    "by way of the constructor": (
+        {"constructor": {"prototype": 1, "name": "A"}},
+        {"constructor": {"name": "A"}},
+        ["data-w.data.constructor.prototype"],
+    ),
+    "no constructor": ({"constructor": None}, {}, ["data-w.data.constructor"]),
+    "a harmless one": ({"constructor": "Acme", "prototype": 1}, {"constructor": "Acme", "prototype": 1}, []),
+    "with half a pair": ({"__proto__": 1, "a": "\ud83d"}, {"a": "\ud83d"}, ["data-w.data.__proto__"]),
+}
+
+
+@pytest.mark.parametrize(("data", "left", "withheld"), FORBIDDEN.values(), ids=FORBIDDEN)
+def test_keys_that_every_client_refuses_are_withheld(data: Json, left: Json, withheld: list[str]) -> None:
+    encoder = SseEncoder(7)
+    [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("w", data)))
+    assert json.loads(payload) == {"type": "data-w", "data": left}
+    assert [item.what for item in encoder.withheld] == withheld
+
+
+@given(data=strategies.forbidden_json())
+def test_no_client_meets_a_forbidden_key(data: Json) -> None:
+    encoder = SseEncoder(7)
+    [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("w", data)))
+    assert keys_of(secure_loads(payload)) <= keys_of(data) | {"type", "data"}
+    assert encoder.withheld or json.loads(payload)["data"] == data
+
+
+def keys_of(value: Json) -> set[str]:
+    if is_object(value):
+        return set(value).union(*map(keys_of, value.values()))
+    return set[str]().union(*map(keys_of, value)) if is_array(value) else set()
+
+
+# What takes a memory of the stream
+
+
+def raw(*chunks: tuple[str, JsonObject] | str) -> list[JsonObject]:
+    return [{"type": chunk} if isinstance(chunk, str) else {"type": chunk[0], **chunk[1]} for chunk in chunks]
+
+
+T: JsonObject = {"id": "t"}
+CALL: JsonObject = {"toolCallId": "c"}
+NAMED: JsonObject = {"toolCallId": "c", "toolName": "w"}
+DYNAMIC: JsonObject = {"dynamic": True}
+APPROVAL: JsonObject = {"approvalId": "a"}
+
+STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
+    "a text over two steps, for a client that forgets it": (
+        "7.0.78",
+        raw(
+            ("text-start", T),
+            "finish-step",
+            "start-step",
+            ("text-delta", {**T, "delta": "b"}),
+            ("text-end", T),
+        ),
+        raw(
+            *[("text-start", T), ("text-end", T), "finish-step", "start-step"],
+            *[("text-start", T), ("text-delta", {**T, "delta": "b"}), ("text-end", T)],
+        ),
+    ),
+    "the same for one that does not": (
+        "7.0.79",
+        raw(("text-start", T), "finish-step", ("text-delta", {**T, "delta": "b"}), ("text-end", T)),
+        raw(("text-start", T), "finish-step", ("text-delta", {**T, "delta": "b"}), ("text-end", T)),
+    ),
+    "a text that has only its end left": (
+        "6",
+        raw(("text-start", T), "finish-step", ("text-end", T)),
+        raw(("text-start", T), ("text-end", T), "finish-step"),
+    ),
+    "reasoning whose end brings a signature": (
+        "5",
+        raw(
+            ("reasoning-start", T),
+            "finish-step",
+            ("reasoning-end", {**T, "providerMetadata": {"p": {"s": 1}}}),
+        ),
+        raw(
+            *[("reasoning-start", T), ("reasoning-end", T), "finish-step"],
+            *[("reasoning-start", T), ("reasoning-end", {**T, "providerMetadata": {"p": {"s": 1}}})],
+        ),
+    ),
+    "a text and reasoning of the same id": (
+        "6",
+        raw(("text-start", T), ("reasoning-start", T), ("text-end", T), "finish-step"),
+        raw(("text-start", T), ("reasoning-start", T), ("text-end", T), ("reasoning-end", T), "finish-step"),
+    ),
+    "an id that is used again": (
+        "6",
+        raw(("text-start", T), "finish-step", ("text-start", T), ("text-delta", {**T, "delta": "b"})),
+        raw(
+            *[("text-start", T), ("text-end", T), "finish-step"],
+            *[("text-start", T), ("text-delta", {**T, "delta": "b"})],
+        ),
+    ),
+    "the output of a dynamic tool, for 5": (
+        "5",
+        raw(
+            ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
+            ("tool-output-available", {**CALL, "output": 2}),
+        ),
+        raw(
+            ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
+            ("tool-output-available", {**CALL, **DYNAMIC, "output": 2}),
+        ),
+    ),
+    "the error of a static tool that says it is dynamic, for 5": (
+        "5",
+        raw(("tool-input-start", NAMED), ("tool-output-error", {**CALL, **DYNAMIC, "errorText": "no"})),
+        raw(("tool-input-start", NAMED), ("tool-output-error", {**CALL, "errorText": "no"})),
+    ),
+    "the output of a call of an earlier message": (
+        "5",
+        raw(("tool-output-available", {**CALL, **DYNAMIC, "output": 2})),
+        raw(("tool-output-available", {**CALL, **DYNAMIC, "output": 2})),
+    ),
+    "bad input of a tool that nobody has, for 5": (
+        "5",
+        raw(
+            ("tool-input-start", NAMED),
+            ("tool-input-error", {**NAMED, **DYNAMIC, "input": 1, "errorText": "no tool"}),
+        ),
+        raw(
+            ("tool-input-start", NAMED),
+            ("tool-input-error", {**NAMED, "input": 1, "errorText": "no tool"}),
+        ),
+    ),
+    "the kind of a call does not matter to 6": (
+        "6",
+        raw(
+            ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
+            ("tool-output-available", {**CALL, "output": 2}),
+        ),
+        raw(
+            ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
+            ("tool-output-available", {**CALL, "output": 2}),
+        ),
+    ),
+    "a denial with its reason, for 5": (
+        "5",
+        raw(
+            ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
+            ("tool-approval-request", {**APPROVAL, **CALL}),
+            ("tool-approval-response", {**APPROVAL, "approved": False, "reason": "too dear"}),
+            ("tool-output-denied", CALL),
+        ),
+        raw(
+            ("tool-input-available", {**NAMED, **DYNAMIC, "input": 1}),
+            ("tool-output-error", {**CALL, **DYNAMIC, "errorText": "too dear"}),
+        ),
+    ),
+    "a denial without one": (
+        "5",
+        raw(("tool-approval-request", {**APPROVAL, **CALL}), ("tool-output-denied", CALL)),
+        raw(("tool-output-error", {**CALL, "errorText": DENIED})),
+    ),
+    "a network ends that has not started": (
+        "7",
+        raw("network-execution-end", "start-step"),
+        raw("start-step"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("target", "chunks", "expected"), STREAMS.values(), ids=STREAMS)
+def test_streams(target: str, chunks: list[JsonObject], expected: list[JsonObject]) -> None:
+    assert sent(target, map(read_chunk, chunks)) == expected
+
+
+NETWORK: list[Chunk] = [
+    c.MessageStart("m1"),
+    c.NetworkExecutionStart("agent", "writer", "it writes best", {"task": "a poem"}, 1),
+    c.NetworkExecutionEnd(NetworkResult("Roses are red.", value={"lines": 1})),
+]
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_live_network_looks_like_a_stored_one(ended: bool) -> None:
+    chunks = NETWORK if ended else NETWORK[:2]
+    stored = dump([accumulate(chunks)]).payload[0]
+    live = dump([accumulate(map(read_chunk, sent(7, chunks)))]).payload[0]
+    assert live == stored
+
+
+@pytest.mark.parametrize("version", MAJORS)
+@given(data=st.data())
+def test_a_client_reads_what_we_read(version: Literal[5, 6, 7], data: st.DataObject) -> None:
+    """The reader of a release makes of what it is sent what it would have made of the stream itself."""
+    chunks = [read_chunk(chunk) for chunk in data.draw(strategies.chunk_streams(version))]
+    reader = Accumulator(version=version)
+    for payload in sent(version, chunks):
+        reader.feed(read_chunk(payload))
+    expected = accumulate(chunks, version=version)
+    assert dump([reader.snapshot()], version).payload == dump([expected], version).payload

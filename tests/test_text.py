@@ -1,0 +1,34 @@
+"""What the whole tree must not hold, and files that must say the same."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from partita.version import __version__
+
+ROOT = Path(__file__).parent.parent
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return [ROOT / name for name in listed.stdout.split("\0") if name]
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_lock_files_hold_no_addresses() -> None:
+    locks = [path for path in tracked() if path.name in ("package-lock.json", "constraints.txt")]
+    assert locks
+    for path in locks:
+        assert '"resolved"' not in path.read_text(), path
+
+
+def test_constraints_pin_every_package() -> None:
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        assert re.fullmatch(r"[\w.\-]+==[\w.\-+]+", line), line
+
+
+def test_the_changelog_is_open() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert "## [Unreleased]" in text or f"## [{__version__}]" in text
