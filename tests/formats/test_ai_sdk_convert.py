@@ -622,6 +622,30 @@ LOSSES: dict[str, tuple[int, JsonObject, set[str]]] = {
         ),
         {".a"},
     ),
+    "null that stands for nothing": (
+        7,
+        _message("user", _text("x", providerMetadata=None)),
+        {".providerMetadata"},
+    ),
+    "a failed call without input": (
+        6,
+        _message("assistant", _tool("output-error", input=None, rawInput=1, errorText="x")),
+        {".input"},
+    ),
+    "metadata that only other calls carry": (
+        7,
+        _message(
+            "assistant", _tool("output-available", output=1, resultProviderMetadata={}, toolMetadata={})
+        ),
+        {".resultProviderMetadata", ".toolMetadata"},
+    ),
+    "members of steering that only tools have": (
+        7,
+        _message(
+            "assistant", {"type": "steering-message", "parts": [{**_tool("input-available"), "url": PNG}]}
+        ),
+        {".type", ".toolCallId", ".state", ".input"},
+    ),
     "unknown members": (7, _message("user", _text("x", colour="red")), {".colour"}),
     "unknown parts": (7, _message("assistant", _text("x"), {"type": "picture"}), {".parts[1]"}),
 }

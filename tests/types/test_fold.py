@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from partita.types.codec import encode
 from partita.types.fold import SETTLED, expand, fold, state_after
+from partita.types.json import JsonObject
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -150,6 +151,10 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
             replace(tool("t", result("d", "other")), seq=2),
         ],
     ),
+    "a tool message that has the id of ours and more around it": (
+        [assistant("a", call("c", FOUND, source=replace(tool("a#1:results"), seq=2)))],
+        [assistant("a", call("c")), replace(tool("a#1:results", result("c")), seq=2)],
+    ),
     "other parts of a tool message": (
         [assistant("a", call("c", FOUND, source=tool("t"))), tool("t", STRANGE, result("x"))],
         [assistant("a", call("c")), tool("t", result("c"), STRANGE, result("x"))],
@@ -189,6 +194,10 @@ FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
     "a result before its call": (
         [tool("t", result("c")), assistant("a", call("c"))],
         [assistant("a", call("c", FOUND, source=tool("t")))],
+    ),
+    "a result before its calls takes the nearest": (
+        [tool("t", result("c")), assistant("a", call("c")), assistant("b", call("c"))],
+        [assistant("a", call("c", FOUND, source=tool("t"))), assistant("b", call("c"))],
     ),
     "a result takes the nearest call before it": (
         [
@@ -323,11 +332,9 @@ def test_metadata_of_the_result_goes_with_the_output() -> None:
     assert fold(view) == [assistant("a", part)]
 
 
-def test_a_call_that_holds_metadata_of_another_result_takes_none() -> None:
-    messy: list[Message] = [
-        assistant("a", replace(call("c"), result_provider_metadata={"p": 1})),
-        tool("t", result("c")),
-    ]
+@pytest.mark.parametrize("held", [{"result_provider_metadata": {"p": 1}}, {"result_message": tool("s")}])
+def test_a_call_that_holds_what_is_left_of_another_result_takes_none(held: JsonObject) -> None:
+    messy: list[Message] = [assistant("a", replace(call("c"), **held)), tool("t", result("c"))]
     assert fold(messy) == messy
 
 

@@ -16,7 +16,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 
 from .convert_fields import Fields, TrackedFields
 from .convert_losses import all_losses
-from .convert_parts import is_data, is_tool, part_type, present
+from .convert_parts import is_data, is_tool, no_part, part_type, present
 from .convert_rules import COMPLETE_STATES, RULES, Rules
 from .convert_tools import ModelTool, ToolCall, answers, said, tool_call
 from .convert_values import is_nullish, joined, spread
@@ -169,7 +169,7 @@ def _convert_system(message: Fields, parts: Sequence[Fields], conversion: _Conve
     owners: dict[str, Fields] = {}  # of two texts with options of one provider, the later one's count
     for part in parts:
         if part.value is None:
-            part_type(part)
+            raise no_part(part)
         if part.peek("type") != "text":
             part.drop("a system message holds text only")
             continue

@@ -58,25 +58,31 @@ def _losses(fields: TrackedFields, kind: str, rules: Rules) -> Iterator[Loss]:
     for key, value in fields.value.items():
         if key in fields.children:
             for child in fields.children[key]:
-                yield from _part_losses(child, key, rules)
+                if kind == "message":
+                    _note_state(child, rules)
+                yield from _losses(child, _kind(child) if key == "parts" else key, rules)
         elif key not in fields.carried:
             default = f"version {rules.version} has no place for it in a model message"
             why = fields.reasons.get(key) or WHY.get(kind, {}).get(key, default)
             yield Loss(f"{fields.where}.{key}", f"{kind} {key} {_shown(value)}", why)
 
 
-def _part_losses(fields: TrackedFields, key: str, rules: Rules) -> Iterator[Loss]:
-    type_ = fields.peek("type")
-    if key != "parts" or not isinstance(type_, str):
-        yield from _losses(fields, key, rules)
+def _note_state(part: TrackedFields, rules: Rules) -> None:
+    """The state of a tool call is told by what the call became."""
+    if part.dropped is not None or _kind(part) != "tool":
         return
-    if is_tool(type_) and fields.dropped is None:
-        call = tool_call(fields, rules, {})
-        if is_silent(call):
-            fields.drop("the input of the call is not complete")
-        elif state_is_told(call):
-            fields.carry("state")
-    yield from _losses(fields, "tool" if is_tool(type_) else type_, rules)
+    call = tool_call(part, rules, {})
+    if is_silent(call):
+        part.drop("the input of the call is not complete")
+    elif state_is_told(call):
+        part.carry("state")
+
+
+def _kind(part: TrackedFields) -> str:
+    type_ = part.peek("type")
+    if not isinstance(type_, str):
+        return "part"
+    return "tool" if is_tool(type_) else type_
 
 
 def _title(fields: TrackedFields, kind: str) -> str:

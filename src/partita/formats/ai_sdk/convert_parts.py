@@ -6,7 +6,7 @@ from typing import TypeAlias
 from msgspec import UNSET
 
 from partita.errors import ConversionError
-from partita.types.json import Json, JsonObject, kind_of
+from partita.types.json import Json, JsonObject, is_object, kind_of
 
 from .convert_fields import Fields
 from .convert_values import address, is_nullish
@@ -23,13 +23,19 @@ def part_type(part: Fields) -> str:
     """The type of a part, which must be a string."""
     value = part.peek("type")
     if not isinstance(value, str):
-        found = "a part without type" if value is UNSET else f"a part whose type is {kind_of(value)}"
-        raise ConversionError(
-            kind_of(part.value) + " instead of a part" if not isinstance(part.value, dict) else found,
-            where=part.where,
-            hint="validate the messages first",
-        )
+        raise no_part(part)
     return value
+
+
+def no_part(part: Fields) -> ConversionError:
+    """The error for something that is no part."""
+    if not is_object(part.value):
+        what = f"{kind_of(part.value)} instead of a part"
+    elif "type" in part.value:
+        what = f"a part whose type is {kind_of(part.value['type'])}"
+    else:
+        what = "a part without type"
+    return ConversionError(what, where=part.where, hint="validate the messages first")
 
 
 def is_tool(type_: str) -> bool:

@@ -36,6 +36,9 @@ KINDS = {
 }
 """Parts that a call may become, and what a note calls them."""
 
+FIXED = ("type", "toolCallId", "approvalId", "approved")
+"""Members that no note changes."""
+
 
 class _Told(NamedTuple):
     """What model messages tell about one call, each an empty object if it is not told."""
@@ -203,24 +206,21 @@ def _typed(piece: JsonObject, call: ToolCallPart, version: int) -> JsonObject:
     return {**piece, "output": {**piece["output"], **around}} if around else piece
 
 
-def _exactly(
-    pieces: list[Json], call: ToolCallPart, note: JsonObject, version: int
-) -> Iterator[JsonObject]:
+def _exactly(pieces: list[Json], call: ToolCallPart, note: JsonObject, version: int) -> Iterator[JsonObject]:
     """Pieces as the call has them, whatever the conversion made of it; a result only if there is one."""
     for piece in pieces:
-        match piece["type"]:
-            case "tool-call":
-                bare = {key: item for key, item in piece.items() if key != "input"}
-                input_ = {} if call.input is UNSET else {"input": call.input}
-                exact = with_options({**bare, **input_}, call.call_provider_metadata)
-            case "tool-result" if call.output is None:
+        exact = piece
+        if piece["type"] == "tool-call":
+            bare = {key: item for key, item in piece.items() if key != "input"}
+            input_ = {} if call.input is UNSET else {"input": call.input}
+            exact = with_options({**bare, **input_}, call.call_provider_metadata)
+        elif piece["type"] == "tool-result":
+            if call.output is None:
                 continue
-            case "tool-result":
-                output = write_output(call.output, version)
-                exact = with_options({**piece, "output": output}, call.result_provider_metadata)
-            case _:
-                exact = piece
-        yield amended(exact, note.get(KINDS[piece["type"]]))
+            output = write_output(call.output, version)
+            exact = with_options({**piece, "output": output}, call.result_provider_metadata)
+        fixed = {key: piece[key] for key in FIXED if key in piece}
+        yield amended(exact, note.get(KINDS[piece["type"]])) | fixed
 
 
 __all__ = ["KINDS", "is_call", "is_request", "is_response", "is_result", "read_call", "write_call"]

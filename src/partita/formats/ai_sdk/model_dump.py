@@ -6,39 +6,35 @@ and owners, states and titles, data and sources, what older versions do not know
 nothing, such as one at the beginning, is left out without a word.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias, assert_never, cast
-
-from msgspec.structs import replace
+from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.format import Dumped
-from partita.stream.rules import Version
 from partita.types.fold import fold
-from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject
+from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
-    AssistantPart,
     Message,
     SystemMessage,
     ToolCallPart,
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
+from partita.types.parts import SteeringMessagePart
 
-from .model_calls import write_call
 from .model_load import message_id, results_id
 from .model_losses import Losses
 from .model_marks import amended, note_of, options_of, with_options
 from .model_outputs import is_result, write_tool_part
-from .model_parts import Pieces, convert_part, convert_ui, write_part
+from .model_parts import Pieces, convert_ui, ui_version, write_part
+from .model_steps import Said, Step, Translate, steps_of
 from .schema import check_version
 from .ui_dump import dump_message
 
-Translate: TypeAlias = Callable[[Pieces], Pieces]
-"""Turns the pieces of one canonical part into those of another version, or back."""
+AMBIGUOUS = "another call in the same turn has this id too"
+UNWRITTEN: JsonObject = {"role": "assistant", "content": [None]}
+"""Stands for the assistant message of a first step that has none."""
 
 
 def dump(messages: Sequence[Message], version: int = 7) -> Dumped:
@@ -62,61 +58,21 @@ def _as_they_are(pieces: Pieces) -> Pieces:
     return pieces
 
 
-class _Said(NamedTuple):
-    """A part of a step, where it is, and what it became. A network has no part."""
-
-    part: AssistantPart | None
-    path: str
-    pieces: Pieces
-
-    @property
-    def origin(self) -> ToolMessage | None:
-        """The message that the result of a call came in, if it is one of its own."""
-        return self.part.result_message if isinstance(self.part, ToolCallPart) else None
-
-
-@dataclass(slots=True)
-class _Step:
-    """The parts of one model call, and what stands around the content of its assistant message."""
-
-    options: JsonObject | None
-    note: JsonObject
-    said: list[_Said] = field(default_factory=list[_Said])
-    steering: JsonObject | None = None
-    raw: JsonObject | None = None
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether there is nothing in it yet, not even the note that there is nothing."""
-        return not self.said and self.steering is None and self.note.get("content") != "empty"
-
-    @property
-    def content(self) -> list[Json] | None:
-        """What the assistant says in it; `None` when there is no message."""
-        found = [said.pieces.said for said in self.said if said.pieces.said is not None]
-        if not found and self.note.get("content") != "empty":
-            return None
-        return [piece for pieces in found for piece in pieces]
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether a tool message stands behind it."""
-        return any(said.pieces.answered is not None for said in self.said)
-
-
 class _Writer:
     """One list of messages on its way."""
 
     def __init__(self, version: int, down: Translate, up: Translate) -> None:
         self.version = version
-        self.ui_version = cast("Version", max(version, 5))  # version 4 is written like 5, and translated
         self.down = down
         self.up = up
         self.payload: list[JsonObject] = []
         self.losses = Losses(version)
-        self.turn = _Turn()
-        self.results_id = ""  # of the tool message that was written last, here
-        self.results_read = ""  # the same, when it is read again
+        # Of the turn, which is read as one message: the id of that, how many steps, ids of approvals.
+        self.head = ""
+        self.steps = 0
+        self.approvals: set[str] = set()
+        # Of the last tool message: the id it has here, and the one it is read with.
+        self.results = ("", "")
 
     def write(self, messages: Sequence[Message]) -> Dumped:
         """All of them."""
@@ -137,26 +93,31 @@ class _Writer:
                     assert_never(message)
         return Dumped(self.payload, tuple(self.losses.told))
 
-    def _emit(self, role: str, content: Json, options: JsonObject | None, note: JsonObject | None) -> JsonObject:
-        raw = amended(with_options({"role": role, "content": content}, options), note)
+    def _emit(
+        self, role: str, content: Json, options: JsonObject | None, note: JsonObject | None
+    ) -> JsonObject:
+        said = {"role": role, "content": content}
+        raw = amended(with_options(said, options), note) | said
+        self.results = ("", "")
         self.payload.append(raw)
         return raw
 
     def _end_turn(self) -> str:
         """The id that a message which begins now is read with."""
-        self.turn = _Turn()
+        self.steps = 0
+        self.approvals.clear()
         return message_id(len(self.payload))
 
     # System, user and tool messages
 
     def _system(self, message: SystemMessage, path: str) -> None:
         id_ = self._end_turn()
-        ui = dump_message(message, path, [], self.ui_version)
-        raw = convert_ui(ui, self.ui_version, path)[0]
-        options, around = options_of(raw), message.content.provider_metadata
+        ui = dump_message(message, path, [], ui_version(self.version))
+        converted = convert_ui(ui, self.version, path)[0]
+        options, around = options_of(converted), message.content.provider_metadata
         if around is not None:
             options = {**around, **(options or {})}
-        raw = self._emit("system", raw["content"], options, note_of(message))
+        raw = self._emit("system", converted["content"], options, note_of(message))
         for index, part in enumerate(message.parts):
             self.losses.system_part(part, f"{path}.content.parts[{index}]", options_of(raw) or {})
         self.losses.message(message, path, id_, raw)
@@ -169,34 +130,105 @@ class _Writer:
             pieces = self.down(write_part(part, "user", self.version, where))
             content += pieces.said or []
             self.losses.part(part, where, self.up(pieces), "user")
-        text = message.content.content
-        said = text if _is_just(text, content) else content
+        said = _as_string(content, message.content.content)
         raw = self._emit("user", said, message.content.provider_metadata, note_of(message))
         self.losses.message(message, path, id_, raw)
 
     def _tool(self, message: ToolMessage, path: str) -> None:
-        """Results that belong to no call, behind those of the same message that do."""
+        """Results that belong to no call, in one message with those that do if they came in one."""
         id_ = self._end_turn()
         content: list[Json] = []
         for index, part in enumerate(message.parts):
             pieces = self.down(Pieces(None, write_tool_part(part, self.version)))
             content += pieces.answered or []
             self.losses.part(part, f"{path}.content.parts[{index}]", self.up(pieces), None)
-        if message.id == self.results_id:
-            raw = self.payload[-1]
+        if message.id == self.results[0]:
+            id_, raw = self.results[1], self.payload[-1]
             raw["content"] += content
-            id_ = self.results_read
         else:
             raw = self._emit("tool", content, message.content.provider_metadata, note_of(message))
-        self.results_id = ""
         self.losses.message(message, path, id_, raw)
 
     # Assistant messages
 
     def _assistant(self, message: AssistantMessage, path: str, *, superseded: bool) -> None:
-        steps, starts = self._steps(message, path, superseded)
-        written = [step for step in steps if step.content is not None]
-        if not written and not any(step.is_answered or step.steering for step in steps):
+        steps = steps_of(message, path, self.version, superseded, self.down)
+        if all(step.is_silent for step in steps):
             self.losses.whole(message, path)
             return
-        id_ = None if self.turn.steps or steps[0].raw is None else message_id(len(self.payload))
+        id_ = None if self.steps or steps[0].content is None else message_id(len(self.payload))
+        written = [step for step in steps if step.content is not None]
+        text = message.content.content if len(written) == 1 else None
+        number = 0
+        for step in steps:
+            raw = self._say(step, text)
+            number += raw is not None
+            if step is steps[0]:
+                self.losses.message(message, path, id_, raw or UNWRITTEN, alone=len(written) == 1)
+            self._tell_starts(step, None if number <= 1 else raw)
+            self._answer(step, results_id(message.id, number))
+            if step.steering is not None:
+                self.payload.append(step.steering)
+                self._end_turn()
+
+    def _say(self, step: Step, text: str | None) -> JsonObject | None:
+        """The assistant message of a step."""
+        content = step.content
+        if content is None:
+            return None
+        if self.steps == 0:
+            self.head = message_id(len(self.payload))
+        self.steps += 1
+        if step.note.get("content") == "string" and len(content) == 1 and is_object(content[0]):
+            text = content[0].get("text")
+        return self._emit("assistant", _as_string(content, text), step.options, step.note)
+
+    def _answer(self, step: Step, own_id: str) -> None:
+        """The tool messages behind a step, and what of the step did not arrive."""
+        written: dict[str, tuple[str, JsonObject]] = {}
+        for order, group in enumerate(step.answers(own_id)):
+            id_ = message_id(len(self.payload)) if order else results_id(self.head, self.steps)
+            origin = group.origin
+            options = None if origin is None else origin.content.provider_metadata
+            raw = self._emit("tool", group.content, options, None if origin is None else note_of(origin))
+            self.results = (group.id, id_)
+            written[group.id] = (id_, raw)
+        twins: dict[str, Said] = {}
+        for said in step.said:
+            self._tell(said, step)
+            if isinstance(said.part, ToolCallPart):
+                self._tell_call(said, said.part, twins.setdefault(said.part.id, said), written)
+
+    def _tell(self, said: Said, step: Step) -> None:
+        match said.part:
+            case None:
+                pass  # a network: told with the message
+            case SteeringMessagePart() as part:
+                self.losses.steering(part, said.path, step.steering)
+            case part:
+                self.losses.part(part, said.path, self.up(said.pieces), "assistant")
+
+    def _tell_call(
+        self, said: Said, call: ToolCallPart, twin: Said, written: Mapping[str, tuple[str, JsonObject]]
+    ) -> None:
+        """Tell what of a call arrives under an id that is not its alone, and of the message of its result."""
+        if call.result_message is not None:
+            has_result = any(map(is_result, said.pieces.answered or ()))
+            id_, raw = written[call.result_message.id] if has_result else ("", UNWRITTEN)
+            self.losses.result_message(call.result_message, f"{said.path}.resultMessage", id_, raw)
+        if said.kinds != twin.kinds:
+            self.losses.say(f"{said.path}.id", call.id, AMBIGUOUS)
+        if call.approval is not None and said.pieces.said:
+            if call.approval.id in self.approvals:
+                self.losses.say(f"{said.path}.approval.id", call.approval.id, AMBIGUOUS)
+            self.approvals.add(call.approval.id)
+
+    def _tell_starts(self, step: Step, raw: JsonObject | None) -> None:
+        """Tell what stood on step starts and is not on the message that begins with the last of them."""
+        for index, (start, path) in enumerate(step.starts, 1):
+            self.losses.step_start(start, path, raw if index == len(step.starts) else None)
+
+
+def _as_string(content: list[Json], text: Json) -> Json:
+    """The content as a string, if it is that one text and no more."""
+    return text if isinstance(text, str) and content == [{"type": "text", "text": text}] else content

@@ -98,7 +98,9 @@ def _write_base64(file: FileData) -> Json:
 def _write_words(file: FileData) -> Json:
     encoded = base64_of(file.url, file.media_type)
     try:
-        return UNSET if encoded is None else b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
+        return (
+            UNSET if encoded is None else b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
+        )
     except ValueError:
         return UNSET
 

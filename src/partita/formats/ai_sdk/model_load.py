@@ -160,7 +160,7 @@ class _Turn:
         return call
 
     def _open_call(self, id_: str, lacking: str) -> _Call | None:
-        """The nearest call with that id that has no such thing yet: of the last step that has one, the first."""
+        """The nearest call with that id that has no such thing yet: the first of the last step with one."""
         waiting = [call for call in self.calls.get(id_, ()) if not getattr(call, lacking)]
         return min(waiting, key=lambda call: (-call.step, call.place), default=None)
 

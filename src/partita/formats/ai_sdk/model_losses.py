@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import Message, Part, ToolCallPart, ToolMessage, derive_type
-from partita.types.parts import StepStartPart
+from partita.types.messages import Message, Part, SystemPart, ToolCallPart, ToolMessage, derive_type
+from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 
 from .model_calls import is_call, read_call
 from .model_load import note_on
@@ -66,7 +66,7 @@ class Losses:
 
     def compare(self, before: Json, after: Json, path: str) -> None:
         """Tell what is in `before` and not in `after`."""
-        self.told.extend(_lost(before, after, path, self.default))
+        self.told.extend(lost(before, after, path, self.default))
 
     def whole(self, value: Any, path: str) -> None:
         """Tell that nothing of a part or a message arrives."""
@@ -95,6 +95,24 @@ class Losses:
             return read_tool_part(answered[0], self.version) if answered else None
         again: Part | None = read_part(said[0], role, self.version) if len(said) == 1 else None
         return again
+
+    def system_part(self, part: SystemPart, path: str, options: JsonObject) -> None:
+        """Tell what of a part is not in a system message with these options."""
+        if not isinstance(part, TextPart):
+            self.whole(part, path)
+            return
+        arrived = {key: options[key] for key in part.provider_metadata or () if key in options}
+        after = {"type": "text", "text": part.text, "providerMetadata": arrived}
+        self.compare(to_json(part), after, path)
+
+    def steering(self, part: SteeringMessagePart, path: str, raw: JsonObject | None) -> None:
+        """Tell what of a steering message is not in the user message it became."""
+        if raw is None:
+            self.whole(part, path)
+            return
+        self.compare(to_json(replace(part, parts=())), {"type": "steering-message", "parts": []}, path)
+        for index, (item, piece) in enumerate(zip(part.parts, raw["content"], strict=True)):
+            self.part(item, f"{path}.parts[{index}]", Pieces([piece]), "user")
 
     def step_start(self, part: StepStartPart, path: str, raw: JsonObject | None) -> None:
         """Tell what of a step start is not in the assistant message that begins with it, if one does."""
@@ -148,18 +166,19 @@ def _comparable(part: Part, again: Part) -> JsonObject:
     return plain
 
 
-def _lost(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
+def lost(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
+    """Everything in `before` that is not in `after`; `why`, unless its name gives a better reason."""
     if before is after or before == after:
         return
     if is_object(before) and is_object(after) and before:
         for key, item in before.items():
             reason = WHY.get(key, why)
             if key in after:
-                yield from _lost(item, after[key], f"{path}.{key}", reason)
+                yield from lost(item, after[key], f"{path}.{key}", reason)
             else:
                 yield Loss.of(f"{path}.{key}", item, reason)
     elif is_array(before) and is_array(after) and before and len(before) == len(after):
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from _lost(item, other, f"{path}[{index}]", why)
+            yield from lost(item, other, f"{path}[{index}]", why)
     else:
         yield Loss.of(path, before, why)

@@ -55,4 +55,3 @@ def with_options(raw: JsonObject, options: JsonObject | None) -> JsonObject:
     """The same with these provider options, and no others."""
     bare = {key: item for key, item in raw.items() if key != "providerOptions"}
     return bare if options is None else {**bare, "providerOptions": options}
-

@@ -208,7 +208,9 @@ def _kinds(part: FilePart | ImagePart, version: int) -> tuple[str, ...]:
     """The kinds of items that a version would use, best first."""
     if version != 6:
         return ("file", "media")
-    return ("image-data", "image-url") if isinstance(part, ImagePart) else ("file-id", "file-data", "file-url")
+    return (
+        ("image-data", "image-url") if isinstance(part, ImagePart) else ("file-id", "file-data", "file-url")
+    )
 
 
 def _read_text(raw: JsonObject) -> TextPart | None:
@@ -243,14 +245,14 @@ def _read_file_id(raw: JsonObject) -> FilePart | None:
     reference = raw.get("fileId" if raw["type"] == "file-id" else "providerReference")
     if not is_reference(reference):
         return None
-    return FilePart(
-        "", UNKNOWN_MEDIA_TYPE, provider_reference=reference, provider_metadata=options_of(raw)
-    )
+    return FilePart("", UNKNOWN_MEDIA_TYPE, provider_reference=reference, provider_metadata=options_of(raw))
 
 
 def _read_image_data(raw: JsonObject) -> ImagePart | None:
     file = _read_file_data(raw)
-    return file and ImagePart(file.url, file.media_type, provider_metadata=file.provider_metadata)
+    if file is None:
+        return None
+    return ImagePart(file.url, file.media_type, provider_metadata=file.provider_metadata)
 
 
 def _read_image_url(raw: JsonObject) -> ImagePart | None:

@@ -51,9 +51,6 @@ class Pieces(NamedTuple):
     answered: list[Json] | None = None
 
 
-NOTHING = Pieces(None)
-
-
 def read_part(raw: Json, role: Speaker, version: int) -> Any:
     """One part of a model message as a canonical part; as a foreign one if it fits nowhere."""
     type_ = raw.get("type") if is_object(raw) else None
@@ -61,9 +58,10 @@ def read_part(raw: Json, role: Speaker, version: int) -> Any:
     part = reader(raw) if reader else None
     if part is None:
         return ForeignPart(FORMAT, raw)
-    if isinstance(part, TextPart | ReasoningPart) and PLAIN_MEMBERS >= raw.keys():
-        if "providerOptions" not in raw or part.provider_metadata is not None:
-            return part  # the most common by far, and sure to be written as it was read
+    # Most parts are plain text, and sure to be written as they were read.
+    is_plain = isinstance(part, TextPart | ReasoningPart) and raw.keys() <= PLAIN_MEMBERS
+    if is_plain and ("providerOptions" not in raw or part.provider_metadata is not None):
+        return part
     return _noted(part, raw, role, version)
 
 
@@ -83,11 +81,32 @@ def write_part(part: Part, role: Speaker, version: int, path: str) -> Pieces:
     return Pieces([amended(pieces.said[0], note)], pieces.answered)
 
 
-def by_way_of_ui(
-    part: Part, role: Speaker, version: int, path: str, superseded: bool = False
-) -> Pieces:
+def by_way_of_ui(part: Part, role: Speaker, version: int, path: str, superseded: bool = False) -> Pieces:
     """What the SDK makes of the UI part that this part is."""
-    messages = convert_part(part, role, version, path, superseded)
+    return pieces_of(convert_part(part, role, version, path, superseded), role, version)
+
+
+def convert_part(
+    part: Part, role: Speaker, version: int, path: str, superseded: bool = False
+) -> list[JsonObject]:
+    """The model messages that the SDK makes of one part, told whether a user message follows somewhere."""
+    ui = dump_part(part, path, [], ui_version(version))
+    return [] if ui is None else convert_ui({"role": role, "parts": [ui]}, version, path, superseded)
+
+
+def convert_ui(message: JsonObject, version: int, path: str, superseded: bool = False) -> list[JsonObject]:
+    """The model messages that the SDK makes of one UI message."""
+    later: list[JsonObject] = [{"role": "user", "parts": []}] if superseded else []
+    try:
+        converted = convert_to_model_messages([message, *later], version=ui_version(version))
+    except ConversionError as error:
+        where = error.where.removeprefix("messages[0]").removeprefix(".parts[0]")
+        raise ConversionError(error.what, where=path + where, hint=error.hint) from None
+    return converted[: len(converted) - len(later)]
+
+
+def pieces_of(messages: list[JsonObject], role: Speaker, version: int) -> Pieces:
+    """The content of what was converted, by who says it."""
     found: dict[str, list[Json]] = {message["role"]: message["content"] for message in messages}
     said, answered = found.get(role), found.get("tool")
     if version == 4:  # which had no messages without content
@@ -95,26 +114,9 @@ def by_way_of_ui(
     return Pieces(said, answered)
 
 
-def convert_part(
-    part: Part, role: Speaker, version: int, path: str, superseded: bool = False
-) -> list[JsonObject]:
-    """The model messages that the SDK makes of one part, before which or after which a user speaks."""
-    known = cast("Version", max(version, 5))  # version 4 is written like 5, and translated
-    ui = dump_part(part, path, [], known)
-    if ui is None:
-        return []
-    return convert_ui([{"role": role, "parts": [ui]}], known, path, superseded)
-
-
-def convert_ui(messages: list[JsonObject], version: int, path: str, superseded: bool) -> list[JsonObject]:
-    """The SDK's conversion of one UI message, told whether a user message follows somewhere."""
-    later: list[JsonObject] = [{"role": "user", "parts": []}] if superseded else []
-    try:
-        converted = convert_to_model_messages([*messages, *later], version=version)
-    except ConversionError as error:
-        where = error.where.removeprefix("messages[0]").removeprefix(".parts[0]")
-        raise ConversionError(error.what, where=path + where, hint=error.hint) from None
-    return converted[: len(converted) - len(later)]
+def ui_version(version: int) -> Version:
+    """The version of UI messages on the way. Version 4 is written like 5, and translated."""
+    return 5 if version == 4 else cast("Version", version)  # the others are checked at the door
 
 
 def file_data(part: FileLike) -> FileData:

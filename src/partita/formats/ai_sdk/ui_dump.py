@@ -21,6 +21,7 @@ from partita.types.messages import (
     Part,
     ToolCallPart,
     ToolMessage,
+    derive_type,
 )
 from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
 from partita.types.value import unkept
@@ -65,8 +66,8 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
     plain: JsonObject = to_json(replace(message, content=replace(content, parts=())))  # pyright: ignore[reportArgumentType] # each role takes its own content
     losses.extend(Loss.of(f"{path}.{key}", plain[key], why) for key, why in AROUND.items() if key in plain)
     losses.extend(_content_losses(plain["content"], f"{path}.content"))
-    if message.type == "event":
-        losses.append(Loss(f"{path}.type", "event", "UI messages have no kinds"))
+    if message.type != derive_type(content.parts):
+        losses.append(Loss(f"{path}.type", message.type, "UI messages have no types"))
     result: JsonObject = {"id": message.id, "role": plain["role"]}
     if "metadata" in plain["content"]:
         result["metadata"] = plain["content"]["metadata"]

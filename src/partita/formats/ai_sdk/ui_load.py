@@ -167,4 +167,6 @@ def _load_data(raw: JsonObject, type_: str) -> DataPart | ForeignPart:
         return ForeignPart(FORMAT, raw)
     rest = {key: value for key, value in raw.items() if key not in ("type", "id", "data")}
     fields: JsonObject = {"data": raw["data"]} if "data" in raw else {}
+    if is_object(rest.get("providerMetadata")):
+        fields["provider_metadata"] = rest.pop("providerMetadata")
     return DataPart(type_.removeprefix("data-"), id=id_, extra=kept(rest, DataPart), **fields)
