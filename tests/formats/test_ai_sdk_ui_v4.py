@@ -779,7 +779,7 @@ def v4_messages(draw: st.DrawFn) -> JsonObject:
         "data": strategies.json_values(),
     }
     optional = draw(st.fixed_dictionaries({}, optional=members))
-    said = draw(st.just({}) | st.fixed_dictionaries({"content": strategies.texts()}))
+    said = draw(st.fixed_dictionaries({}, optional={"content": strategies.texts()}))
     return whole(role, pieces, **said, **optional)
 
 
@@ -849,7 +849,15 @@ def test_what_is_written_is_read_and_written_the_same(messages: list[Message]) -
     assume(loaded.lossless)  # a media type that says nothing is guessed
     again = dump(loaded.messages)
     assert again.lossless
-    assert spelt(again.payload) == spelt(payload)
+    assert spelt(unmarked(again.payload)) == spelt(unmarked(payload))
+
+
+def unmarked(payload: list[JsonObject]) -> list[JsonObject]:
+    """Messages without the boundaries of their steps, which reading adds where none are."""
+    return [
+        {**message, "parts": [part for part in message["parts"] if part != {"type": "step-start"}]}
+        for message in payload
+    ]
 
 
 @given(data=st.data())

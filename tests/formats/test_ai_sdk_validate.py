@@ -92,7 +92,12 @@ def test_what_is_no_thread_is_refused(messages: Json) -> None:
     assert result.error.where == "messages"
 
 
-STRAY = {"type": "text", "text": "x", "colour": "red", "providerMetadata": {"a": {"b": [{"__proto__": 1}]}}}
+STRAY = {
+    "type": "text",
+    "text": "x",
+    "colour": "red",
+    "providerMetadata": {"a": {"b": [{"__proto__": 1}]}, "__proto__": 5},
+}
 
 
 def test_unknown_members_are_stripped_unless_lossless() -> None:

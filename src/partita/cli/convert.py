@@ -14,12 +14,13 @@ from .source import open_source
 
 
 @click.command(
+    short_help="Rewrite messages in another format.",
     epilog="""\b
 Examples:
   partita convert chat.json --to model
   partita convert old.jsonl --from ai-sdk-ui-v4 --to ui --losses > new.jsonl
   partita formats          shows every format by name
-"""
+""",
 )
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--from", "source", metavar="FORMAT", help="The format of FILE; guessed when not given.")

@@ -21,12 +21,13 @@ VIEWS = {"ui": "ai-sdk-ui-v{}", "model": "ai-sdk-model-v{}", "canonical": "canon
 
 
 @click.command(
+    short_help="Fold a recorded stream into its message.",
     epilog="""\b
 Examples:
   partita fold answer.jsonl
   curl -sN localhost:3000/api/chat -d @ask.json | partita fold --as ui
   partita fold old.txt --from ai-sdk-data-stream-v4 --as model --target-version 5
-"""
+""",
 )
 @click.argument("stream", type=click.File("rb"), default="-")
 @click.option(

@@ -6,7 +6,7 @@ from partita.formats.registry import ALIASES
 from partita.formats.registry import formats as all_formats
 
 
-@click.command()
+@click.command(short_help="List everything that can be read and written.")
 def formats() -> None:
     """List every format, and whether it can be read, written or streamed."""
     short = {full: alias for alias, full in ALIASES.items()}

@@ -1,5 +1,6 @@
 """Data to stdout, talk to stderr."""
 
+import sys
 from collections.abc import Iterable, Sequence
 
 import click
@@ -10,13 +11,13 @@ from partita.types.json import Json, dumps, indented
 
 def print_json(value: Json) -> None:
     """One JSON document: indented for a person, compact for a pipe."""
-    stdout = click.get_binary_stream("stdout")
+    stdout = sys.stdout.buffer
     stdout.write((indented(value) if stdout.isatty() else dumps(value)) + b"\n")
 
 
 def print_lines(values: Iterable[Json]) -> None:
     """JSON lines."""
-    stdout = click.get_binary_stream("stdout")
+    stdout = sys.stdout.buffer
     for value in values:
         stdout.write(dumps(value) + b"\n")
 

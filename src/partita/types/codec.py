@@ -1,7 +1,7 @@
 """Values in and out: msgspec at full speed, and the keeping path only for data that needs it."""
 
-from functools import cached_property
-from typing import Any, Generic, NoReturn, TypeVar
+from functools import cache, cached_property
+from typing import Any, Generic, NoReturn, TypeVar, cast
 
 import msgspec
 
@@ -110,7 +110,13 @@ def read_chunk(value: Json) -> Chunk:
 
 def decode(text: bytes | str, type_: type[T]) -> T:
     """Any value of ours from its JSON text."""
-    return Codec[T](type_).decode(text)
+    codec: Codec[T] = _codec_of(cast("Any", type_))  # mypy takes no type variable for hashable
+    return codec.decode(text)
+
+
+@cache
+def _codec_of(type_: Any) -> Codec[Any]:
+    return Codec(type_)
 
 
 def encode(value: object) -> bytes:

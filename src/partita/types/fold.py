@@ -13,7 +13,8 @@ says that it is still open.
 `fold` is the inverse. A result goes to a call with its id and no output: the nearest before it, else the
 nearest after it, however far. The call remembers the message the result came in, unless it is the one
 that `expand` writes anyway. A result that finds no call stays where it is, as do the other parts of a
-tool message. Pieces are joined when nothing but tool messages stands between them.
+tool message. Pieces are joined when nothing but tool messages stands between them; so ids that end in
+`#` and a number are for `expand` to make.
 
 Only the messages given are rewritten: those of sub-agents, in `children`, stay as they are.
 """

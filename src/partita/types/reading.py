@@ -186,8 +186,14 @@ def _read_tagged(members: tuple[type[Value], ...], value: JsonObject, path: str)
 
 def _read_alias(tags: Mapping[str, type[Value]], tag: str, value: JsonObject, path: str) -> Any:
     name, fields = ALIASES[tag]
-    renamed = {fields.get(key, key): item for key, item in value.items()}
-    return reader(tags[name])({**renamed, "type": name}, path)
+    taken = set(value)
+    renamed: JsonObject = {"type": name}
+    for key, item in value.items():
+        today = fields.get(key, key)
+        if key != "type":
+            renamed[key if today in taken and today != key else today] = item
+            taken.add(today)
+    return reader(tags[name])(renamed, path)
 
 
 @cache
@@ -201,7 +207,7 @@ def _tags_of(members: tuple[type[Value], ...]) -> tuple[Mapping[str, type[Value]
 def _closed_tags(unknown: type[Value]) -> frozenset[str]:
     """Tags that mean something: where they may not stand, they are refused, not kept as unknown."""
     family = get_args(Part) if unknown is UnknownPart else get_args(Chunk)
-    return frozenset(str(plan_of(member).tag) for member in family if member not in OPEN)
+    return frozenset(str(plan_of(member).tag) for member in family if member not in OPEN) | ALIASES.keys()
 
 
 @cache

@@ -6,7 +6,7 @@ Known data takes msgspec's fast path and pays one empty slot per value. Data tha
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeAlias, dataclass_transform
 
 import msgspec
 
@@ -43,6 +43,13 @@ class Extra(Mapping[str, Any]):
         return (Extra, (self._fields,))
 
 
+# At run time without `None`, so that msgspec stops at whatever the wire has under the slot's name.
+if TYPE_CHECKING:
+    _Extra: TypeAlias = Extra | None
+else:
+    _Extra = Extra
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
 class ValueMeta(msgspec.StructMeta):
     """Tells type checkers that every subclass of `Value` is frozen, as msgspec makes it."""
@@ -60,7 +67,7 @@ class Value(
 ):
     """A frozen value: camelCase on the wire, absent fields omitted, unknown fields kept in `extra`."""
 
-    extra: Extra | None = msgspec.field(default=None, name=EXTRA_NAME)
+    extra: _Extra = msgspec.field(default=None, name=EXTRA_NAME)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

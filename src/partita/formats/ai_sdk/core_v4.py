@@ -154,13 +154,14 @@ def _newer_result(piece: JsonObject) -> JsonObject:
     if "output" in piece:
         return piece
     content, value = piece.get("experimental_content"), piece.get("result")
-    bare = {key: item for key, item in piece.items() if key not in ("result", "isError")}
     if is_array(content):
-        del bare["experimental_content"]
-        aside = {} if value == content else {"result": value}
-        return {**bare, **aside, "output": {"type": "content", "value": [_newer_item(i) for i in content]}}
-    kind = KINDS[piece.get("isError") is True][0 if isinstance(value, str) else 1]
-    return {**bare, "output": {"type": kind, "value": value}}
+        gone = ("experimental_content", *(["result"] if value == content else []))
+        output: JsonObject = {"type": "content", "value": [_newer_item(item) for item in content]}
+    else:
+        gone = ("result", "isError")
+        kind = KINDS[piece.get("isError") is True][0 if isinstance(value, str) else 1]
+        output = {"type": kind, "value": value}
+    return {**{key: item for key, item in piece.items() if key not in gone}, "output": output}
 
 
 def _older_result(piece: JsonObject) -> JsonObject:

@@ -256,7 +256,8 @@ class _Turn:
         in_order = kinds == [kind for kind in KINDS if kind in kinds]
         if not in_order or (call.has_result and call.is_own != ("tool-result" in kinds)):
             self.losses.append(_misplaced(call.path, {"type": "tool-result"}))
-        return read_call(Pieces(call.said, call.answered or empty), self.version)
+        part = read_call(Pieces(call.said, call.answered or empty), self.version)
+        return replace(part, result_message=call.result_message)
 
 
 class _Reader:

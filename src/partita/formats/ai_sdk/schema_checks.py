@@ -85,7 +85,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object with any keys, every value of one kind. The key `__proto__` is stripped."""
+    """An object with any keys, every value of one kind. The key `__proto__` is not looked at, and stripped."""
 
     of: Kind
     name: str = "object"
@@ -95,8 +95,11 @@ class Record:
         if not is_object(value):
             reading.refuse(path, self.name, shown(value))
             return value
-        members = ((key, item) for key, item in value.items() if reading.lossless or key != "__proto__")
-        return {key: self.of.read(item, f"{path}.{key}", reading) for key, item in members}
+        return {
+            key: item if key == "__proto__" else self.of.read(item, f"{path}.{key}", reading)
+            for key, item in value.items()
+            if reading.lossless or key != "__proto__"
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,201 @@
+"""The commands, as a person or a pipe meets them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from partita.cli.main import cli
+from partita.demo import recorded_stream
+from partita.stream.sse import DONE, frame
+from partita.types.codec import encode
+from partita.types.json import Json, JsonObject, dumps, loads
+
+HELLO: list[JsonObject] = [
+    {"type": "start", "messageId": "m1"},
+    {"type": "text-start", "id": "t"},
+    {"type": "text-delta", "id": "t", "delta": "Hel"},
+    {"type": "text-delta", "id": "t", "delta": "lo"},
+    {"type": "text-end", "id": "t"},
+]
+FOLDED: JsonObject = {
+    "id": "m1",
+    "role": "assistant",
+    "parts": [{"type": "text", "text": "Hello", "state": "done"}],
+}
+CHAT: list[JsonObject] = [
+    {"id": "u", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
+    {"id": "a", "role": "assistant", "metadata": {"n": 1}, "parts": [{"type": "text", "text": "hey"}]},
+]
+
+
+def partita(*arguments: str, stdin: bytes = b"") -> Result:
+    return CliRunner().invoke(cli, list(arguments), input=stdin)
+
+
+def lines(values: list[JsonObject]) -> bytes:
+    return b"".join(dumps(value) + b"\n" for value in values)
+
+
+SHAPES = {
+    "JSON lines": lines(HELLO),
+    "JSON lines with blank ones between": lines(HELLO).replace(b"\n", b"\n\n"),
+    "one JSON document": dumps(HELLO),
+    "an indented document": b"[\n" + b",\n".join(dumps(chunk) for chunk in HELLO) + b"\n]",
+    "server-sent events": b"".join(frame(dumps(chunk)) for chunk in HELLO) + DONE,
+    "events after a comment": b": stream-open\n\n" + b"".join(frame(dumps(chunk)) for chunk in HELLO),
+    "events with a byte order mark": b"\xef\xbb\xbf" + b"".join(frame(dumps(chunk)) for chunk in HELLO),
+    "a version 4 data stream": b'f:{"messageId":"m1"}\n0:"Hel"\n0:"lo"\nd:{"finishReason":"stop"}\n',
+}
+
+
+@pytest.mark.parametrize("stream", SHAPES.values(), ids=SHAPES)
+def test_fold_reads_every_shape(stream: bytes) -> None:
+    result = partita("fold", stdin=stream)
+    assert result.exit_code == 0, result.stderr
+    message = loads(result.stdout_bytes)
+    assert [part for part in message["parts"] if part["type"] != "step-start"] == FOLDED["parts"]
+    assert message["id"] == "m1"
+
+
+def test_fold_reads_a_file_and_prints_other_views(tmp_path: Path) -> None:
+    path = tmp_path / "stream.jsonl"
+    path.write_bytes(lines(HELLO))
+    assert loads(partita("fold", str(path), "--as", "model").stdout_bytes) == [
+        {"role": "assistant", "content": [{"type": "text", "text": "Hello"}]}
+    ]
+    canonical = loads(partita("fold", str(path), "--as", "canonical").stdout_bytes)
+    assert canonical["content"]["parts"] == FOLDED["parts"]
+
+
+def test_fold_says_where_a_stream_breaks() -> None:
+    result = partita("fold", stdin=lines([*HELLO, {"type": "text-delta", "id": "t", "delta": "!"}]))
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "chunk 5" in result.stderr
+    assert "hint:" in result.stderr
+
+
+def test_fold_can_be_lenient() -> None:
+    result = partita(
+        "fold", "--lenient", stdin=lines([*HELLO, {"type": "text-delta", "id": "t", "delta": "!"}])
+    )
+    assert result.exit_code == 0
+    assert loads(result.stdout_bytes) == FOLDED
+    assert "chunk 5" in result.stderr
+
+
+def test_fold_tells_errors_of_the_stream() -> None:
+    result = partita("fold", stdin=lines([*HELLO, {"type": "error", "errorText": "overloaded"}]))
+    assert "overloaded" in result.stderr
+    assert loads(result.stdout_bytes) == FOLDED
+
+
+def test_fold_writes_for_a_version() -> None:
+    stream = b"".join(encode(chunk) + b"\n" for chunk in recorded_stream())
+    result = partita("fold", "--target-version", "5", "--losses", stdin=stream)
+    assert "approval" not in loads(result.stdout_bytes)["parts"][8]
+    assert "version 5 does not know it" in result.stderr
+
+
+def test_convert_guesses_the_source_and_says_so() -> None:
+    result = partita("convert", "--to", "model", stdin=dumps(CHAT))
+    assert loads(result.stdout_bytes) == [
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "hey"}]},
+    ]
+    assert "ai-sdk-ui-v7" in result.stderr
+    assert "could not be carried" in result.stderr
+
+
+def test_convert_gives_lines_for_lines() -> None:
+    result = partita("convert", "--from", "ui", "--to", "canonical", stdin=lines(CHAT))
+    written: list[Json] = [loads(line) for line in result.stdout_bytes.splitlines()]
+    assert [message["id"] for message in written] == ["u", "a"]
+
+
+def test_convert_lists_losses() -> None:
+    result = partita("convert", "--from", "ui", "--to", "model", "--losses", stdin=dumps(CHAT))
+    assert 'lost $[1].content.metadata: {"n":1}' in result.stderr
+
+
+def test_convert_says_when_nothing_is_lost() -> None:
+    result = partita("convert", "--from", "ui", "--to", "ai-sdk-ui-v6", "--losses", stdin=dumps(CHAT))
+    assert "nothing was lost" in result.stderr
+    assert loads(result.stdout_bytes) == CHAT
+
+
+BAD: dict[str, tuple[list[str], bytes, str]] = {
+    "nothing at all": (["fold"], b"", "empty"),
+    "truncated JSON": (["fold"], lines(HELLO) + b'{"type":', "line 6"),
+    "truncated JSON in an event": (["fold"], b'data: {"type":\n\n', "event 0"),
+    "a forbidden key in an event": (["fold"], b'data: {"type":"start","__proto__":{}}\n\n', "event 0"),
+    "a wrong type": (["fold"], b'{"type":"text-start","id":5}\n', "$.id"),
+    "invalid UTF-8": (["fold"], b'{"type":"text-start","id":"\xff"}\n', "UTF-8"),
+    "invalid UTF-8 in an event": (["fold"], b'data: {"type":"\xff"}\n\n', "byte"),
+    "no chunks": (["fold"], b'[{"a":1}]', "format"),
+    "messages instead of a stream": (["fold", "--from", "ui"], dumps(CHAT), "partita convert"),
+    "a stream instead of messages": (["convert", "--to", "ui"], lines(HELLO), "fold it first"),
+    "no such format": (["convert", "--to", "ui8"], dumps(CHAT), "did you mean"),
+    "a format that cannot be written": (["convert", "--to", "legacy"], dumps(CHAT), "not written"),
+    "a broken message": (
+        ["convert", "--from", "ui", "--to", "model"],
+        b'[{"role":"bot","parts":[]}]',
+        "$[0].role",
+    ),
+    "depth 10,000": (["convert", "--to", "ui"], b"[" * 10_000 + b"]" * 10_000, "deep"),
+    "numbers no double can hold": (["fold"], b'{"type":"data-x","data":1e999}', "range"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "stdin", "told"), BAD.values(), ids=BAD)
+def test_bad_input_gets_a_clear_error(arguments: list[str], stdin: bytes, told: str) -> None:
+    result = partita(*arguments, stdin=stdin)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_formats_lists_what_there_is() -> None:
+    output = partita("formats").stdout
+    assert "ai-sdk-ui-v7" in output
+    assert "or: ui" in output
+
+
+def test_the_tour_shows_every_part_and_every_loss() -> None:
+    result = partita("tour", "--fast")
+    assert result.exit_code == 0
+    for shown in (
+        "forecast",
+        "Park scout",
+        "fig tree",
+        "approval approved",
+        "ai-sdk-model-v7",
+        "nothing lost",
+    ):
+        assert shown in result.stdout
+
+
+@pytest.mark.parametrize("command", ["fold", "convert", "formats", "tour"])
+def test_every_command_explains_itself(command: str) -> None:
+    assert partita(command, "--help").exit_code == 0
+    assert command in partita("--help").stdout
+
+
+def test_the_program_runs_and_a_closed_pipe_is_no_error() -> None:
+    command = [sys.executable, "-c", "from partita.cli.main import main; main()", "formats"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_huge_line_is_folded() -> None:
+    text = "x" * (20 << 20)
+    stream = lines([{"type": "text-start", "id": "t"}, {"type": "text-delta", "id": "t", "delta": text}])
+    message = loads(partita("fold", stdin=stream).stdout_bytes)
+    assert len(message["parts"][0]["text"]) == len(text)
