@@ -42,7 +42,7 @@ def _other(leaf: Json) -> Json:
         case str():
             return leaf + "~"
         case int() | float():
-            return leaf + 1
+            return 0 if leaf else 1
         case None:
             return "was null"
         case _:

@@ -1,9 +1,10 @@
 """The data stream of AI SDK 4 → chunks."""
 
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from partita.errors import PartitaError, StreamError
@@ -421,9 +422,10 @@ def test_framing(stream: bytes, plain: bytes) -> None:
 def test_a_reader_hands_out_what_came_before_an_error_and_then_raises_it_for_good() -> None:
     reader = DataStreamReader()
     assert reader.feed(b'0:"a"\nbad\n0:"b"\n') == decode([("0", "a")])[:-1]
-    for call in (lambda: reader.feed(b'0:"b"\n'), reader.finish):
-        with pytest.raises(StreamError, match="line 2"):
-            call()
+    with pytest.raises(StreamError, match="line 2"):
+        reader.feed(b'0:"b"\n')
+    with pytest.raises(StreamError, match="line 2"):
+        reader.finish()
     assert reader.decoder.finish() == [TextEnd("text-1")]
 
 
@@ -523,7 +525,9 @@ def test_no_leaf_is_lost_in_silence(data: st.DataObject) -> None:
     decode(drawn, decoder)
     refused = {number for number, _ in decoder.diagnostics}
     plain = [[code, value] for number, (code, value) in enumerate(drawn, 1) if number not in refused]
+    assume(plain)
     _, other = data.draw(changes(plain))
+    assume(dumps(plain) != dumps(other))  # a large number plus one may be the same number
     assert told(plain) != told(other)
 
 
@@ -537,8 +541,7 @@ def told(lines: list[list[Json]]) -> tuple[list[bytes], list[str]]:
 def test_any_values_are_decoded_or_refused(lines: list[Said]) -> None:
     decoder = DataStreamDecoder()
     for each in lines:
-        try:
+        with suppress(PartitaError):
             decoder.feed(each)
-        except PartitaError as error:
-            assert "line" in error.where
-    decoder.finish()
+    for chunk in decoder.finish():
+        assert encode(chunk)

@@ -817,6 +817,7 @@ def test_what_came_is_still_there_when_more_is_added(
 def test_no_leaf_is_lost_in_silence_on_load(data: st.DataObject) -> None:
     payload = [data.draw(v4_messages()) | data.draw(st.sampled_from([{}, {"revisionId": "r"}, {"x": 1}]))]
     _, other = data.draw(changes(payload))
+    assume(spelt(payload) != spelt(other))  # a large number plus one may be the same number
     try:
         before, after = load(payload), load(other)
     except PartitaError:

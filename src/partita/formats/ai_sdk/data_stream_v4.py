@@ -4,12 +4,13 @@ Folded, the chunks give the message that the npm package gives for the same line
 goes on until its step ends, whatever comes between. It differs where the package would lose something:
 
 - a signature ends its reasoning, so that a second one does not replace it; one without a reasoning, which
-  the package passes over, gets an empty reasoning of its own;
+  the package passes over, gets an empty reasoning of its own. Reasoning that begins again after other
+  parts of its step stands behind them;
 - data (`2`), which the package keeps beside the message, are `data` parts;
 - the message has the id of its first step, for another id would begin another message. All ids, finish
   reasons and usages are in the metadata, under `steps`; the last usage under `usage`, the annotations
   under `annotations`;
-- a step that begins without saying so, as in streams before 4.1, gets a `start-step`;
+- a step that begins without saying so, as in early streams of version 4, gets a `start-step`;
 - words after the end of the message (`d`) are a text of their own, and an error (`3`) ends nothing.
 
 Data and annotations that come before anything else wait for the next line, which may bring the id.

@@ -85,7 +85,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object with any keys, every value of one kind. The key `__proto__` is not looked at, and stripped."""
+    """An object with any keys, every value of one kind. The key `__proto__` is stripped unseen."""
 
     of: Kind
     name: str = "object"

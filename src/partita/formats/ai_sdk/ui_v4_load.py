@@ -1,5 +1,6 @@
-"""UI messages of AI SDK 4 → canonical messages. Lost: `revisionId`, and what says nothing:
-`null` for "absent", an empty `contentType`, empty `details`.
+"""UI messages of AI SDK 4 → canonical messages.
+
+Lost: `revisionId`, and what says nothing: `null` for "absent", an empty `contentType`, empty `details`.
 
 Version 4 says many things twice. The parts have the word, and where there are none they are made of
 `toolInvocations`, `reasoning` and `content`, in this order, as version 4 makes them. A mirror that says

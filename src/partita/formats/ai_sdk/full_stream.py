@@ -1,0 +1,243 @@
+"""The parts of `fullStream` of AI SDK 5, 6 or 7, as JSON objects → chunks, as `toUIMessageStream` makes them.
+
+Lost: requests, responses, usage, warnings and raw events of the provider, for which chunks have no place.
+Errors are masked, as the SDK does, unless `on_error` shows them. All of it is listed in `passed_over`, as
+are parts that the version does not have.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from partita.errors import ConversionError, DecodeError, StreamError
+from partita.formats.losses import Loss
+from partita.stream.rules import Version
+from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageStart, StepFinish
+from partita.types.codec import read_chunk
+from partita.types.json import Json, JsonObject, is_object, kind_of
+
+from .convert_values import json_text
+from .full_stream_rules import Rule, rule_of
+from .full_stream_steering import steering_parts
+from .schema import check_version
+
+OnError: TypeAlias = Callable[[Json], str]
+Metadata: TypeAlias = Callable[[JsonObject], Json]
+
+MASKED = "An error occurred."
+REASONING = frozenset({"reasoning-start", "reasoning-delta", "reasoning-end", "reasoning-file"})
+
+
+def mask_error(error: Json) -> str:
+    """The same words for every error: what a server says of itself, strangers need not read."""
+    return MASKED
+
+
+def show_error(error: Json) -> str:
+    """The message of an error, else all there is of it."""
+    if is_object(error) and isinstance(error.get("message"), str):
+        return str(error["message"])
+    return error if isinstance(error, str) else json_text(error)
+
+
+class FullStreamDecoder:
+    """Parts in, chunks out. A refused part changes nothing."""
+
+    def __init__(
+        self,
+        version: Version = 7,
+        *,
+        tools: Mapping[str, bool] | None = None,
+        message_id: str | None = None,
+        message_metadata: Metadata | None = None,
+        on_error: OnError = mask_error,
+        send_reasoning: bool = True,
+        send_sources: bool = False,
+        send_start: bool = True,
+        send_finish: bool = True,
+    ) -> None:
+        """Read the parts that a release of that version gives, with the options of its `toUIMessageStream`.
+
+        `tools` says of the server's tools whether they are dynamic. Without it the parts decide, which may
+        differ from the SDK where a call is no good. `message_metadata` is asked about every part.
+        """
+        check_version(version)
+        self.passed_over: list[Loss] = []
+        """What was not carried over, with its path in the list of parts."""
+        self.fed = 0
+        self._version: Version = version
+        self._tools = tools
+        self._message_id = message_id
+        self._message_metadata = message_metadata
+        self._on_error = on_error
+        self._off = {
+            **({} if send_reasoning else dict.fromkeys(self._reasoning_parts(), "send_reasoning")),
+            **({} if send_sources else {"source": "send_sources"}),
+            **({} if send_start else {"start": "send_start"}),
+            **({} if send_finish else {"finish": "send_finish"}),
+        }
+        self._is_dynamic: dict[str, bool] = {}  # by call
+        self._invalid: set[str] = set()  # calls whose error has been told
+
+    def _reasoning_parts(self) -> frozenset[str]:
+        return frozenset({"reasoning-delta"}) if self._version == 5 else REASONING
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunks that one part amounts to."""
+        try:
+            part = _checked(event)
+            rule = rule_of(part, self._version)
+            if rule is None:
+                chunks, losses = [], [Loss.of(self._where, part, f"version {self._version} has no such part")]
+            else:
+                chunks, losses = self._take(part, rule)
+        except (StreamError, DecodeError, ConversionError) as error:
+            raise self._refusal(event, error) from None
+        self.passed_over += losses
+        self.fed += 1
+        return chunks
+
+    def finish(self) -> list[Chunk]:
+        """Nothing: the SDK closes nothing that a stream leaves open, and nor does this."""
+        return []
+
+    @property
+    def _where(self) -> str:
+        return f"$[{self.fed}]"
+
+    def _refusal(self, event: Json, error: StreamError | DecodeError | ConversionError) -> StreamError:
+        kind = event.get("type") if is_object(event) else None
+        what = f"{kind} part: {error.what}" if isinstance(kind, str) else error.what
+        where = self._where + error.where.removeprefix("$")
+        return StreamError(what, where=where, hint=error.hint, chunk_type=str(kind or ""))
+
+    def _take(self, part: JsonObject, rule: Rule) -> tuple[list[Chunk], list[Loss]]:
+        option = self._off.get(part["type"])
+        losses = self._losses(part, rule, option)
+        chunk = None if option or rule.chunk is None else self._chunk(part, rule)
+        if chunk is not None and self._is_told_already(part):
+            chunk = None
+        chunks = self._with_metadata(part, chunk)
+        self._remember(part, chunk)
+        return chunks, losses
+
+    def _losses(self, part: JsonObject, rule: Rule, option: str | None) -> list[Loss]:
+        if option is not None and len(part) > 1:
+            return [Loss.of(self._where, part, f"{option} is off")]
+        left = rule.left(part, self._version)
+        losses = [Loss.of(f"{self._where}.{key}", part[key], "chunks have no place for it") for key in left]
+        if "error" in rule.by_hand and self._on_error is mask_error and not self._is_shown(part):
+            losses.append(Loss.of(f"{self._where}.error", part.get("error"), "errors are masked"))
+        return losses
+
+    # Chunks
+
+    def _chunk(self, part: JsonObject, rule: Rule) -> Chunk:
+        wire = rule.carry(part, self._version)
+        if "dynamic" in rule.by_hand:
+            dynamic = self._kind_of_call(part)
+            wire |= {} if dynamic is None else {"dynamic": dynamic}
+        if "error" in rule.by_hand:
+            wire["errorText"] = self._error_text(part)
+        match part["type"]:
+            case "start" if self._message_id is not None:
+                wire["messageId"] = self._message_id
+            case "file" | "reasoning-file":
+                wire |= _file(part.get("file"))
+            case "tool-result" if self._version > 5:
+                wire.setdefault("output", None)
+            case "tool-approval-request":
+                wire["toolCallId"] = _call_of(part)
+            case "steering-message":
+                wire["parts"] = steering_parts(part.get("message"))
+            case _:
+                pass
+        return read_chunk(wire)
+
+    def _with_metadata(self, part: JsonObject, chunk: Chunk | None) -> list[Chunk]:
+        """The chunk and the metadata that go with it: on the start and the finish, else beside it."""
+        chunks = [] if chunk is None else [chunk]
+        metadata = None if self._message_metadata is None else self._message_metadata(part)
+        if metadata is None:
+            return chunks
+        match chunk:
+            case MessageStart() | MessageFinish():
+                return [replace(chunk, message_metadata=metadata)]
+            case StepFinish() if self._version == 7:
+                return [MessageMetadata(metadata), chunk]
+            case _:
+                return chunks if part["type"] in ("start", "finish") else [*chunks, MessageMetadata(metadata)]
+
+    # Calls
+
+    def _kind_of_call(self, part: JsonObject) -> bool | None:
+        """Whether the call is one of a dynamic tool, as far as the SDK says so."""
+        name, said = part.get("toolName"), part.get("dynamic")
+        if self._version > 5:
+            if self._tools is None or name not in self._tools:
+                return None if said is None else bool(said)
+            return self._tools[name] or None
+        call = _id_of(part)
+        if self._tools is None:
+            return self._is_dynamic.get(call, bool(said)) or None
+        begins = part["type"] in ("tool-input-start", "tool-call")
+        return (self._tools.get(str(name)) if begins else self._is_dynamic.get(call)) or None
+
+    def _error_text(self, part: JsonObject) -> str:
+        error = part.get("error")
+        if self._is_shown(part):
+            return error if isinstance(error, str) else json_text(error)
+        return self._on_error(error)
+
+    def _is_shown(self, part: JsonObject) -> bool:
+        """Whether the error is that of a tool the provider ran: the model must get it back as it was."""
+        return part["type"] == "tool-error" and self._version > 5 and bool(part.get("providerExecuted"))
+
+    def _is_told_already(self, part: JsonObject) -> bool:
+        """Whether this is the error that follows a call that was no good."""
+        is_error = part["type"] == "tool-error" and not part.get("providerExecuted")
+        return self._version == 7 and is_error and part.get("toolCallId") in self._invalid
+
+    def _remember(self, part: JsonObject, chunk: Chunk | None) -> None:
+        match part["type"]:
+            case "tool-input-start" | "tool-call":
+                self._is_dynamic[_id_of(part)] = bool(getattr(chunk, "dynamic", None))
+                if part.get("invalid"):
+                    self._invalid.add(_id_of(part))
+            case "tool-error" if not part.get("providerExecuted"):
+                self._invalid.discard(_id_of(part))
+            case _:
+                pass
+
+
+def _checked(event: Json) -> JsonObject:
+    if not is_object(event):
+        raise StreamError(f"a part is an object, found {kind_of(event)}", hint="give parts as parsed JSON")
+    if not isinstance(event.get("type"), str):
+        raise StreamError("a part without a type", hint="give the parts of `fullStream` as they came")
+    return event
+
+
+def _id_of(part: JsonObject) -> str:
+    return str(part["id"] if part["type"] == "tool-input-start" else part["toolCallId"])
+
+
+def _call_of(part: JsonObject) -> Json:
+    call = part.get("toolCall")
+    if not is_object(call):
+        raise StreamError(
+            f"`toolCall` is {kind_of(call)}", where=".toolCall", hint="give the call it asks about"
+        )
+    return call.get("toolCallId")
+
+
+def _file(file: Json) -> JsonObject:
+    """A file as a data URL. The SDK's own object shows its `base64` as `base64Data` once it is JSON."""
+    encoded = file.get("base64", file.get("base64Data")) if is_object(file) else None
+    media_type = file.get("mediaType") if is_object(file) else None
+    if not isinstance(encoded, str) or not isinstance(media_type, str):
+        raise StreamError(
+            "a file without its content", where=".file", hint="give `base64` and `mediaType` as strings"
+        )
+    return {"mediaType": media_type, "url": f"data:{media_type};base64,{encoded}"}
