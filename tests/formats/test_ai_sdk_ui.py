@@ -19,6 +19,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    text_of,
 )
 from partita.types.parts import (
     CustomPart,
@@ -242,7 +243,15 @@ def test_ui_messages_survive_the_way_through(version: Version, data: st.DataObje
 def test_canonical_messages_survive_unless_a_loss_is_told(messages: list[Message]) -> None:
     dumped = dump(messages)
     if dumped.lossless:
-        assert list(load(dumped.payload).messages) == messages
+        assert list(load(dumped.payload).messages) == [without_convenience(message) for message in messages]
+
+
+def without_convenience(message: Message) -> Message:
+    """The message without a convenience string that its parts say too: no loss when it is gone."""
+    plain = to_json(message)
+    if plain["content"].get("content") == text_of(message):
+        del plain["content"]["content"]
+    return read_message(plain)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

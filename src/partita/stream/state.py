@@ -117,9 +117,18 @@ class State:
         """The message as it is now."""
         parts = tuple([slot.settle() for slot in self.slots])
         content = replace(
-            self.base.content, parts=parts, metadata=self.metadata, network_execution=self.network
+            self.base.content,
+            parts=parts,
+            content=self._convenience(parts),
+            metadata=self.metadata,
+            network_execution=self.network,
         )
         return replace(self.base, id=self.id, content=content, type=self._type())
+
+    def _convenience(self, parts: tuple[AssistantPart, ...]) -> str | None:
+        """The convenience string of a continued message, as long as it says what the parts say."""
+        text = self.base.content.content
+        return text if text is None or parts == self.base.content.parts else None
 
     def _type(self) -> MessageType:
         if self.base.type == "event":

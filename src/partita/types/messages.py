@@ -308,3 +308,8 @@ def derive_type(parts: Sequence[Part]) -> MessageType:
 
 
 TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})
+
+
+def text_of(message: Message) -> str:
+    """The texts of a message, joined: what it says, without what it does."""
+    return "".join(part.text for part in message.content.parts if isinstance(part, TextPart))

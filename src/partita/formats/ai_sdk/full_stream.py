@@ -86,12 +86,7 @@ class FullStreamDecoder:
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks that one part amounts to."""
         try:
-            part = _checked(event)
-            rule = rule_of(part, self._version)
-            if rule is None:
-                chunks, losses = [], [Loss.of(self._where, part, f"version {self._version} has no such part")]
-            else:
-                chunks, losses = self._take(part, rule)
+            chunks, losses = self._take(_checked(event))
         except (StreamError, DecodeError, ConversionError) as error:
             raise self._refusal(event, error) from None
         self.passed_over += losses
@@ -112,22 +107,26 @@ class FullStreamDecoder:
         where = self._where + error.where.removeprefix("$")
         return StreamError(what, where=where, hint=error.hint, chunk_type=str(kind or ""))
 
-    def _take(self, part: JsonObject, rule: Rule) -> tuple[list[Chunk], list[Loss]]:
+    def _take(self, part: JsonObject) -> tuple[list[Chunk], list[Loss]]:
+        rule = rule_of(part, self._version)
+        if rule is None:
+            losses = [Loss.of(self._where, part, f"version {self._version} has no such part")]
+            return self._with_metadata(part, None), losses
         option = self._off.get(part["type"])
-        losses = self._losses(part, rule, option)
-        chunk = None if option or rule.chunk is None else self._chunk(part, rule)
-        if chunk is not None and self._is_told_already(part):
-            chunk = None
-        chunks = self._with_metadata(part, chunk)
+        if option is not None:
+            losses = [Loss.of(self._where, part, f"{option} is off")] if len(part) > 1 else []
+            return self._with_metadata(part, None), losses
+        is_silent = rule.chunk is None or self._is_told_already(part)
+        chunk = None if is_silent else self._chunk(part, rule)
+        chunks, losses = self._with_metadata(part, chunk), self._losses(part, rule, chunk)
         self._remember(part, chunk)
         return chunks, losses
 
-    def _losses(self, part: JsonObject, rule: Rule, option: str | None) -> list[Loss]:
-        if option is not None and len(part) > 1:
-            return [Loss.of(self._where, part, f"{option} is off")]
+    def _losses(self, part: JsonObject, rule: Rule, chunk: Chunk | None) -> list[Loss]:
         left = rule.left(part, self._version)
         losses = [Loss.of(f"{self._where}.{key}", part[key], "chunks have no place for it") for key in left]
-        if "error" in rule.by_hand and self._on_error is mask_error and not self._is_shown(part):
+        is_masked = self._on_error is mask_error and not self._is_shown(part)
+        if chunk is not None and "error" in rule.by_hand and is_masked:
             losses.append(Loss.of(f"{self._where}.error", part.get("error"), "errors are masked"))
         return losses
 
@@ -153,7 +152,10 @@ class FullStreamDecoder:
                 wire["parts"] = steering_parts(part.get("message"))
             case _:
                 pass
-        return read_chunk(wire)
+        try:
+            return read_chunk(wire)
+        except DecodeError as error:
+            raise StreamError(error.what, where=rule.path_in_part(error.where), hint=error.hint) from None
 
     def _with_metadata(self, part: JsonObject, chunk: Chunk | None) -> list[Chunk]:
         """The chunk and the metadata that go with it: on the start and the finish, else beside it."""
@@ -173,7 +175,7 @@ class FullStreamDecoder:
 
     def _kind_of_call(self, part: JsonObject) -> bool | None:
         """Whether the call is one of a dynamic tool, as far as the SDK says so."""
-        name, said = part.get("toolName"), part.get("dynamic")
+        name, said = str(part.get("toolName")), part.get("dynamic")
         if self._version > 5:
             if self._tools is None or name not in self._tools:
                 return None if said is None else bool(said)
@@ -182,7 +184,7 @@ class FullStreamDecoder:
         if self._tools is None:
             return self._is_dynamic.get(call, bool(said)) or None
         begins = part["type"] in ("tool-input-start", "tool-call")
-        return (self._tools.get(str(name)) if begins else self._is_dynamic.get(call)) or None
+        return (self._tools.get(name) if begins else self._is_dynamic.get(call)) or None
 
     def _error_text(self, part: JsonObject) -> str:
         error = part.get("error")
@@ -197,7 +199,7 @@ class FullStreamDecoder:
     def _is_told_already(self, part: JsonObject) -> bool:
         """Whether this is the error that follows a call that was no good."""
         is_error = part["type"] == "tool-error" and not part.get("providerExecuted")
-        return self._version == 7 and is_error and part.get("toolCallId") in self._invalid
+        return self._version == 7 and is_error and str(part.get("toolCallId")) in self._invalid
 
     def _remember(self, part: JsonObject, chunk: Chunk | None) -> None:
         match part["type"]:
@@ -223,13 +225,12 @@ def _id_of(part: JsonObject) -> str:
     return str(part["id"] if part["type"] == "tool-input-start" else part["toolCallId"])
 
 
-def _call_of(part: JsonObject) -> Json:
+def _call_of(part: JsonObject) -> str:
     call = part.get("toolCall")
-    if not is_object(call):
-        raise StreamError(
-            f"`toolCall` is {kind_of(call)}", where=".toolCall", hint="give the call it asks about"
-        )
-    return call.get("toolCallId")
+    id = call.get("toolCallId") if is_object(call) else None
+    if not isinstance(id, str):
+        raise StreamError("a request without its call", where=".toolCall", hint="give the call it asks about")
+    return id
 
 
 def _file(file: Json) -> JsonObject:

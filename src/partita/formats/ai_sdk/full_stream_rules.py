@@ -6,8 +6,14 @@ Releases meant: 5.0.277, 6.0.326, 7.0.169.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from partita.errors import StreamError
 from partita.stream.rules import Version
 from partita.types.json import JsonObject
+
+NEEDED: Final = frozenset(
+    {"id", "text", "delta", "toolCallId", "toolName", "kind", "url", "mediaType", "approvalId", "approved"}
+)
+"""Fields that must be there wherever a rule names them."""
 
 
 class Field(NamedTuple):
@@ -34,11 +40,21 @@ class Rule(NamedTuple):
         """The chunk that a part becomes, but for what is done by hand."""
         chunk: JsonObject = {"type": self.chunk}
         for field in self.fields:
-            if field.since <= version and (
-                field.name in part if field.open else part.get(field.name) is not None
-            ):
+            if field.since > version:
+                continue
+            if part.get(field.name) is not None or (field.open and field.name in part):
                 chunk[field.chunk_name] = part[field.name]
+            elif field.name in NEEDED:
+                raise StreamError(f"missing field `{field.name}`", hint="give the part as the SDK gave it")
         return chunk
+
+    def path_in_part(self, path: str) -> str:
+        """The place in the part that a place in its chunk comes from."""
+        for field in self.fields:
+            start = f"$.{field.chunk_name}"
+            if path.startswith(start):
+                return f".{field.name}{path.removeprefix(start)}"
+        return path
 
     def left(self, part: JsonObject, version: Version) -> list[str]:
         """The fields that say something and are not carried over."""

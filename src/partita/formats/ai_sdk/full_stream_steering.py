@@ -55,7 +55,13 @@ def _tagged(tag: Json, value: Json, media_type: Json, where: str) -> JsonObject:
         raise StreamError(f"no {tag} of a file", where=where, hint="give base64 as data, a data URL as url")
     if tag == "url":
         return _url(value, media_type, where)
-    return _inline(b64encode(value.encode()).decode() if tag == "text" else value, media_type)
+    return _inline(_base64(value) if tag == "text" else value, media_type)
+
+
+def _base64(text: str) -> str:
+    """A text as base64; half of a surrogate pair is replaced, as JavaScript's encoder does."""
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return b64encode(whole.encode()).decode()
 
 
 def _url(text: str, media_type: Json, where: str) -> JsonObject:

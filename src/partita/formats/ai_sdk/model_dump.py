@@ -212,10 +212,11 @@ class _Writer:
         self, said: Said, call: ToolCallPart, twin: Said, written: Mapping[str, tuple[str, JsonObject]]
     ) -> None:
         """Tell what of a call arrives under an id that is not its alone, and of the message of its result."""
-        if call.result_message is not None:
-            has_result = any(map(is_result, said.pieces.answered or ()))
-            id_, raw = written[call.result_message.id] if has_result else ("", UNWRITTEN)
-            self.losses.result_message(call.result_message, f"{said.path}.resultMessage", id_, raw)
+        origin, path = call.result_message, f"{said.path}.resultMessage"
+        if origin is not None and any(map(is_result, said.pieces.answered or ())):
+            self.losses.result_message(origin, path, *written[origin.id])
+        elif origin is not None:
+            self.losses.whole(origin, path)
         if said.kinds != twin.kinds:
             self.losses.say(f"{said.path}.id", call.id, AMBIGUOUS)
         if call.approval is not None and said.pieces.said:

@@ -22,6 +22,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     derive_type,
+    text_of,
 )
 from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
 from partita.types.value import unkept
@@ -65,7 +66,7 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
     content = message.content
     plain: JsonObject = to_json(replace(message, content=replace(content, parts=())))  # pyright: ignore[reportArgumentType] # each role takes its own content
     losses.extend(Loss.of(f"{path}.{key}", plain[key], why) for key, why in AROUND.items() if key in plain)
-    losses.extend(_content_losses(plain["content"], f"{path}.content"))
+    losses.extend(_content_losses(message, plain["content"], f"{path}.content"))
     if message.type != derive_type(content.parts):
         losses.append(Loss(f"{path}.type", message.type, "UI messages have no types"))
     result: JsonObject = {"id": message.id, "role": plain["role"]}
@@ -82,8 +83,10 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
     return result
 
 
-def _content_losses(content: JsonObject, path: str) -> list[Loss]:
+def _content_losses(message: Message, content: JsonObject, path: str) -> list[Loss]:
     carried = {"parts", "format", "metadata", "networkExecution"}
+    if message.content.content == text_of(message):
+        carried.add("content")  # a convenience: the parts say the same
     return [
         Loss.of(f"{path}.{key}", value, "UI messages carry parts and metadata alone")
         for key, value in content.items()
