@@ -19,8 +19,9 @@ from partita.formats.ai_sdk.ui_dump import dump
 from partita.formats.ai_sdk.ui_load import load
 from partita.formats.ai_sdk.validate import ToolSchemas, validate_ui_messages
 from partita.stream.accumulator import Accumulator
-from partita.stream.partial_json import parse_partial_json, secure_loads
+from partita.stream.partial_json import parse_partial_json
 from partita.stream.rules import Version
+from partita.stream.secure_json import secure_loads
 from partita.stream.sse import SseDecoder, frame
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, dumps, loads

@@ -376,6 +376,36 @@ def test_no_leaf_of_a_message_is_lost_in_silence(version: int, data: st.DataObje
         pass
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_what_is_out_of_order_or_broken_comes_back_or_is_told(version: int, data: st.DataObject) -> None:
+    payload = data.draw(_damaged(version))
+    try:
+        loaded = load(payload, version)
+        dumped = dump(loaded.messages, version)
+    except ConversionError as error:
+        assert error.hint
+        return
+    assert dumped.payload == payload or loaded.losses or dumped.losses
+
+
+@st.composite
+def _damaged(draw: DrawFn, version: int) -> Json:
+    """Messages of a release, shuffled, mixed with those of another, and with something broken in them."""
+    payload = draw(model_messages(version))
+    if draw(st.booleans()):
+        payload = copy.deepcopy(payload + draw(model_messages(draw(st.sampled_from(VERSIONS)))))
+    if draw(st.booleans()):
+        payload = draw(st.permutations(payload))
+    for message in payload:
+        if is_array(message["content"]) and draw(st.booleans()):
+            message["content"] = draw(st.permutations(message["content"]))
+    places = [(holder, key) for holder, key in _places(payload, inner=True)]
+    for holder, key in draw(st.lists(st.sampled_from(places), max_size=2)) if places else ():
+        holder[key] = draw(VALUES)
+    return payload
+
+
 @st.composite
 def _changed(draw: DrawFn, value: Json) -> Json:
     """A copy of a JSON value with one leaf changed."""
@@ -385,13 +415,15 @@ def _changed(draw: DrawFn, value: Json) -> Json:
     return changed
 
 
-def _places(value: Json) -> Iterator[tuple[Any, Any]]:
+def _places(value: Json, inner: bool = False) -> Iterator[tuple[Any, Any]]:
+    """Where the leaves of a JSON value are, and if wanted the values that hold them."""
     entries = value.items() if is_object(value) else enumerate(value)
     for key, item in entries:
-        if (is_object(item) or is_array(item)) and item:
-            yield from _places(item)
-        else:
+        is_leaf = not item or not (is_object(item) or is_array(item))
+        if inner or is_leaf:
             yield value, key
+        if not is_leaf:
+            yield from _places(item, inner)
 
 
 def _other(leaf: Json) -> Json:

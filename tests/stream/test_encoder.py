@@ -12,7 +12,7 @@ from partita.errors import DecodeError, FormatError
 from partita.formats.ai_sdk.ui_dump import dump
 from partita.stream.accumulator import accumulate
 from partita.stream.encoder import SseEncoder
-from partita.stream.partial_json import secure_loads
+from partita.stream.secure_json import secure_loads
 from partita.stream.sse import DONE, SseDecoder
 from partita.stream.targets import DENIED, Target
 from partita.types import chunks as c
@@ -232,6 +232,32 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
         "6",
         raw(("text-start", T), ("reasoning-start", T), ("text-end", T), "finish-step"),
         raw(("text-start", T), ("reasoning-start", T), ("text-end", T), ("reasoning-end", T), "finish-step"),
+    ),
+    "a text that another message breaks off": (
+        "6",
+        raw(("start", {"messageId": "a"}), ("text-start", T), ("start", {"messageId": "b"}), "finish-step"),
+        raw(
+            ("start", {"messageId": "a"}),
+            ("text-start", T),
+            ("text-end", T),
+            ("start", {"messageId": "b"}),
+            "finish-step",
+        ),
+    ),
+    "a text that the same message goes on with": (
+        "6",
+        raw(("start", {"messageId": "a"}), ("text-start", T), ("start", {"messageId": "a"}), ("text-end", T)),
+        raw(("start", {"messageId": "a"}), ("text-start", T), ("start", {"messageId": "a"}), ("text-end", T)),
+    ),
+    "a text that a reset takes away": (
+        "7.0.77",
+        raw(("text-start", T), "reset-step", "finish-step"),
+        raw(("text-start", T), "reset-step", "finish-step"),
+    ),
+    "a text that a reset cannot take away": (
+        "6",
+        raw(("text-start", T), "reset-step", "finish-step"),
+        raw(("text-start", T), ("text-end", T), "finish-step"),
     ),
     "an id that is used again": (
         "6",

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError
-from partita.stream.partial_json import Parsed, PartialJson, parse_partial_json, secure_loads
+from partita.stream.partial_json import Parsed, PartialJson, parse_partial_json
+from partita.stream.secure_json import secure_loads
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 # Recorded results of the real package, where a folder with them lies beside the repository.
@@ -365,3 +366,40 @@ def grows_into(part: Json, whole: Json) -> bool:
     if isinstance(part, int | float) and not isinstance(part, bool):
         return isinstance(whole, int | float) and not isinstance(whole, bool)
     return part is whole
+
+
+STRINGS = st.text(st.sampled_from('ab"\\\n/é😀\u2028'), max_size=12)
+
+
+@st.composite
+def texts_with_strings(draw: st.DrawFn) -> str:
+    """Objects and arrays full of strings, some keys twice, with escapes spelt in both ways."""
+    leaf = st.builds(json.dumps, STRINGS, ensure_ascii=st.booleans())
+
+    def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        members = st.builds("{}:{}".format, st.sampled_from(['"a"', '"b"', '"__proto__"']), inner)
+        return st.lists(inner, max_size=3).map(lambda items: f"[{','.join(items)}]") | st.lists(
+            members, max_size=4
+        ).map(lambda items: f"{{{','.join(items)}}}")
+
+    return draw(st.recursive(leaf | st.just("1"), containers, max_leaves=6))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(text=texts_with_strings(), data=st.data())
+def test_an_open_string_grows_as_if_it_were_parsed_anew(version: int, text: str, data: st.DataObject) -> None:
+    partial = PartialJson(version=version)
+    position = 0
+    while position < len(text):
+        step = data.draw(st.integers(1, 4))
+        partial.feed(text[position : position + step])
+        position += step
+        assert alike(partial.read(), parse_partial_json(text[:position], version))
+
+
+def test_a_value_that_was_read_stays_as_it_was() -> None:
+    partial = PartialJson('{"a": {"b": "x')
+    first = partial.read().value
+    partial.feed("yz\\n")
+    assert partial.read().value == {"a": {"b": "xyz\n"}}
+    assert first == {"a": {"b": "x"}}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, StreamError
-from partita.stream.partial_json import secure_loads
+from partita.stream.secure_json import secure_loads
 from partita.stream.sse import DONE, HEADERS, SseDecoder, comment, frame
 from partita.types.json import Json
 

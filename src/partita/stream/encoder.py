@@ -19,6 +19,7 @@ from partita.types.chunks import (
     ReasoningEnd,
     ReasoningStart,
     StepFinish,
+    StepReset,
     TextDelta,
     TextEnd,
     TextStart,
@@ -37,7 +38,7 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loa
 from partita.types.messages import NetworkExecution
 
 from .sse import DONE, comment
-from .targets import BLOCKS_OUTLIVE_STEPS, Target, Withheld, adapt
+from .targets import BLOCKS_OUTLIVE_STEPS, CHUNKS, Target, Withheld, adapt
 
 Expand: TypeAlias = Callable[[Any], Sequence[Chunk]]
 BlockChunk: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
@@ -76,12 +77,20 @@ class SseEncoder:
 
     def _prepare(self, target: Target) -> None:
         network = _Network()
-        self._expand[MessageStart] = network.message_start
+        blocks = self._blocks
+
+        def message_start(chunk: MessageStart) -> Sequence[Chunk]:
+            network.message_id = chunk.message_id or network.message_id
+            return blocks.message_start(chunk)
+
+        self._expand[MessageStart] = message_start
         self._expand[NetworkExecutionStart] = network.start
         self._expand[NetworkExecutionEnd] = network.end
         if not target.knows(BLOCKS_OUTLIVE_STEPS):
-            self._expand |= dict.fromkeys(BLOCKS, self._blocks.feed)
-            self._expand[StepFinish] = self._blocks.step_finish
+            self._expand |= dict.fromkeys(BLOCKS, blocks.feed)
+            self._expand[StepFinish] = blocks.step_finish
+            if target.knows(CHUNKS[StepReset]):
+                self._expand[StepReset] = blocks.step_reset
         if target.major == 5:
             self._calls = _Calls()
 
@@ -175,13 +184,8 @@ class _Network:
     """Network executions as calls of a dynamic tool. The metadata of the call holds the whole of them."""
 
     def __init__(self) -> None:
-        self._message_id = ""
+        self.message_id = ""
         self._running: NetworkExecution | None = None
-
-    def message_start(self, chunk: MessageStart) -> Sequence[Chunk]:
-        """Note the id of the message: that of the call is made of it."""
-        self._message_id = chunk.message_id or self._message_id
-        return (chunk,)
 
     def start(self, chunk: NetworkExecutionStart) -> Sequence[Chunk]:
         """What was chosen, as the input of a call."""
@@ -219,7 +223,7 @@ class _Network:
 
     @property
     def _call_id(self) -> str:
-        return f"{self._message_id}:network"
+        return f"{self.message_id}:network"
 
 
 class _Blocks:
@@ -229,8 +233,9 @@ class _Blocks:
     """
 
     def __init__(self) -> None:
-        self._open: dict[tuple[Ends, str], None] = {}
         self.cut: set[tuple[Ends, str]] = set()
+        self._open: dict[tuple[Ends, str], None] = {}
+        self._message_id = ""
 
     def feed(self, chunk: BlockChunk) -> Sequence[Chunk]:
         """The chunk, after the start of a new part if the block was cut."""
@@ -248,10 +253,27 @@ class _Blocks:
 
     def step_finish(self, chunk: StepFinish) -> Sequence[Chunk]:
         """The end of the step, after those of the open blocks."""
-        ends = [end(block_id) for (_, end), block_id in self._open]
         self.cut.update(self._open)
+        return (*self._close(), chunk)
+
+    def message_start(self, chunk: MessageStart) -> Sequence[Chunk]:
+        """The start, after the ends of the open blocks if it is that of another message."""
+        if chunk.message_id is None or chunk.message_id == self._message_id:
+            return (chunk,)
+        self._message_id = chunk.message_id
+        self.cut.clear()
+        return (*self._close(), chunk)
+
+    def _close(self) -> list[Chunk]:
+        ends: list[Chunk] = [end(block_id) for (_, end), block_id in self._open]
         self._open.clear()
-        return (*ends, chunk)
+        return ends
+
+    def step_reset(self, chunk: StepReset) -> Sequence[Chunk]:
+        """The reset, at which a client that knows it forgets what is open."""
+        self._open.clear()
+        self.cut.clear()
+        return (chunk,)
 
 
 class _Calls:

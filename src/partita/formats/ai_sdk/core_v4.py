@@ -7,16 +7,15 @@ difference between an error or a result that is text and one that is JSON and ha
 
 from collections.abc import Callable, Mapping, Sequence
 
-from partita.errors import ConversionError
 from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
-from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message
 
 from .model_dump import write_messages
 from .model_load import read_messages
 from .model_losses import lost
-from .model_marks import options_of, with_options
+from .model_marks import conversion, options_of, with_options
 from .model_parts import Pieces
 
 OLD_OPTIONS = "experimental_providerMetadata"
@@ -29,10 +28,8 @@ def load(payload: Json) -> Loaded:
     """Core messages, one or a list of them, as canonical messages."""
     raws = payload if is_array(payload) else [payload]
     losses: list[Loss] = []
-    try:
+    with conversion():
         newer = [_load_message(raw, f"$[{index}]", losses) for index, raw in enumerate(raws)]
-    except RecursionError:
-        raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
     loaded = read_messages(newer, 4)
     return Loaded(loaded.messages, (*losses, *loaded.losses))
 

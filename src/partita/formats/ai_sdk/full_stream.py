@@ -227,10 +227,10 @@ def _id_of(part: JsonObject) -> str:
 
 def _call_of(part: JsonObject) -> str:
     call = part.get("toolCall")
-    id = call.get("toolCallId") if is_object(call) else None
-    if not isinstance(id, str):
+    call_id = call.get("toolCallId") if is_object(call) else None
+    if not isinstance(call_id, str):
         raise StreamError("a request without its call", where=".toolCall", hint="give the call it asks about")
-    return id
+    return call_id
 
 
 def _file(file: Json) -> JsonObject:

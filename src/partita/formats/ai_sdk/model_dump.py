@@ -9,10 +9,9 @@ nothing, such as one at the beginning, is left out without a word.
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from partita.errors import ConversionError, DecodeError
 from partita.formats.format import Dumped
 from partita.types.fold import fold
-from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
     Message,
@@ -23,9 +22,8 @@ from partita.types.messages import (
 )
 from partita.types.parts import SteeringMessagePart
 
-from .model_load import message_id, results_id
 from .model_losses import Losses
-from .model_marks import amended, note_of, options_of, with_options
+from .model_marks import amended, conversion, message_id, note_of, options_of, results_id, with_options
 from .model_outputs import is_result, write_tool_part
 from .model_parts import Pieces, convert_ui, ui_version, write_part
 from .model_steps import Said, Step, Translate, steps_of
@@ -46,12 +44,8 @@ def write_messages(
     messages: Sequence[Message], version: int, down: Translate | None = None, up: Translate | None = None
 ) -> Dumped:
     """The same, for version 4 too, given how its pieces are translated from those of version 5, and back."""
-    try:
+    with conversion():
         return _Writer(version, down or _as_they_are, up or _as_they_are).write(fold(messages))
-    except RecursionError:
-        raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
-    except DecodeError as error:
-        raise ConversionError(error.what, where=error.where, hint=error.hint) from None
 
 
 def _as_they_are(pieces: Pieces) -> Pieces:
@@ -217,7 +211,7 @@ class _Writer:
             self.losses.result_message(origin, path, *written[origin.id])
         elif origin is not None:
             self.losses.whole(origin, path)
-        if said.kinds != twin.kinds:
+        if said.likeness != twin.likeness:
             self.losses.say(f"{said.path}.id", call.id, AMBIGUOUS)
         if call.approval is not None and said.pieces.said:
             if call.approval.id in self.approvals:

@@ -15,8 +15,7 @@ from partita.types.messages import Message, Part, SystemPart, ToolCallPart, Tool
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 
 from .model_calls import is_call, read_call
-from .model_load import note_on
-from .model_marks import FORMAT, options_of
+from .model_marks import FORMAT, note_on, options_of
 from .model_outputs import read_tool_part
 from .model_parts import Pieces, Speaker, read_part
 

@@ -4,11 +4,14 @@ A value read from a model message is written back at once; where that gives some
 what to change. Notes never repeat what the value itself holds, so a value that was edited stays right.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.errors import ConversionError, DecodeError
+from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_array, is_object
 from partita.types.value import Extra, Value
 
 FORMAT = "ai-sdk-model"
@@ -55,3 +58,42 @@ def with_options(raw: JsonObject, options: JsonObject | None) -> JsonObject:
     """The same with these provider options, and no others."""
     bare = {key: item for key, item in raw.items() if key != "providerOptions"}
     return bare if options is None else {**bare, "providerOptions": options}
+
+
+def note_on(raw: JsonObject, *, empty: bool = False, alone: bool = True) -> JsonObject:
+    """What a message says beyond its role, content and options; and that its content is no list, or empty."""
+    known = {"role", "content", *([] if options_of(raw) is None else ["providerOptions"])}
+    members = {key: item for key, item in raw.items() if key not in known}
+    note: JsonObject = {"members": members} if members else {}
+    if empty:
+        note["content"] = "empty"
+    elif isinstance(raw.get("content"), str) and not alone:
+        note["content"] = "string"
+    return note
+
+
+def extra_on(raw: JsonObject, *, empty: bool = False, alone: bool = True) -> Extra | None:
+    """The same, as the `extra` of a message or of a step start."""
+    note = note_on(raw, empty=empty, alone=alone)
+    return Extra({FORMAT: note}) if note else None
+
+
+def message_id(index: int) -> str:
+    """The id of the message that begins at that index of a payload."""
+    return f"message-{index + 1}"
+
+
+def results_id(head_id: str, step: int) -> str:
+    """The id of the tool message behind a step, as `fold` names it."""
+    return f"{head_id}#{step}:results"
+
+
+@contextmanager
+def conversion() -> Iterator[None]:
+    """Where everything that may stop a conversion is told as a `ConversionError`."""
+    try:
+        yield
+    except RecursionError:
+        raise ConversionError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
+    except DecodeError as error:
+        raise ConversionError(error.what, where=error.where, hint=error.hint) from None

@@ -33,9 +33,10 @@ class Said(NamedTuple):
         return self.part.result_message if isinstance(self.part, ToolCallPart) else None
 
     @property
-    def kinds(self) -> list[str]:
-        """What it became, by type."""
-        return [piece["type"] for piece in (*(self.pieces.said or ()), *(self.pieces.answered or ()))]
+    def likeness(self) -> list[str]:
+        """What it became, and where that stands: calls that are alike may share an id."""
+        pieces = (*(self.pieces.said or ()), *(self.pieces.answered or ()))
+        return [*(piece["type"] for piece in pieces), self.origin.id if self.origin else ""]
 
 
 class Answers(NamedTuple):
