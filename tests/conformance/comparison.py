@@ -5,7 +5,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 
 def same(ours: Json, theirs: Json) -> bool:
     """Equal as JSON: the order of members does not count, numbers by value, `true` is not `1`."""
-    return canonical(ours) == canonical(theirs)
+    return bool(canonical(ours) == canonical(theirs))
 
 
 def canonical(value: Json) -> Json:
@@ -27,10 +27,11 @@ def difference(ours: JsonObject, theirs: JsonObject) -> str:
         if not same(ours.get(key), theirs.get(key)) or (key in ours) != (key in theirs):
             return f"{key}:\n  ours   {ours.get(key)!r}\n  theirs {theirs.get(key)!r}"
     mine, real = ours.get("error"), theirs.get("error")
-    if (mine is None) != (real is None):
-        return f"error:\n  ours   {mine!r}\n  theirs {real!r}"
-    if real is not None and real["name"] == "AI_UIMessageStreamError":
-        facts = ("name", "chunkType", "chunkId")
-        if [mine.get(fact) for fact in facts] != [real.get(fact) for fact in facts]:
-            return f"error:\n  ours   {mine!r}\n  theirs {real!r}"
-    return ""
+    return "" if _same_error(mine, real) else f"error:\n  ours   {mine!r}\n  theirs {real!r}"
+
+
+def _same_error(ours: JsonObject | None, theirs: JsonObject | None) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    facts = ("name", "chunkType", "chunkId") if theirs["name"] == "AI_UIMessageStreamError" else ()
+    return all(ours.get(fact) == theirs.get(fact) for fact in facts)

@@ -25,28 +25,6 @@ def text_start(state: State, chunk: TextStart) -> bool:
     return True
 
 
-def text_delta(state: State, chunk: TextDelta) -> bool:
-    """Put the next piece of a text aside."""
-    block = state.texts.get(chunk.id)
-    if block is None:
-        raise _not_open("text", "delta", chunk.id)
-    block.pieces.append(chunk.delta)
-    if chunk.provider_metadata is not None:
-        block.part = replace(block.part, provider_metadata=chunk.provider_metadata)
-    return True
-
-
-def text_end(state: State, chunk: TextEnd) -> bool:
-    """Close a text."""
-    block = state.texts.pop(chunk.id, None)
-    if block is None:
-        raise _not_open("text", "end", chunk.id)
-    _close(block, chunk)
-    if chunk.citations is not None and state.rules.citations:
-        block.part = replace(block.part, citations=chunk.citations)
-    return True
-
-
 def reasoning_start(state: State, chunk: ReasoningStart) -> bool:
     """Open a piece of reasoning."""
     part = ReasoningPart("", id=chunk.id, state="streaming", provider_metadata=chunk.provider_metadata)
@@ -56,36 +34,38 @@ def reasoning_start(state: State, chunk: ReasoningStart) -> bool:
     return True
 
 
-def reasoning_delta(state: State, chunk: ReasoningDelta) -> bool:
-    """Put the next piece of reasoning aside."""
-    block = state.reasonings.get(chunk.id)
+def block_delta(state: State, chunk: TextDelta | ReasoningDelta) -> bool:
+    """Put the next piece of a text or a reasoning aside."""
+    blocks = state.texts if type(chunk) is TextDelta else state.reasonings
+    block = blocks.get(chunk.id)
     if block is None:
-        raise _not_open("reasoning", "delta", chunk.id)
+        raise _not_open(chunk)
     block.pieces.append(chunk.delta)
     if chunk.provider_metadata is not None:
         block.part = replace(block.part, provider_metadata=chunk.provider_metadata)
     return True
 
 
-def reasoning_end(state: State, chunk: ReasoningEnd) -> bool:
-    """Close a piece of reasoning."""
-    block = state.reasonings.pop(chunk.id, None)
+def block_end(state: State, chunk: TextEnd | ReasoningEnd) -> bool:
+    """Close a text or a reasoning."""
+    blocks = state.texts if type(chunk) is TextEnd else state.reasonings
+    block = blocks.pop(chunk.id, None)
     if block is None:
-        raise _not_open("reasoning", "end", chunk.id)
-    _close(block, chunk)
-    return True
-
-
-def _close(block: BlockSlot, chunk: TextEnd | ReasoningEnd) -> None:
+        raise _not_open(chunk)
     metadata = chunk.provider_metadata
     kept = block.part.provider_metadata if metadata is None else metadata
     block.part = replace(block.part, state="done", provider_metadata=kept)
+    if isinstance(chunk, TextEnd) and chunk.citations is not None and state.rules.citations:
+        block.part = replace(block.part, citations=chunk.citations)
+    return True
 
 
-def _not_open(kind: str, event: str, id: str) -> StreamError:
+def _not_open(chunk: TextDelta | TextEnd | ReasoningDelta | ReasoningEnd) -> StreamError:
+    type_ = str(chunk.__struct_config__.tag)
+    kind = type_.partition("-")[0]
     return StreamError(
-        f"{kind}-{event} for {id!r}, which is not open",
-        hint=f"send {kind}-start with id {id!r} first, and nothing for it after its {kind}-end",
-        chunk_type=f"{kind}-{event}",
-        chunk_id=id,
+        f"{type_} for {chunk.id!r}, which is not open",
+        hint=f"send {kind}-start with id {chunk.id!r} first, and nothing for it after its {kind}-end",
+        chunk_type=type_,
+        chunk_id=chunk.id,
     )

@@ -20,6 +20,9 @@ from .model_parts import Pieces
 
 OLD_OPTIONS = "experimental_providerMetadata"
 WHY = "it is written as version 4 would write it today"
+ANY_IMAGE = "image/*"
+"""The media type of an image that comes without one."""
+
 KINDS: Mapping[bool, tuple[str, str]] = {False: ("text", "json"), True: ("error-text", "error-json")}
 """The types of outputs, by whether they are errors: for strings, and for other JSON."""
 
@@ -179,13 +182,14 @@ def _older_result(piece: JsonObject) -> JsonObject:
 def _newer_item(item: Json) -> Json:
     if not is_object(item) or item.get("type") != "image" or "mediaType" in item:
         return item
-    return {**_renamed("mimeType", "mediaType")(item), "type": "media"}
+    return {"mediaType": ANY_IMAGE, **_renamed("mimeType", "mediaType")(item), "type": "media"}
 
 
 def _older_item(item: Json) -> Json:
     if not is_object(item) or item.get("type") != "media" or "mimeType" in item:
         return item
-    return {**_renamed("mediaType", "mimeType")(item), "type": "image"}
+    known = {key: value for key, value in item.items() if value != ANY_IMAGE}
+    return {**_renamed("mediaType", "mimeType")(known), "type": "image"}
 
 
 _NEWER: Mapping[str, Callable[[JsonObject], JsonObject]] = {

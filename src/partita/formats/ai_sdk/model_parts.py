@@ -68,7 +68,7 @@ def read_part(raw: Json, role: Speaker, version: int) -> Any:
 def write_part(part: Part, role: Speaker, version: int, path: str) -> Pieces:
     """A canonical part, other than a tool call, as parts of a model message."""
     if isinstance(part, ForeignPart) and part.format == FORMAT:
-        return Pieces([part.value])
+        return Pieces([part.value] if version == 7 or not _is_referenced_image(part.value) else None)
     note = note_of(part)
     if isinstance(part, ImagePart) and role == "user":
         pieces = Pieces([_write_image(part, note or {})])
@@ -192,6 +192,11 @@ def _read_image(raw: JsonObject) -> ImagePart | None:
     if data is None or data.reference is not None:
         return None
     return ImagePart(data.url, known, provider_metadata=options_of(raw))
+
+
+def _is_referenced_image(raw: Json) -> bool:
+    """Whether a part is an image that only a provider has, which version 7 brought."""
+    return is_object(raw) and raw.get("type") == "image" and is_object(raw.get("image"))
 
 
 def _read_file(raw: JsonObject) -> FilePart | None:
