@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import UnsetType
 
-from partita.types.chunks import ChildChunk, ChildMessage, Chunk, UnknownChunk
+from partita.types.chunks import DATA_PREFIX, ChildChunk, ChildMessage, Chunk, DataChunk, UnknownChunk
 from partita.types.events import AgentStreamEvent
 from partita.types.fold import state_after, state_before
 from partita.types.json import Json, JsonObject, heal, is_array, is_object
@@ -219,6 +219,8 @@ def _values(type_: type[Value], options: Options) -> SearchStrategy[Any]:
             optional[field.name] = _field(field.name, field.type, options)
     if issubclass(type_, MessageBase):
         required["id"] = st.text("abcé-", min_size=1, max_size=6)
+    if type_ is DataChunk:
+        required["type"] = texts(options).map(DATA_PREFIX.__add__)
     if type_ in (ToolCallPart, ToolResultPart):
         required["id"] = st.sampled_from(CALL_IDS)
     made = st.fixed_dictionaries(required, optional=optional)

@@ -175,7 +175,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
             ToolOutputAvailable("c", [1]),
         ],
     ),
-    "data": ([("2", [1, None])], [MessageStart(), DataChunk("data", 1), DataChunk("data", None)]),
+    "data": ([("2", [1, None])], [MessageStart(), DataChunk("data-data", 1), DataChunk("data-data", None)]),
     "annotations add up": (
         [("8", []), ("8", [1]), ("8", [2, 3])],
         [
@@ -188,7 +188,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
         [("2", [1]), ("8", [2]), STEP],
         [
             MessageStart("m1"),
-            DataChunk("data", 1),
+            DataChunk("data-data", 1),
             MessageMetadata({"annotations": [2]}),
             StepStart(),
             steps({"messageId": "m1"}),

@@ -1,21 +1,23 @@
 """Model messages of AI SDK 4 to 7 and canonical messages: there, back, and what is told on the way."""
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+from msgspec.structs import replace
 
-from partita.errors import ConversionError, DecodeError
+from partita.errors import ConversionError, DecodeError, FormatError
 from partita.formats.ai_sdk import core_v4, model_dump, model_load, ui_dump, ui_load
 from partita.formats.ai_sdk.convert import convert_to_model_messages
 from partita.formats.format import Dumped, Loaded
 from partita.types.codec import read_message, to_json
+from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import Message, SystemMessage, ToolMessage, derive_type
+from partita.types.messages import Message, SystemMessage, derive_type
 from tests import canonical
 from tests.strategies import ui_messages
 
@@ -246,6 +248,401 @@ def _orphans(draw: DrawFn, version: int) -> list[JsonObject]:
     return [draw(_messages("tool", results)), *after]
 
 
+# --- what load makes of them ---------------------------------------------------------------------------
+
+CALL: JsonObject = {"type": "tool-call", "toolCallId": "c1", "toolName": "look", "input": {"at": 1}}
+REQUEST: JsonObject = {"type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1"}
+RESPONSE: JsonObject = {"type": "tool-approval-response", "approvalId": "a1", "approved": True}
+NAMED: JsonObject = {"type": "tool-result", "toolCallId": "c1", "toolName": "look"}
+RESULT: JsonObject = {**NAMED, "output": {"type": "text", "value": "seen"}}
+SIGNED: JsonObject = {"google": {"signature": "s"}}
+CANONICAL_CALL = ToolCallPart("c1", "look", "output-available", {"at": 1}, output=TextOutput("seen"))
+
+
+def _said(*content: Json) -> JsonObject:
+    return {"role": "assistant", "content": list(content)}
+
+
+def _answered(*content: Json) -> JsonObject:
+    return {"role": "tool", "content": list(content)}
+
+
+def _noted(note: JsonObject) -> Extra:
+    return Extra({"ai-sdk-model": note})
+
+
+TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
+    "a result is put into its call": ([_said(CALL), _answered(RESULT)], (CANONICAL_CALL,)),
+    "steps are divided by step starts": (
+        [
+            _said(CALL),
+            _answered(RESULT),
+            _said({"type": "text", "text": "so"}, {"type": "text", "text": "it"}),
+        ],
+        (CANONICAL_CALL, StepStartPart(), TextPart("so"), TextPart("it")),
+    ),
+    "a provider's own result stands in the same message": (
+        [_said({**CALL, "providerExecuted": True}, RESULT)],
+        (replace(CANONICAL_CALL, provider_executed=True),),
+    ),
+    "a call without a result is open": (
+        [_said(CALL)],
+        (replace(CANONICAL_CALL, state="input-available", output=None),),
+    ),
+    "a request and its answer are an approval": (
+        [
+            _said(CALL, {**REQUEST, "reason": "why", "isAutomatic": True}),
+            _answered({**RESPONSE, "reason": "ok"}),
+        ],
+        (
+            replace(
+                CANONICAL_CALL,
+                state="approval-responded",
+                output=None,
+                approval=Approval("a1", True, "ok", "why", True),
+            ),
+        ),
+    ),
+    "a result may come in a message of its own": (
+        [_said(CALL, REQUEST), _answered(RESPONSE), _answered(RESULT)],
+        (
+            replace(
+                CANONICAL_CALL,
+                approval=Approval("a1", True),
+                result_message=ToolMessage(id="message-3", type="tool", content=()),
+            ),
+        ),
+    ),
+    "a refusal is told by its result": (
+        [
+            _said(CALL, REQUEST),
+            _answered(
+                {**RESPONSE, "approved": False},
+                {**NAMED, "output": {"type": "execution-denied", "reason": "no"}},
+            ),
+        ],
+        (
+            replace(
+                CANONICAL_CALL,
+                state="output-denied",
+                output=ExecutionDeniedOutput("no"),
+                approval=Approval("a1", False),
+            ),
+        ),
+    ),
+    "a refusal in the words of the conversion is a denial": (
+        [
+            _said(CALL, REQUEST),
+            _answered(
+                {**RESPONSE, "approved": False, "reason": "no"},
+                {**NAMED, "output": {"type": "error-text", "value": "no"}},
+            ),
+        ],
+        (replace(CANONICAL_CALL, state="output-denied", output=None, approval=Approval("a1", False, "no")),),
+    ),
+    "options of a call are repeated with its result": (
+        [_said({**CALL, "providerOptions": SIGNED}), _answered({**RESULT, "providerOptions": SIGNED})],
+        (replace(CANONICAL_CALL, call_provider_metadata=SIGNED),),
+    ),
+    "a result without the options of its call is noted": (
+        [_said({**CALL, "providerOptions": SIGNED}), _answered(RESULT)],
+        (replace(CANONICAL_CALL, call_provider_metadata=SIGNED, extra=_noted({})),),
+    ),
+    "options of a later message stand on its step start": (
+        [_said(CALL), _answered(RESULT), {**_said(), "content": "so", "providerOptions": SIGNED}],
+        (
+            CANONICAL_CALL,
+            StepStartPart(provider_metadata=SIGNED, extra=_noted({"content": "string"})),
+            TextPart("so"),
+        ),
+    ),
+    "what no one knows is kept whole": (
+        [_said({"type": "future", "x": 1}, "text")],
+        (ForeignPart("ai-sdk-model", {"type": "future", "x": 1}), ForeignPart("ai-sdk-model", "text")),
+    ),
+    "members that no one knows are noted": (
+        [_said({"type": "text", "text": "so", "x": 1})],
+        (TextPart("so", extra=_noted({"members": {"x": 1}})),),
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "parts"), TURNS.values(), ids=TURNS)
+def test_a_turn_is_one_message(payload: list[JsonObject], parts: tuple[AssistantPart, ...]) -> None:
+    loaded = model_load.load(payload)
+    assert loaded == Loaded((AssistantMessage(id="message-1", content=parts),))
+    assert model_dump.dump(loaded.messages) == Dumped(payload)
+
+
+PNG = "data:image/png;base64,AAAA"
+FILES: dict[str, tuple[Json, FilePart]] = {
+    "url": ("https://example.org/a", FilePart("https://example.org/a", "image/png")),
+    "data url": (PNG, FilePart(PNG, "image/png")),
+    "base64": ("AAAA", FilePart(PNG, "image/png")),
+    "tagged data": ({"type": "data", "data": "AAAA"}, FilePart(PNG, "image/png")),
+    "tagged url": ({"type": "url", "url": PNG}, FilePart(PNG, "image/png")),
+    "tagged text": ({"type": "text", "text": "hi"}, FilePart("data:image/png;base64,aGk=", "image/png")),
+    "tagged reference": (
+        {"type": "reference", "reference": {"openai": "f1"}},
+        FilePart("", "image/png", provider_reference={"openai": "f1"}),
+    ),
+    "reference": ({"openai": "f1"}, FilePart("", "image/png", provider_reference={"openai": "f1"})),
+}
+
+
+@pytest.mark.parametrize(("data", "part"), FILES.values(), ids=FILES)
+def test_a_file_is_found_in_every_shape(data: Json, part: FilePart) -> None:
+    payload = [{"role": "user", "content": [{"type": "file", "mediaType": "image/png", "data": data}]}]
+    loaded = model_load.load(payload)
+    (message,) = loaded.messages
+    (file,) = message.parts
+    assert isinstance(file, FilePart)
+    assert replace(file, extra=None) == part
+    assert model_dump.dump(loaded.messages) == Dumped(payload)
+
+
+def test_a_string_stays_a_string_only_while_the_text_is_the_same() -> None:
+    (message,) = model_load.load({"role": "user", "content": "hi"}).messages
+    assert isinstance(message, UserMessage)
+    assert message.content == UserContent(parts=(TextPart("hi"),), content="hi")
+    edited = replace(message, content=replace(message.content, parts=(TextPart("ho"),)))
+    dumped = model_dump.dump([edited])
+    assert dumped.payload == [{"role": "user", "content": [{"type": "text", "text": "ho"}]}]
+    assert [loss.path for loss in dumped.losses] == ["$[0].content.content"]
+
+
+def test_results_without_a_call_stay_tool_messages() -> None:
+    payload = [_said(CALL), _answered(RESULT, {**RESULT, "toolCallId": "c2"}), {**_said(), "content": "so"}]
+    loaded = model_load.load(payload)
+    assert [type(message).__name__ for message in loaded.messages] == [
+        "AssistantMessage",
+        "ToolMessage",
+        "AssistantMessage",
+    ]
+    assert loaded.messages[1].parts == (ToolResultPart("c2", "look", TextOutput("seen")),)
+    assert model_dump.dump(loaded.messages) == Dumped(payload)
+
+
+PLACES: dict[str, tuple[list[JsonObject], list[str]]] = {
+    "results in another order than their calls": (
+        [_said(CALL, {**CALL, "toolCallId": "c2"}), _answered({**RESULT, "toolCallId": "c2"}, RESULT)],
+        ["$[1].content"],
+    ),
+    "a result behind a later step": (
+        [_said(CALL), {**_said(), "content": "so"}, _answered(RESULT)],
+        ["$[2].content"],
+    ),
+    "a result behind a user message": (
+        [_said(CALL), {"role": "user", "content": "and?"}, _answered(RESULT)],
+        ["$[2]"],
+    ),
+    "a request away from its call": (
+        [_said(CALL, {"type": "text", "text": "so"}, REQUEST)],
+        ["$[0].content[2]"],
+    ),
+    "an own result of a tool that the provider did not run": ([_said(CALL, RESULT)], ["$[0].content[0]"]),
+    "options of a message that only approves": (
+        [_said(CALL, REQUEST), {**_answered(RESPONSE), "providerOptions": SIGNED}],
+        ["$[1].providerOptions"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "paths"), PLACES.values(), ids=PLACES)
+def test_what_is_moved_is_told(payload: list[JsonObject], paths: list[str]) -> None:
+    loaded = model_load.load(payload)
+    assert [loss.path for loss in loaded.losses] == paths
+    assert model_dump.dump(loaded.messages).payload != payload
+
+
+ERRORS: dict[str, tuple[Json, str, str]] = {
+    "no message": ("hi", "a model message is an object, found string", "$"),
+    "no role": ([{"content": "hi"}], "role is null", "$[0].role"),
+    "another role": ([{"role": "data", "content": "hi"}], "unknown role 'data'", "$[0].role"),
+    "no content": ([{"role": "user"}], "content of a user message is missing", "$[0].content"),
+    "parts in a system message": (
+        [{"role": "system", "content": []}],
+        "content of a system message is array",
+        "$[0].content",
+    ),
+    "a string in a tool message": (
+        [{"role": "tool", "content": "x"}],
+        "content of a tool message is string",
+        "$[0].content",
+    ),
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("payload", "what", "where"), ERRORS.values(), ids=ERRORS)
+def test_what_is_no_message_is_refused(payload: Json, what: str, where: str, version: int) -> None:
+    with pytest.raises(ConversionError) as caught:
+        load(payload, version)
+    assert (caught.value.what, caught.value.where) == (what, where)
+
+
+def test_a_version_without_rules_is_refused() -> None:
+    with pytest.raises(FormatError):
+        model_load.load([], 4)
+    with pytest.raises(FormatError):
+        model_dump.dump([], 8)
+
+
+# --- what dump makes of outputs ------------------------------------------------------------------------
+
+DENIED = "Tool call execution denied."
+IMAGE = ContentOutput((ImagePart(PNG, "image/png"),))
+OUTPUTS: dict[str, tuple[ToolOutput, int, JsonObject, list[str]]] = {
+    "text": (TextOutput("a"), 7, {"type": "text", "value": "a"}, []),
+    "JSON that is a string": (JsonOutput("a"), 7, {"type": "json", "value": "a"}, []),
+    "an error in JSON": (ErrorJsonOutput({"a": 1}), 5, {"type": "error-json", "value": {"a": 1}}, []),
+    "options": (
+        TextOutput("a", provider_metadata=SIGNED),
+        7,
+        {"type": "text", "value": "a", "providerOptions": SIGNED},
+        [],
+    ),
+    "a denial": (ExecutionDeniedOutput(), 6, {"type": "execution-denied"}, []),
+    "a denial in version 5": (
+        ExecutionDeniedOutput(),
+        5,
+        {"type": "error-text", "value": DENIED},
+        ["$[0].content.parts[0].state", "$[0].content.parts[0].output.type"],
+    ),
+    "an interruption": (
+        InterruptedOutput("timeout", "after 5 s"),
+        7,
+        {"type": "error-text", "value": "The tool call was interrupted: it took too long. after 5 s"},
+        [f"$[0].content.parts[0].output.{name}" for name in ("type", "reason", "message")],
+    ),
+    "an image in version 7": (
+        IMAGE,
+        7,
+        {
+            "type": "content",
+            "value": [{"type": "file", "data": {"type": "data", "data": "AAAA"}, "mediaType": "image/png"}],
+        },
+        ["$[0].content.parts[0].output.value[0].type"],
+    ),
+    "an image in version 6": (
+        IMAGE,
+        6,
+        {"type": "content", "value": [{"type": "image-data", "data": "AAAA", "mediaType": "image/png"}]},
+        [],
+    ),
+    "an image in version 5": (
+        IMAGE,
+        5,
+        {"type": "content", "value": [{"type": "media", "data": "AAAA", "mediaType": "image/png"}]},
+        ["$[0].content.parts[0].output.value[0].type"],
+    ),
+    "a file that is elsewhere in version 5": (
+        ContentOutput((FilePart("https://example.org/a", "text/plain"),)),
+        5,
+        {"type": "content", "value": [{"type": "text", "text": "https://example.org/a"}]},
+        [f"$[0].content.parts[0].output.value[0].{name}" for name in ("type", "url", "mediaType")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("output", "version", "written", "paths"), OUTPUTS.values(), ids=OUTPUTS)
+def test_typed_outputs_arrive(
+    output: ToolOutput, version: int, written: JsonObject, paths: list[str]
+) -> None:
+    call = replace(CANONICAL_CALL, state=state_after(output), output=output)
+    dumped = dump([AssistantMessage(id="message-1", content=[call])], version)
+    assert dumped.payload == [_said(CALL), _answered({**NAMED, "output": written})]
+    assert [loss.path for loss in dumped.losses] == paths
+
+
+def test_an_output_of_a_provider_arrives_in_the_assistant_message() -> None:
+    call = replace(CANONICAL_CALL, provider_executed=True, state="output-error", output=ErrorJsonOutput([1]))
+    result = {**NAMED, "output": {"type": "error-json", "value": [1]}}
+    dumped = dump([AssistantMessage(id="message-1", content=[call])], 7)
+    assert dumped == Dumped([_said({**CALL, "providerExecuted": True}, result)])
+
+
+def test_a_redacted_output_is_not_written_from_a_note() -> None:
+    payload = [
+        _said(
+            {**CALL, "providerExecuted": True}, {**NAMED, "output": {"type": "error-text", "value": "secret"}}
+        )
+    ]
+    (message,) = model_load.load(payload).messages
+    (call,) = message.parts
+    assert isinstance(message, AssistantMessage)
+    assert isinstance(call, ToolCallPart)
+    assert call.extra
+    redacted = replace(message, content=[replace(call, output=ErrorTextOutput("gone"))])
+    assert "secret" not in str(model_dump.dump([redacted]))
+
+
+# --- version 4 -----------------------------------------------------------------------------------------
+
+OLD_CALL: JsonObject = {"type": "tool-call", "toolCallId": "c1", "toolName": "look", "args": {"at": 1}}
+OLD_PARTS: dict[str, tuple[list[JsonObject], AssistantPart]] = {
+    "arguments and result": (
+        [_said(OLD_CALL), _answered({**NAMED, "result": "seen"})],
+        CANONICAL_CALL,
+    ),
+    "an error": (
+        [_said(OLD_CALL), _answered({**NAMED, "result": "seen", "isError": True})],
+        replace(CANONICAL_CALL, state="output-error", output=ErrorTextOutput("seen")),
+    ),
+    "what the model sees of a result": (
+        [
+            _said(OLD_CALL),
+            _answered(
+                {
+                    **NAMED,
+                    "result": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}],
+                    "experimental_content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}],
+                }
+            ),
+        ],
+        replace(CANONICAL_CALL, output=ContentOutput((FilePart(PNG, "image/png"),))),
+    ),
+    "a signature": (
+        [_said({"type": "reasoning", "text": "hm", "signature": "s"})],
+        ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s"}}),
+    ),
+    "redacted reasoning": (
+        [_said({"type": "redacted-reasoning", "data": "xyz"})],
+        ReasoningPart("", provider_metadata={"anthropic": {"redactedData": "xyz"}}),
+    ),
+    "a file": (
+        [_said({"type": "file", "data": "https://example.org/a", "mimeType": "text/plain"})],
+        FilePart("https://example.org/a", "text/plain"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "part"), OLD_PARTS.values(), ids=OLD_PARTS)
+def test_version_4_has_other_names(payload: list[JsonObject], part: AssistantPart) -> None:
+    loaded = core_v4.load(payload)
+    assert loaded == Loaded((AssistantMessage(id="message-1", content=[part]),))
+    assert core_v4.dump(loaded.messages) == Dumped(payload)
+
+
+def test_the_old_name_of_options_is_read_and_told() -> None:
+    old = {"experimental_providerMetadata": SIGNED}
+    loaded = core_v4.load([{"role": "user", "content": [{"type": "text", "text": "hi", **old}], **old}])
+    (message,) = loaded.messages
+    assert isinstance(message, UserMessage)
+    assert message.content.provider_metadata == SIGNED
+    assert message.parts == (TextPart("hi", provider_metadata=SIGNED),)
+    assert [loss.path for loss in loaded.losses] == [
+        f"$[0]{place}.experimental_providerMetadata" for place in ("", ".content[0]")
+    ]
+
+
+def test_version_4_has_no_results_in_assistant_messages() -> None:
+    call = replace(CANONICAL_CALL, provider_executed=True)
+    dumped = core_v4.dump([AssistantMessage(id="message-1", content=[call])])
+    assert dumped.payload == [_said(OLD_CALL), _answered({**NAMED, "result": "seen"})]
+    assert [loss.path for loss in dumped.losses] == ["$[0].content.parts[0].providerExecuted"]
+
+
 # --- there and back ------------------------------------------------------------------------------------
 
 
@@ -282,7 +679,9 @@ def test_ui_messages_become_what_the_sdk_converts_them_to(version: Any, data: st
 @given(data=st.data())
 def test_what_load_does_not_give_back_is_told_by_dump(version: int, data: st.DataObject) -> None:
     # The texts of a system message become one.
-    message = data.draw(_canonical_messages(version).filter(lambda message: not isinstance(message, SystemMessage)))
+    message = data.draw(
+        _canonical_messages(version).filter(lambda message: not isinstance(message, SystemMessage))
+    )
     dumped = dump([message], version)
     assume(not any(loss.why == model_dump.AMBIGUOUS for loss in dumped.losses))
     told = [loss.path for loss in dumped.losses]
@@ -436,3 +835,64 @@ def _other(leaf: Json) -> Json:
             return 0 if leaf else 1
         case _:
             return "x" if leaf is None else [leaf]
+
+
+# --- depth ---------------------------------------------------------------------------------------------
+
+
+def _nested(depth: int, wrap: Callable[[Json], Json]) -> Json:
+    value: Json = 1
+    for _ in range(depth):
+        value = wrap(value)
+    return value
+
+
+WRAPS: dict[str, Callable[[Json], Json]] = {
+    "arrays": lambda value: [value],
+    "objects": lambda value: {"a": value},
+}
+HOLDERS: dict[str, Callable[[Json], Json]] = {
+    "message": lambda deep: deep,
+    "role": lambda deep: [{"role": deep, "content": "x"}],
+    "part": lambda deep: [{"role": "user", "content": [deep]}],
+    "options": lambda deep: [{"role": "user", "content": "x", "providerOptions": {"a": deep}}],
+    "file": lambda deep: [{"role": "user", "content": [{"type": "file", "data": deep, "mediaType": "a/b"}]}],
+    "input": lambda deep: [_said({**CALL, "input": deep, "args": deep})],
+    "output": lambda deep: [_said(CALL), _answered({**NAMED, "output": deep, "result": deep})],
+    "value": lambda deep: [_said(CALL), _answered({**NAMED, "output": {"type": "json", "value": deep}})],
+    "content": lambda deep: [_answered({**NAMED, "output": {"type": "content", "value": [deep]}})],
+    "old content": lambda deep: [_answered({**NAMED, "result": deep, "experimental_content": [deep]})],
+    "old options": lambda deep: [
+        _answered({**NAMED, "experimental_providerMetadata": deep, "isError": deep})
+    ],
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_depth_is_carried_or_refused(
+    holder: Callable[[Json], Json], wrap: Callable[[Json], Json], version: int
+) -> None:
+    payload = holder(_nested(50_000, wrap))
+    try:
+        loaded = load(payload, version)
+    except ConversionError:
+        return
+    for target in VERSIONS:
+        try:
+            dump(loaded.messages, target)
+        except ConversionError as error:
+            assert "deep" in error.what  # noqa: PT017 # carrying it is as good
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(payload=VALUES | st.lists(VALUES, max_size=2))
+def test_any_json_is_loaded_or_refused(version: int, payload: Json) -> None:
+    try:
+        loaded = load(payload, version)
+    except ConversionError as error:
+        assert error.where.startswith("$")  # noqa: PT017 # an empty list is fine
+    else:
+        assert payload == []
+        assert loaded == Loaded(())

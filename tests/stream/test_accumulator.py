@@ -96,7 +96,7 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
         [TextPart("more", "streaming")],
     ),
     "a reset forgets the current step alone": (
-        [StepStart(), TextStart("a"), StepStart(), TextStart("b"), DataChunk("q", 1), StepReset()],
+        [StepStart(), TextStart("a"), StepStart(), TextStart("b"), DataChunk("data-q", 1), StepReset()],
         [StepStartPart(), TextPart("", "streaming"), StepStartPart()],
     ),
     "partial input is what its text amounts to": (
@@ -158,17 +158,17 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
     ),
     "data of one name and id is replaced in place": (
         [
-            DataChunk("w", {"a": 1}, "d"),
-            DataChunk("w", 1),
-            DataChunk("w", 2),
-            DataChunk("w", {"b": 2}, "d"),
-            DataChunk("z", 3, "d"),
-            DataChunk("w", 5, "t", transient=True),
+            DataChunk("data-w", {"a": 1}, "d"),
+            DataChunk("data-w", 1),
+            DataChunk("data-w", 2),
+            DataChunk("data-w", {"b": 2}, "d"),
+            DataChunk("data-z", 3, "d"),
+            DataChunk("data-w", 5, "t", transient=True),
         ],
         [DataPart("w", {"b": 2}, "d"), DataPart("w", 1), DataPart("w", 2), DataPart("z", 3, "d")],
     ),
     "data keeps what it came with": (
-        [DataChunk("w", 1, transient=False, extra=Extra({"name": "x"}))],
+        [DataChunk("data-w", 1, transient=False, extra=Extra({"name": "x"}))],
         [DataPart("w", 1, extra=Extra({"foreign:name": "x", "transient": False}))],
     ),
 }

@@ -49,11 +49,11 @@ BYTES: dict[str, tuple[Chunk, bytes]] = {
         b'{"type":"text-delta","id":"t","delta":"\\ud83d"}',
     ),
     "no NaN": (
-        c.DataChunk("w", [float("nan"), float("-inf"), {"a": float("inf")}]),
+        c.DataChunk("data-w", [float("nan"), float("-inf"), {"a": float("inf")}]),
         b'{"type":"data-w","data":[null,null,{"a":null}]}',
     ),
     "neither beside half a pair": (
-        c.DataChunk("w", [float("nan"), "\ud83d"]),
+        c.DataChunk("data-w", [float("nan"), "\ud83d"]),
         b'{"type":"data-w","data":[null,"\\ud83d"]}',
     ),
     "what is absent is left out": (
@@ -120,7 +120,7 @@ def test_a_value_too_deep_for_json_is_refused() -> None:
         deep = [deep]
     for target in (None, 7):
         with pytest.raises(DecodeError, match="too deep"):
-            SseEncoder(target).encode(c.DataChunk("w", deep))
+            SseEncoder(target).encode(c.DataChunk("data-w", deep))
 
 
 def test_what_is_withheld_is_listed_with_its_chunk() -> None:
@@ -148,7 +148,7 @@ FORBIDDEN: dict[str, tuple[Json, Json, list[str]]] = {
 @pytest.mark.parametrize(("data", "left", "withheld"), FORBIDDEN.values(), ids=FORBIDDEN)
 def test_keys_that_every_client_refuses_are_withheld(data: Json, left: Json, withheld: list[str]) -> None:
     encoder = SseEncoder(7)
-    [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("w", data)))
+    [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("data-w", data)))
     assert json.loads(payload) == {"type": "data-w", "data": left}
     assert [item.what for item in encoder.withheld] == withheld
 
@@ -156,7 +156,7 @@ def test_keys_that_every_client_refuses_are_withheld(data: Json, left: Json, wit
 @given(data=strategies.forbidden_json())
 def test_no_client_meets_a_forbidden_key(data: Json) -> None:
     encoder = SseEncoder(7)
-    [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("w", data)))
+    [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("data-w", data)))
     assert keys_of(secure_loads(payload)) <= keys_of(data) | {"type", "data"}
     assert encoder.withheld or json.loads(payload)["data"] == data
 

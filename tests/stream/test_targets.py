@@ -83,9 +83,9 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [],
     ),
     "an extra field of data": (
-        c.DataChunk("w", 1, extra=Extra({"x": 1})),
+        c.DataChunk("data-w", 1, extra=Extra({"x": 1})),
         "5.0.0",
-        [c.DataChunk("w", 1)],
+        [c.DataChunk("data-w", 1)],
         ["data-w.x"],
     ),
     "a reason that is newer": (
@@ -194,7 +194,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [c.ToolInputError("c", "w", "bad", None)],
         [],
     ),
-    "data that is missing": (c.DataChunk("w"), "7", [c.DataChunk("w", None)], []),
+    "data that is missing": (c.DataChunk("data-w"), "7", [c.DataChunk("data-w", None)], []),
     "metadata that is missing": (c.MessageMetadata(), "7", [c.MessageMetadata(None)], []),
     "metadata that may be missing": (c.MessageStart("m"), "7", [c.MessageStart("m")], []),
     "metadata that is not by provider": (
@@ -230,7 +230,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         "5.0.0",
         [
             c.DataChunk(
-                "child",
+                "data-child",
                 {"path": ["call-1", "call-2"], "chunk": {"type": "text-delta", "id": "t", "delta": "hi"}},
                 transient=True,
             )
@@ -242,7 +242,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         "7",
         [
             c.DataChunk(
-                "child",
+                "data-child",
                 {"path": ["call-1"], "message": to_json(UserMessage(id="m", content="go"))},
                 transient=True,
             )

@@ -238,7 +238,7 @@ WRITTEN: dict[str, tuple[object, JsonObject]] = {
         {"type": "text", "text": "a", "x": 1},
     ),
     "an unknown part as it came": (UnknownPart(raw=Extra({"type": "x", "y": 1})), {"type": "x", "y": 1}),
-    "data by its name": (DataChunk("x", {"a": 1}), {"type": "data-x", "data": {"a": 1}}),
+    "data by its name": (DataChunk("data-x", {"a": 1}), {"type": "data-x", "data": {"a": 1}}),
 }
 
 
@@ -436,7 +436,7 @@ def test_nesting_too_deep_to_write_is_refused() -> None:
         TextOutput("", extra=Extra({"x": deep})),
         TextOutput("\ud83d", extra=Extra({"x": deep})),
         UnknownPart(raw=Extra({"type": "x", "y": deep})),
-        DataChunk("x", deep),
+        DataChunk("data-x", deep),
         [JsonOutput(deep), UnknownPart(raw=Extra({"type": "\ud83d"}))],
     ):
         with pytest.raises(DecodeError, match="too deep"):
@@ -466,5 +466,5 @@ def test_any_value_is_decoded_by_its_type() -> None:
     assert decode(b'{"id":"t","future":1}', Thread) == Thread(id="t", extra=Extra({"future": 1}))
     assert decode('{"type":"text","value":"v"}', TextOutput) == TextOutput("v")
     assert CHUNK.decode(b'{"type":"text-delta","id":"t","delta":"d"}') == TextDelta("t", "d")
-    assert EVENT.read({"type": "chunk", "chunk": {"type": "data-x"}}) == ChunkEvent(DataChunk("x"))
+    assert EVENT.read({"type": "chunk", "chunk": {"type": "data-x"}}) == ChunkEvent(DataChunk("data-x"))
     assert MESSAGE.decode(b'{"id":"m","role":"tool","content":[]}') == ToolMessage(id="m", content=[])

@@ -64,7 +64,7 @@ CHAT = Chat(
     messages=[HELLO, NESTED],
     last=NESTED,
     part=TextPart(text="a"),
-    chunk=DataChunk(name="weather", data=[1]),
+    chunk=DataChunk(type="data-weather", data=[1]),
     usage=Usage(input_tokens=3),
     by_name={"x": (TextPart(text="b"), TextPart(text="c"))},
     either=HELLO,

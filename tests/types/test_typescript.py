@@ -129,7 +129,7 @@ MESSAGES = (
         seq=4,
     ),
 )
-CHUNKS = (DataChunk(name="weather", data=[1], transient=True),)
+CHUNKS = (DataChunk(type="data-weather", data=[1], transient=True),)
 
 WRONG = {
     "an unknown role": 'const m: Message = { role: "robot" };',

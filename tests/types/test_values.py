@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from partita.errors import DecodeError
 from partita.types.chunks import DataChunk, UnknownChunk
 from partita.types.messages import Message, ToolCallPart
 from partita.types.parts import DataPart, TextPart, UnknownPart
@@ -66,5 +67,7 @@ def test_an_unknown_value_still_tells_its_type(kind: type[UnknownPart] | type[Un
     assert kind(raw=Extra()).type == ""
 
 
-def test_a_data_chunk_is_the_same_with_and_without_an_empty_extra() -> None:
-    assert DataChunk("x") == DataChunk("x", extra=Extra())
+def test_a_data_chunk_has_a_name_and_must_say_that_it_is_data() -> None:
+    assert DataChunk("data-weather").name == "weather"
+    with pytest.raises(DecodeError, match="data-weather"):
+        DataChunk("weather")

@@ -760,18 +760,18 @@ export interface ChildMessage {
   readonly [key: string]: unknown;
 }
 
-/** Data of the application: `data-NAME` on the wire. */
+/** A chunk whose type this version does not know, kept whole. */
+export interface UnknownChunk {
+  readonly type: UnknownTag;
+  readonly [key: string]: unknown;
+}
+
+/** Data of the application. Its type is open: `data-NAME`. */
 export interface DataChunk {
   readonly type: `data-${string}`;
   readonly data?: unknown;
   readonly id?: string;
   readonly transient?: boolean;
-  readonly [key: string]: unknown;
-}
-
-/** A chunk whose type this version does not know, kept whole. */
-export interface UnknownChunk {
-  readonly type: UnknownTag;
   readonly [key: string]: unknown;
 }
 
@@ -1029,8 +1029,8 @@ export type Chunk =
   | NetworkExecutionEnd
   | ChildChunk
   | ChildMessage
-  | DataChunk
-  | UnknownChunk;
+  | UnknownChunk
+  | DataChunk;
 
 /** What an agent service says while it works. */
 export type AgentStreamEvent =

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, get_args
 
 from partita.errors import FormatError
-from partita.types.chunks import Chunk
+from partita.types.chunks import Chunk, TaggedChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 LOOKED_AT = 50
@@ -133,7 +133,7 @@ def _is_chunk(event: JsonObject) -> bool:
 
 
 def _chunk_types() -> frozenset[str]:
-    types: Sequence[type[Chunk]] = get_args(Chunk)
+    types: Sequence[type[Chunk]] = get_args(TaggedChunk)
     return frozenset(str(type_.__struct_config__.tag) for type_ in types)
 
 

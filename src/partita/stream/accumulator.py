@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from partita.errors import StreamError
-from partita.types.chunks import Chunk, UnknownChunk
+from partita.types.chunks import Chunk, type_of
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import InterruptedOutput, Interruption
@@ -69,7 +69,7 @@ class Accumulator:
             self.diagnostics.append(Diagnostic(self.fed, str(error)))
             changed = False
         if handler is pass_over:
-            self.diagnostics.append(Diagnostic(self.fed, f"chunk type {_type_of(chunk)!r} passed over"))
+            self.diagnostics.append(Diagnostic(self.fed, f"chunk type {type_of(chunk)!r} passed over"))
         self.fed += 1
         return changed
 
@@ -113,10 +113,6 @@ def accumulate(chunks: Iterable[Chunk], *, version: Version = 7) -> AssistantMes
     for chunk in chunks:
         accumulator.feed(chunk)
     return accumulator.snapshot()
-
-
-def _type_of(chunk: Chunk) -> str:
-    return chunk.type if isinstance(chunk, UnknownChunk) else str(chunk.__struct_config__.tag)
 
 
 def _closed(part: AssistantPart, interrupted: Interruption | None) -> AssistantPart:

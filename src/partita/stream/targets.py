@@ -29,7 +29,6 @@ from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_object
 from partita.types.parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
-from partita.types.value import Extra
 
 from .rules import RULES, Version
 
@@ -171,17 +170,6 @@ def adapt(chunk: Chunk, target: Target) -> Adapted:
     return Adapted(tuple(chunks), tuple(withheld))
 
 
-def type_of(chunk: Chunk) -> str:
-    """The type of a chunk on the wire."""
-    match chunk:
-        case c.UnknownChunk():
-            return chunk.type
-        case c.DataChunk():
-            return c.DATA_PREFIX + chunk.name
-        case _:
-            return str(chunk.__struct_config__.tag)
-
-
 # Whole chunks
 
 
@@ -216,12 +204,12 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
             return _failed_call(chunk)
         case c.ChildChunk(path=path):
             data: JsonObject = {"path": list(path), "chunk": to_json(chunk.chunk)}
-            return (c.DataChunk("child", data, transient=True, extra=chunk.extra or Extra()),)
+            return (c.DataChunk("data-child", data, transient=True, extra=chunk.extra),)
         case c.ChildMessage(path=path):
             data = {"path": list(path), "message": to_json(chunk.message)}
-            return (c.DataChunk("child", data, transient=True, extra=chunk.extra or Extra()),)
+            return (c.DataChunk("data-child", data, transient=True, extra=chunk.extra),)
         case _:
-            withheld.append(Withheld(type_of(chunk), f"{target} does not know it"))
+            withheld.append(Withheld(c.type_of(chunk), f"{target} does not know it"))
             return ()
 
 
@@ -287,8 +275,8 @@ def _fit(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Chunk:
             if mended is not value:
                 changes[field.name] = mended
     if chunk.extra and not target.knows(LOOSE):
-        changes["extra"] = Extra()
-        paths = [f"{type_of(chunk)}.{key}" for key in chunk.extra]
+        changes["extra"] = None
+        paths = [f"{c.type_of(chunk)}.{key}" for key in chunk.extra]
         withheld.extend(Withheld(path, f"{target} takes no extra fields") for path in paths)
     required = ALWAYS_THERE.get(type(chunk))
     if required is not None and getattr(chunk, required) is UNSET:

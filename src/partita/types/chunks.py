@@ -4,10 +4,11 @@ Ours are `network-execution-start`, `network-execution-end`, and two envelopes t
 by the path of tool calls that lead to it: `child` brings a chunk, `child-message` a whole message.
 """
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import force_setattr
+
+from partita.errors import DecodeError
 
 from .json import Json, JsonObject
 from .messages import Message, NetworkResult, PrimitiveType
@@ -280,18 +281,28 @@ class ChildMessage(ChunkBase, tag="child-message"):
     message: Message
 
 
-class DataChunk(ChunkBase, tag="__data__"):
-    """Data of the application: `data-NAME` on the wire."""
+class DataChunk(Value):
+    """Data of the application. Its type is open: `data-NAME`."""
 
-    name: str
+    type: str
     data: Json | UnsetType = UNSET
     id: str | None = None
     transient: bool | None = None
 
     def __post_init__(self) -> None:
-        # Never without an extra: msgspec must stop at it, for the tag on the wire depends on the name.
-        if self.extra is None:
-            force_setattr(self, "extra", Extra())
+        if self.type[:5] != DATA_PREFIX:
+            raise DecodeError(
+                f"a data chunk of type {self.type!r}",
+                where="$.type",
+                hint=f"call it {DATA_PREFIX + self.type!r}",
+                expected="data-NAME",
+                found=self.type,
+            )
+
+    @property
+    def name(self) -> str:
+        """What stands after `data-`."""
+        return self.type[5:]
 
 
 class UnknownChunk(Value, tag_field="type", tag="__unknown__"):
@@ -309,10 +320,10 @@ class ChildChunk(ChunkBase, tag="child"):
     """A chunk for the message of a sub-agent, found by the calls that lead to it."""
 
     path: tuple[str, ...]
-    chunk: "Chunk"
+    chunk: "ChunkField"
 
 
-Chunk: TypeAlias = (
+TaggedChunk: TypeAlias = (
     TextDelta
     | ReasoningDelta
     | ToolInputDelta
@@ -346,6 +357,19 @@ Chunk: TypeAlias = (
     | NetworkExecutionEnd
     | ChildChunk
     | ChildMessage
-    | DataChunk
     | UnknownChunk
 )
+"""The chunks whose tag is fixed: those that msgspec can tell apart."""
+
+Chunk: TypeAlias = TaggedChunk | DataChunk
+
+# As a field. msgspec is not told of data chunks: it stops at them, and `reading` takes over.
+if TYPE_CHECKING:
+    ChunkField: TypeAlias = Chunk
+else:
+    ChunkField = TaggedChunk
+
+
+def type_of(chunk: Chunk) -> str:
+    """The type of a chunk on the wire."""
+    return chunk.type if isinstance(chunk, DataChunk | UnknownChunk) else str(chunk.__struct_config__.tag)

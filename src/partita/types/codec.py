@@ -1,16 +1,17 @@
 """Values in and out: msgspec at full speed, and the keeping path only for data that needs it."""
 
+import types
 from functools import cache, cached_property
-from typing import Any, Generic, NoReturn, TypeVar, cast
+from typing import Annotated, Any, Generic, Literal, NoReturn, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
 from partita.errors import DecodeError
 
 from . import reading, writing
-from .chunks import DATA_PREFIX, Chunk, DataChunk
+from .chunks import DATA_PREFIX, Chunk, DataChunk, TaggedChunk
 from .events import AgentStreamEvent
-from .json import TOO_DEEP, TOO_DEEP_HINT, Json, dumps, loads
+from .json import TOO_DEEP, TOO_DEEP_HINT, Json, dumps, is_object, loads
 from .messages import Message
 from .value import Value
 
@@ -29,15 +30,26 @@ def _stop_reading(type_: type, value: object) -> NoReturn:
     raise ValueError("kept apart")
 
 
+def told_apart(type_: Any) -> Any:
+    """As much of a type as msgspec can tell apart: data chunks, whose tag is open, are left to `reading`."""
+    arguments = tuple(told_apart(item) for item in get_args(type_) if item is not DataChunk)
+    if not arguments or get_origin(type_) in (Literal, Annotated):
+        return type_
+    if get_origin(type_) in (Union, types.UnionType):
+        return Union[arguments]  # noqa: UP007 # built from a tuple
+    return get_origin(type_)[arguments]
+
+
 class Codec(Generic[T]):
     """Reads one type, from text or from plain JSON."""
 
     def __init__(self, type_: Any) -> None:
         self._type = type_
+        self._fast = told_apart(type_)
 
     @cached_property
     def _decoder(self) -> msgspec.json.Decoder[T]:
-        return msgspec.json.Decoder(self._type, dec_hook=_stop_reading)
+        return msgspec.json.Decoder(self._fast, dec_hook=_stop_reading)
 
     def decode(self, text: bytes | str) -> T:
         """The value of a JSON text."""
@@ -49,7 +61,7 @@ class Codec(Generic[T]):
     def read(self, value: Json) -> T:
         """The value of plain JSON, as a parser gave it."""
         try:
-            result: T = msgspec.convert(value, self._type, dec_hook=_stop_reading)
+            result: T = msgspec.convert(value, self._fast, dec_hook=_stop_reading)
         except (msgspec.ValidationError, RecursionError, DecodeError):
             return self._read_keeping(value)
         return result
@@ -62,21 +74,13 @@ class Codec(Generic[T]):
 MESSAGE: Codec[Message] = Codec(Message)
 MESSAGES: Codec[tuple[Message, ...]] = Codec(tuple[Message, ...])
 CHUNK: Codec[Chunk] = Codec(Chunk)
+_DATA_CHUNK: Codec[DataChunk] = Codec(DataChunk)
 EVENT: Codec[AgentStreamEvent] = Codec(AgentStreamEvent)
 
 
-class _DataChunkOnWire(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A data chunk as it travels, so that it too is read and written at full speed."""
-
-    type: str
-    data: Json | msgspec.UnsetType = msgspec.UNSET
-    id: str | None = None
-    transient: bool | None = None
-
-
 _D: frozenset[int | str] = frozenset({ord("d"), "d"})
-_decode_chunk = msgspec.json.Decoder(Chunk, dec_hook=_stop_reading).decode
-_decode_data_chunk = msgspec.json.Decoder(_DataChunkOnWire).decode
+_decode_chunk = msgspec.json.Decoder(TaggedChunk, dec_hook=_stop_reading).decode
+_decode_data_chunk = msgspec.json.Decoder(DataChunk, dec_hook=_stop_reading).decode
 _ENCODER = msgspec.json.Encoder(enc_hook=_stop_writing)
 
 
@@ -89,9 +93,7 @@ def decode_chunk(text: bytes | str) -> Chunk:
     """A chunk from its JSON text."""
     try:
         if text[9] in _D:  # {"type":"d…: no tag but that of data chunks begins so
-            wire = _decode_data_chunk(text)
-            if wire.type.startswith(DATA_PREFIX):
-                return DataChunk(wire.type[5:], wire.data, wire.id, wire.transient)
+            return _decode_data_chunk(text)
         chunk: Chunk = _decode_chunk(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError, DecodeError, IndexError):
         return CHUNK.decode(text)
@@ -105,6 +107,8 @@ def read_message(value: Json) -> Message:
 
 def read_chunk(value: Json) -> Chunk:
     """A chunk from plain JSON."""
+    if is_object(value) and str(value.get("type")).startswith(DATA_PREFIX):
+        return _DATA_CHUNK.read(value)
     return CHUNK.read(value)
 
 
@@ -121,8 +125,6 @@ def _codec_of(type_: Any) -> Codec[Any]:
 
 def encode(value: object) -> bytes:
     """Compact JSON of a value, or of a sequence of values, with everything that was kept in its place."""
-    if type(value) is DataChunk and not value.extra:
-        value = _DataChunkOnWire(DATA_PREFIX + value.name, value.data, value.id, value.transient)
     try:
         return _ENCODER.encode(value)
     except (_KeepingError, UnicodeEncodeError):

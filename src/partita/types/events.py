@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from .chunks import Chunk
+from .chunks import ChunkField
 from .json import Json
 from .usage import Usage
 from .value import Value
@@ -19,7 +19,7 @@ class EventBase(Value, tag_field="type", kw_only=True):
 class ChunkEvent(EventBase, tag="chunk"):
     """One more chunk."""
 
-    chunk: Chunk
+    chunk: ChunkField
 
 
 class ErrorEvent(EventBase, tag="error"):

@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, PydanticSerialization
 from partita.errors import DecodeError
 
 from .chunks import DATA_PREFIX, Chunk, DataChunk, UnknownChunk
-from .codec import Codec, to_json
+from .codec import CHUNK, Codec, to_json
 from .json import Json, JsonObject, is_object, kind_of
 from .messages import Part
 from .parts import UnknownPart
@@ -92,7 +92,7 @@ def _describer(component: JsonObject, refs: Mapping[str, str]) -> Callable[..., 
 
 
 def _validator(cls: type[Value]) -> Callable[[Json, Any], Value]:
-    codec: Codec[Value] = Codec(_family(cls) or cls)
+    codec: Codec[Any] = CHUNK if _family(cls) is Chunk else Codec(_family(cls) or cls)
 
     def validate(value: Json, _: Any) -> Value:
         if isinstance(value, cls):
@@ -102,9 +102,10 @@ def _validator(cls: type[Value]) -> Callable[[Json, Any], Value]:
         except DecodeError as error:  # a kind of its own, for a union reports it once a member
             raise PydanticCustomError("partita_tag", "{error}", _context(error)) from error
         try:
-            return codec.read(value)
+            result: Value = codec.read(value)
         except DecodeError as error:
             raise PydanticCustomError("partita_value", "{error}", _context(error)) from error
+        return result
 
     return validate
 
@@ -126,7 +127,7 @@ def _serializer(cls: type[Value]) -> Callable[[object], Json]:
 
 def _check_tag(cls: type[Value], value: Json) -> None:
     """Refuse the data of another member of a union early, and data without a tag."""
-    field = cls.__struct_config__.tag_field
+    field = "type" if cls is DataChunk else cls.__struct_config__.tag_field
     if field is None or not is_object(value):
         return
     tag: object = value.get(field)

@@ -66,7 +66,7 @@ def reader(type_: Any) -> Read:
     if origin is tuple:
         return partial(_read_array, get_args(type_)[0])
     if isinstance(type_, type) and issubclass(type_, Value):
-        return _read_data_chunk if type_ is DataChunk else partial(_read_value, type_)
+        return partial(_read_value, type_)
     return partial(_read_leaf, type_)
 
 
@@ -120,22 +120,6 @@ def _make(type_: type[Value], plan: Plan, known: JsonObject, unknown: JsonObject
     return type_(**known)
 
 
-def _read_data_chunk(value: Json, path: str) -> DataChunk:
-    """A `data-NAME` chunk: its name is in the tag, and a field called `name` is one we do not know."""
-    plan = plan_of(DataChunk)
-    known: JsonObject = {"name": value["type"][len(DATA_PREFIX) :]}
-    unknown: JsonObject = {}
-    for key, item in value.items():
-        field = plan.fields.get(key)
-        if key == "type":
-            continue
-        if field is None or key == "name":
-            unknown[key] = item
-        else:
-            known[field.name] = field.read(item, f"{path}.{key}")
-    return DataChunk(**known, extra=Extra(unknown))
-
-
 def _union_reader(members: tuple[Any, ...]) -> Read:
     if Any in members:
         return _read_any
@@ -174,8 +158,8 @@ def _read_tagged(members: tuple[type[Value], ...], value: JsonObject, path: str)
         _refuse(f"{path}.{tag_field}", "string", tag)
     if tag in tags:
         return reader(tags[tag])(value, path)
-    if DataChunk in members and tag.startswith(DATA_PREFIX):
-        return _read_data_chunk(value, path)
+    if UnknownChunk in members and tag.startswith(DATA_PREFIX):
+        return reader(DataChunk)(value, path)
     if tag in ALIASES and ALIASES[tag][0] in tags:
         return _read_alias(tags, tag, value, path)
     unknown = next((member for member in members if member in (UnknownPart, UnknownChunk)), None)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from .chunks import DATA_PREFIX, Chunk
+from .chunks import DATA_PREFIX, Chunk, DataChunk, UnknownChunk
+from .codec import told_apart
 from .events import AgentStreamEvent
 from .json import Json, JsonObject, is_array, is_object
 from .legacy import LegacyContent, LegacyMessage
@@ -50,13 +51,13 @@ UNIONS: Mapping[str, NamedUnion] = {
 SINGLES: tuple[type[Value], ...] = (Thread, Run, LegacyMessage)
 """Public values that no union holds. All others are found from these and from the unions."""
 
-
 UNION_NAMES: Mapping[frozenset[str], str] = {
-    frozenset(member.__name__ for member in get_args(union.members)): name for name, union in UNIONS.items()
+    frozenset(member.__name__ for member in get_args(told_apart(union.members))): name
+    for name, union in UNIONS.items()
 }
 
-NOT_ON_WIRE = {"raw", "name"}
-"""Fields of the values with an open tag that stand for the whole value or for the tag."""
+NOT_ON_WIRE = {"raw"}
+"""Fields of the values with an open tag that stand for the whole value."""
 
 
 def _known_tags(family: Any) -> list[str]:
@@ -102,10 +103,10 @@ def public_values() -> tuple[type[Value], ...]:
     return tuple(held_values(*(union.members for union in UNIONS.values()), *SINGLES))
 
 
-def held_values(*types: Any) -> list[type[Value]]:
-    """Every value that `types` hold, at any remove, in the order they are met."""
+def held_values(*held: Any) -> list[type[Value]]:
+    """Every value that these types hold, at any remove, in the order they are met."""
     found: dict[type[Value], None] = {}
-    waiting = list(types)
+    waiting = list(held)
     while waiting:
         type_ = waiting.pop(0)
         if not (isinstance(type_, type) and issubclass(type_, Value)):
@@ -113,6 +114,8 @@ def held_values(*types: Any) -> list[type[Value]]:
         elif type_ not in found:
             found[type_] = None
             waiting[:0] = [field.type for field in msgspec.structs.fields(type_)]
+            if type_ is UnknownChunk:
+                waiting.append(DataChunk)  # it may stand wherever an unknown chunk may
     return list(found)
 
 
@@ -140,16 +143,17 @@ def references(schema: Json) -> Iterator[str]:
             yield from references(item)
 
 
-def describe(types: Sequence[Any]) -> tuple[list[JsonObject], dict[str, JsonObject]]:
-    """The schemas of `types`, and by name those of all that they and the named unions hold."""
-    unions = [union.members for union in UNIONS.values()]
+def describe(wanted: Sequence[Any]) -> tuple[list[JsonObject], dict[str, JsonObject]]:
+    """The schemas of types, and by name those of all that they and the named unions hold."""
+    unions = [told_apart(union.members) for union in UNIONS.values()]
     schemas, structs = msgspec.json.schema_components(
-        [*types, *unions], schema_hook=_describe_holder, ref_template=BARE
+        [*map(told_apart, wanted), *unions, DataChunk], schema_hook=_describe_holder, ref_template=BARE
     )
     components = {name: _describe_value(name, schema) for name, schema in structs.items()}
-    for (name, union), schema in zip(UNIONS.items(), schemas[len(types) :], strict=True):
+    for (name, union), schema in zip(UNIONS.items(), schemas[len(wanted) : -1], strict=True):
         components[name] = {"title": name, "description": union.description, **_tidy_items(schema)}
-    return [_tidy(schema) for schema in schemas[: len(types)]], components
+    components["Chunk"]["anyOf"].append({"$ref": DataChunk.__name__})
+    return [_tidy(schema) for schema in schemas[: len(wanted)]], components
 
 
 def _describe_holder(type_: type) -> JsonObject:

@@ -108,7 +108,9 @@ def _fields(type_: type[Value]) -> Iterator[str]:
         yield f"{config.tag_field}: {OPEN_TAGS.get(type_) or json.dumps(config.tag)}"
     hidden = {EXTRA_NAME, *(NOT_ON_WIRE if type_ in OPEN_TAGS else ())}
     for field in fields(type_):
-        if field.encode_name not in hidden:
+        if field.encode_name == "type" and type_ in OPEN_TAGS:
+            yield f"type: {OPEN_TAGS[type_]}"
+        elif field.encode_name not in hidden:
             yield f"{field.encode_name}{'?' if _may_be_absent(field) else ''}: {_expression(field.type)}"
     yield "[key: string]: unknown"
 

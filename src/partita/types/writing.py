@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET
 
-from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
+from .chunks import UnknownChunk
 from .json import Json, JsonObject
 from .parts import UnknownPart
 from .value import EXTRA_NAME, Value
@@ -18,8 +18,6 @@ def plain(value: object) -> Json:
     match value:
         case UnknownPart() | UnknownChunk():
             return dict(value.raw)
-        case DataChunk():
-            return _plain_data_chunk(value)
         case Value():
             return _plain_value(value)
         case tuple() | list():
@@ -38,17 +36,6 @@ def _plain_value(value: Value) -> JsonObject:
         if item is not UNSET and item is not default:
             result[wire] = plain(item)
     return _with_extra(result, value.extra)
-
-
-def _plain_data_chunk(chunk: DataChunk) -> JsonObject:
-    result: JsonObject = {"type": DATA_PREFIX + chunk.name}
-    if chunk.data is not UNSET:
-        result["data"] = chunk.data
-    if chunk.id is not None:
-        result["id"] = chunk.id
-    if chunk.transient is not None:
-        result["transient"] = chunk.transient
-    return _with_extra(result, chunk.extra)
 
 
 def _with_extra(result: JsonObject, extra: Mapping[str, Any] | None) -> JsonObject:

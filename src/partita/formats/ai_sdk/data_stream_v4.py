@@ -23,6 +23,7 @@ from msgspec import UNSET
 
 from partita.errors import DecodeError, StreamError
 from partita.types.chunks import (
+    DATA_PREFIX,
     Chunk,
     DataChunk,
     ErrorChunk,
@@ -306,7 +307,7 @@ class DataStreamDecoder:
     # What comes whole
 
     def _take_data(self, value: Json) -> list[Chunk]:
-        return [DataChunk(DATA, item) for item in _array("2", value)]
+        return [DataChunk(DATA_PREFIX + DATA, item) for item in _array("2", value)]
 
     def _take_error(self, value: Json) -> list[Chunk]:
         return [ErrorChunk(_string("3", value))]

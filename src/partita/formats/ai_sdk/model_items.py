@@ -64,7 +64,9 @@ def write_item(part: ContentItem, version: int) -> Json:
             return UNSET
         case _:
             assert_never(part)
-    return amended(with_options(written, part.provider_metadata), note_of(part))
+    note = note_of(part) or {}
+    piece = with_options(written, part.provider_metadata)
+    return amended(piece, note) if note.get("kind") == written["type"] else piece
 
 
 def _write_file(part: FilePart | ImagePart, version: int) -> JsonObject:
