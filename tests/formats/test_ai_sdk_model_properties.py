@@ -1,0 +1,206 @@
+"""Model messages of AI SDK 4 to 7 and canonical messages: what holds of all of them."""
+
+import contextlib
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from partita.errors import ConversionError, DecodeError
+from partita.formats.ai_sdk import core_v4, model_dump, model_load, ui_dump, ui_load
+from partita.formats.ai_sdk.convert import convert_to_model_messages
+from partita.formats.format import Dumped, Loaded
+from partita.types.codec import read_message, to_json
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import Message, SystemMessage, derive_type
+from tests import canonical
+from tests.leaves import changes
+from tests.strategies import ui_messages
+from tests.strategies_model import URLS, VALUES, model_messages
+
+VERSIONS = (4, 5, 6, 7)
+
+
+def load(payload: Json, version: int) -> Loaded:
+    return core_v4.load(payload) if version == 4 else model_load.load(payload, version)
+
+
+def dump(messages: Sequence[Message], version: int) -> Dumped:
+    return core_v4.dump(messages) if version == 4 else model_dump.dump(messages, version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_dump_gives_back_what_load_read(version: int, data: st.DataObject) -> None:
+    payload = data.draw(model_messages(version))
+    before = copy.deepcopy(payload)
+    loaded = load(payload, version)
+    dumped = dump(loaded.messages, version)
+    assert payload == before, "load must not change its input"
+    assert dumped.payload == payload
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+
+
+@pytest.mark.parametrize("version", [5, 6, 7])
+@given(data=st.data())
+def test_ui_messages_become_what_the_sdk_converts_them_to(version: Any, data: st.DataObject) -> None:
+    try:
+        messages = ui_load.load(data.draw(ui_messages(version))).messages
+    except ConversionError:
+        reject()
+    try:
+        converted = convert_to_model_messages(ui_dump.dump(messages, version).payload, version=version)
+    except ConversionError:
+        with pytest.raises(ConversionError):
+            dump(messages, version)
+    else:
+        assert dump(messages, version).payload == converted
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_what_load_does_not_give_back_is_told_by_dump(version: int, data: st.DataObject) -> None:
+    # The texts of a system message become one.
+    message = data.draw(
+        _canonical_messages(version).filter(lambda message: not isinstance(message, SystemMessage))
+    )
+    dumped = dump([message], version)
+    assume(not any(loss.why == model_dump.AMBIGUOUS for loss in dumped.losses))
+    told = [loss.path for loss in dumped.losses]
+    again = load(dumped.payload, version).messages
+    if "$[0]" in told:
+        assert dumped.payload == []
+        return
+    assert len(again) == 1
+    before, after = _plain(message, told), _plain(again[0], [])
+    if "networkExecution" in before["content"]:
+        after["content"]["parts"].pop()  # drawn as a call
+    assert list(_missing(before, after, "$[0]", told)) == []
+
+
+def _plain(message: Message, told: Sequence[str]) -> JsonObject:
+    """A message as JSON, without the parts that do not arrive, and without step starts."""
+    plain: JsonObject = to_json(message)
+    if message.type == derive_type(message.parts):
+        del plain["type"]
+    parts = {f"$[0].content.parts[{index}]": part for index, part in enumerate(plain["content"]["parts"])}
+    arrived = {path: part for path, part in parts.items() if path not in told}
+    steps = {path for path, part in arrived.items() if part["type"] == "step-start"}
+    plain["content"]["parts"] = [(path, part) for path, part in arrived.items() if path not in steps]
+    return plain
+
+
+def _missing(before: Json, after: Json, path: str, told: Sequence[str]) -> Iterator[str]:
+    """The leaves that are not there again, and that no loss tells of."""
+    if path in told or before == after:
+        return
+    if path.endswith(".resultMessage") and after is None and f"{path}.id" in told:
+        return  # it came in the message that results come in, which is not kept
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        yield from _missing(before[1], after[1], before[0], told)
+    elif is_object(before) and is_object(after):
+        for key, item in before.items():
+            yield from _missing(item, after.get(key), f"{path}.{key}", told)
+    elif is_array(before) and is_array(after) and len(before) == len(after):
+        for index, (item, other) in enumerate(zip(before, after, strict=True)):
+            yield from _missing(item, other, f"{path}[{index}]", told)
+    else:
+        yield path
+
+
+@st.composite
+def _canonical_messages(draw: DrawFn, version: int) -> Message:
+    """Canonical messages whose files are somewhere, and without messages of a user inside."""
+    plain = to_json(draw(canonical.messages()))
+    steering = "steering-message"
+    plain["content"]["parts"] = [part for part in plain["content"]["parts"] if part.get("type") != steering]
+    urls = draw(st.lists(URLS, min_size=1, max_size=3))
+    for index, part in enumerate(_objects(plain)):
+        if part.get("type") in ("file", "image", "reasoning-file"):
+            part["url"] = urls[index % len(urls)]
+        if part.get("state") == "input-streaming":
+            part.pop("approval", None)  # an answer to a request that is not sent
+            part["state"] = "input-available" if version == 5 else "input-streaming"
+        if part.get("input") is None:
+            part.pop("rawInput", None)  # it arrives, as the input
+    return read_message(plain)
+
+
+def _objects(value: Json) -> Iterator[JsonObject]:
+    if is_object(value):
+        yield value
+    items = value.values() if is_object(value) else value if is_array(value) else ()
+    for item in items:
+        yield from _objects(item)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_no_leaf_of_a_payload_is_lost_in_silence(version: int, data: st.DataObject) -> None:
+    payload = data.draw(model_messages(version).filter(bool))
+    _, changed = data.draw(changes(payload))
+    with contextlib.suppress(ConversionError):
+        assert load(changed, version) != load(payload, version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_no_leaf_of_a_message_is_lost_in_silence(version: int, data: st.DataObject) -> None:
+    messages = data.draw(st.lists(_canonical_messages(version), min_size=1, max_size=3))
+    _, changed = data.draw(changes(to_json(messages)))
+    with contextlib.suppress(DecodeError, ConversionError):
+        again = [read_message(message) for message in changed]
+        assert dump(again, version) != dump(messages, version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_what_is_out_of_order_or_broken_comes_back_or_is_told(version: int, data: st.DataObject) -> None:
+    payload = data.draw(_damaged(version))
+    try:
+        loaded = load(payload, version)
+        dumped = dump(loaded.messages, version)
+    except ConversionError:
+        return
+    assert dumped.payload == payload or loaded.losses or dumped.losses
+
+
+@st.composite
+def _damaged(draw: DrawFn, version: int) -> Json:
+    """Messages of a release, shuffled, mixed with those of another, and with something broken in them."""
+    payload = draw(model_messages(version))
+    if draw(st.booleans()):
+        payload = copy.deepcopy(payload + draw(model_messages(draw(st.sampled_from(VERSIONS)))))
+    if draw(st.booleans()):
+        payload = draw(st.permutations(payload))
+    for message in payload:
+        if is_array(message["content"]) and draw(st.booleans()):
+            message["content"] = draw(st.permutations(message["content"]))
+    places = list(_places(payload))
+    for holder, key in draw(st.lists(st.sampled_from(places), max_size=2)) if places else ():
+        holder[key] = draw(VALUES)
+    return payload
+
+
+def _places(value: Json) -> Iterator[tuple[Any, Any]]:
+    """Everything that a JSON value holds: what holds it, and under which name."""
+    for key, item in value.items() if is_object(value) else enumerate(value):
+        yield value, key
+        if is_object(item) or is_array(item):
+            yield from _places(item)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(payload=VALUES | st.lists(VALUES, max_size=2))
+def test_any_json_is_loaded_or_refused(version: int, payload: Json) -> None:
+    try:
+        loaded = load(payload, version)
+    except ConversionError:
+        return
+    assert payload == []
+    assert loaded == Loaded(())
