@@ -77,22 +77,30 @@ def test_what_load_does_not_give_back_is_told_by_dump(version: int, data: st.Dat
         assert dumped.payload == []
         return
     assert len(again) == 1
-    before, after = _plain(message, told), _plain(again[0], [])
-    if "networkExecution" in before["content"]:
-        after["content"]["parts"].pop()  # drawn as a call
-    assert list(_missing(before, after, "$[0]", told)) == []
+    assert list(_missing(_shell(message), _shell(again[0]), "$[0]", told)) == []
+    arrived = [(path, part) for path, part in _parts(message) if path not in told]
+    read = _parts(again[0])
+    if to_json(message)["content"].get("networkExecution") is not None:
+        read.pop()  # drawn as a call
+    assert len(read) == len(arrived)
+    for (path, before), (_, after) in zip(arrived, read, strict=True):
+        assert list(_missing(before, after, path, told)) == []
 
 
-def _plain(message: Message, told: Sequence[str]) -> JsonObject:
-    """A message as JSON, without the parts that do not arrive, and without step starts."""
+def _shell(message: Message) -> JsonObject:
+    """What stands around the parts, but for a type that follows from them."""
     plain: JsonObject = to_json(message)
+    del plain["content"]["parts"]
     if message.type == derive_type(message.parts):
         del plain["type"]
-    parts = {f"$[0].content.parts[{index}]": part for index, part in enumerate(plain["content"]["parts"])}
-    arrived = {path: part for path, part in parts.items() if path not in told}
-    steps = {path for path, part in arrived.items() if part["type"] == "step-start"}
-    plain["content"]["parts"] = [(path, part) for path, part in arrived.items() if path not in steps]
     return plain
+
+
+def _parts(message: Message) -> list[tuple[str, JsonObject]]:
+    """The parts with their paths, but for step starts."""
+    parts: list[JsonObject] = to_json(message)["content"]["parts"]
+    paths = ((f"$[0].content.parts[{index}]", part) for index, part in enumerate(parts))
+    return [(path, part) for path, part in paths if part["type"] != "step-start"]
 
 
 def _missing(before: Json, after: Json, path: str, told: Sequence[str]) -> Iterator[str]:
@@ -101,9 +109,7 @@ def _missing(before: Json, after: Json, path: str, told: Sequence[str]) -> Itera
         return
     if path.endswith(".resultMessage") and after is None and f"{path}.id" in told:
         return  # it came in the message that results come in, which is not kept
-    if isinstance(before, tuple) and isinstance(after, tuple):
-        yield from _missing(before[1], after[1], before[0], told)
-    elif is_object(before) and is_object(after):
+    if is_object(before) and is_object(after):
         for key, item in before.items():
             yield from _missing(item, after.get(key), f"{path}.{key}", told)
     elif is_array(before) and is_array(after) and len(before) == len(after):
@@ -151,11 +157,28 @@ def test_no_leaf_of_a_payload_is_lost_in_silence(version: int, data: st.DataObje
 @pytest.mark.parametrize("version", VERSIONS)
 @given(data=st.data())
 def test_no_leaf_of_a_message_is_lost_in_silence(version: int, data: st.DataObject) -> None:
-    messages = data.draw(st.lists(_canonical_messages(version), min_size=1, max_size=3))
+    messages = data.draw(st.lists(_canonical_messages(version), min_size=1, max_size=3) | _loaded())
     _, changed = data.draw(changes(to_json(messages)))
     with contextlib.suppress(DecodeError, ConversionError):
         again = [read_message(message) for message in changed]
         assert dump(again, version) != dump(messages, version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_messages_with_anything_in_them_are_dumped_or_refused(version: int, data: st.DataObject) -> None:
+    plain = copy.deepcopy(to_json(data.draw(_loaded())))
+    holder, key = data.draw(st.sampled_from(list(_places(plain))))
+    holder[key] = data.draw(VALUES)
+    with contextlib.suppress(DecodeError, ConversionError):
+        dump([read_message(message) for message in plain], version)
+
+
+@st.composite
+def _loaded(draw: DrawFn) -> Sequence[Message]:
+    """Messages that were read from those of a release, with all their notes."""
+    version = draw(st.sampled_from(VERSIONS))
+    return load(draw(model_messages(version).filter(bool)), version).messages
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -156,7 +156,7 @@ PARTS: dict[str, tuple[list[Json], list[AssistantPart]]] = {
         [reasoning(text("a") | {"mood": 1}) | {"mood": 2}],
         [ReasoningPart("a", extra=Extra({"mood": 1, "part:mood": 2}))],
     ),
-    "unknown types": ([{"type": "hologram"}], [ForeignPart("ai-sdk-ui-v4", {"type": "hologram"})]),
+    "unknown types": ([{"type": "hologram"}], [UnknownPart(Extra({"type": "hologram"}))]),
     "what is no part": ([5], [ForeignPart("ai-sdk-ui-v4", 5)]),
     **{
         f"a broken part: {raw}": ([raw], [ForeignPart("ai-sdk-ui-v4", raw)])

@@ -62,7 +62,7 @@ class Codec(Generic[T]):
         """The value of plain JSON, as a parser gave it."""
         try:
             result: T = msgspec.convert(value, self._fast, dec_hook=_stop_reading)
-        except (msgspec.ValidationError, RecursionError, DecodeError):
+        except (msgspec.ValidationError, UnicodeError, RecursionError, DecodeError):
             return self._read_keeping(value)
         return result
 

@@ -163,7 +163,7 @@ def _read_tagged(members: tuple[type[Value], ...], value: JsonObject, path: str)
     if tag in ALIASES and ALIASES[tag][0] in tags:
         return _read_alias(tags, tag, value, path)
     unknown = next((member for member in members if member in (UnknownPart, UnknownChunk)), None)
-    if unknown is None or tag in _closed_tags(unknown):
+    if unknown is None or tag in closed_tags(unknown):
         _refuse(f"{path}.{tag_field}", " or ".join(tags), tag, f"{tag!r} may not stand here")
     return unknown(raw=Extra(value))
 
@@ -188,7 +188,7 @@ def _tags_of(members: tuple[type[Value], ...]) -> tuple[Mapping[str, type[Value]
 
 
 @cache
-def _closed_tags(unknown: type[Value]) -> frozenset[str]:
+def closed_tags(unknown: type[Value]) -> frozenset[str]:
     """Tags that mean something: where they may not stand, they are refused, not kept as unknown."""
     family = get_args(Part) if unknown is UnknownPart else get_args(Chunk)
     return frozenset(str(plan_of(member).tag) for member in family if member not in OPEN) | ALIASES.keys()

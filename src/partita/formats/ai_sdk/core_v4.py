@@ -29,10 +29,12 @@ KINDS: Mapping[bool, tuple[str, str]] = {False: ("text", "json"), True: ("error-
 
 def load(payload: Json) -> Loaded:
     """Core messages, one or a list of them, as canonical messages."""
-    raws = payload if is_array(payload) else [payload]
     losses: list[Loss] = []
     with conversion():
-        newer = [_load_message(raw, f"$[{index}]", losses) for index, raw in enumerate(raws)]
+        if is_array(payload):
+            newer = [_load_message(raw, f"$[{index}]", losses) for index, raw in enumerate(payload)]
+        else:
+            newer = _load_message(payload, "$", losses)
     loaded = read_messages(newer, 4)
     return Loaded(loaded.messages, (*losses, *loaded.losses))
 
@@ -147,6 +149,14 @@ def _taken(piece: JsonObject, own: JsonObject, option: str, member: str) -> Json
     return {**with_options(piece, options or None), member: own[option]}
 
 
+# Calls: no one but the client ran tools.
+
+
+def _older_call(piece: JsonObject) -> JsonObject:
+    known = {key: item for key, item in piece.items() if key != "providerExecuted"}
+    return _renamed("input", "args")(known)
+
+
 # Results: a bare value, and what the model sees of it beside it.
 
 
@@ -204,6 +214,6 @@ _OLDER: Mapping[str, Callable[[JsonObject], JsonObject]] = {
     "image": _renamed("mediaType", "mimeType"),
     "file": _renamed("mediaType", "mimeType"),
     "reasoning": _older_reasoning,
-    "tool-call": _renamed("input", "args"),
+    "tool-call": _older_call,
     "tool-result": _older_result,
 }

@@ -45,14 +45,19 @@ WHY: Mapping[str, str] = {
     "children": "the model does not see what a sub-agent said",
     "resultMessage": "no more than its place and its options arrive",
     "resultProviderMetadata": "results carry the options of their call",
-    "foreign": "it is a part of another format",
-    "data": "the model does not see data of the application",
-    "tool-call": "its input is not whole, or a user message passed its request over",
     FORMAT: "this version has another shape for it",
 }
-"""Why something does not arrive, by its name or by the type of the part."""
+"""Why a member does not arrive, by its name."""
 
-SOURCES = ("source-url", "source-document")
+_SOURCE = "the model does not see sources"
+WHOLE: Mapping[str, str] = {
+    "foreign": "it is a part of another format",
+    "data": "the model does not see data of the application",
+    "source-url": _SOURCE,
+    "source-document": _SOURCE,
+    "tool-call": "its input is not whole, or a user message passed its request over",
+}
+"""Why a part does not arrive at all, by its type."""
 
 
 class Losses:
@@ -65,14 +70,12 @@ class Losses:
 
     def compare(self, before: Json, after: Json, path: str) -> None:
         """Tell what is in `before` and not in `after`."""
-        self.told.extend(lost(before, after, path, self.default))
+        self.told.extend(lost(before, after, path, self.default, WHY))
 
     def whole(self, value: Any, path: str) -> None:
         """Tell that nothing of a part or a message arrives."""
         plain: JsonObject = to_json(value)
-        type_ = plain.get("type", "")
-        why = "the model does not see sources" if type_ in SOURCES else WHY.get(type_, self.default)
-        self.told.append(Loss.of(path, plain, why))
+        self.told.append(Loss.of(path, plain, WHOLE.get(plain.get("type", ""), self.default)))
 
     def say(self, path: str, what: str, why: str) -> None:
         """Tell something that no comparison shows."""
@@ -165,19 +168,21 @@ def _comparable(part: Part, again: Part) -> JsonObject:
     return plain
 
 
-def lost(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
-    """Everything in `before` that is not in `after`; `why`, unless its name gives a better reason."""
+def lost(
+    before: Json, after: Json, path: str, why: str, reasons: Mapping[str, str] | None = None
+) -> Iterator[Loss]:
+    """Everything in `before` that is not in `after`: `why`, unless there are `reasons` by name."""
     if before is after or before == after:
         return
     if is_object(before) and is_object(after) and before:
         for key, item in before.items():
-            reason = WHY.get(key, why)
+            reason = (reasons or {}).get(key, why)
             if key in after:
-                yield from lost(item, after[key], f"{path}.{key}", reason)
+                yield from lost(item, after[key], f"{path}.{key}", reason, reasons)
             else:
                 yield Loss.of(f"{path}.{key}", item, reason)
     elif is_array(before) and is_array(after) and before and len(before) == len(after):
         for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from lost(item, other, f"{path}[{index}]", why)
+            yield from lost(item, other, f"{path}[{index}]", why, reasons)
     else:
         yield Loss.of(path, before, why)

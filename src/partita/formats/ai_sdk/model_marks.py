@@ -4,7 +4,7 @@ A value read from a model message is written back at once; where that gives some
 what to change. Notes never repeat what the value itself holds, so a value that was edited stays right.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -89,7 +89,7 @@ def results_id(head_id: str, step: int) -> str:
 
 
 @contextmanager
-def conversion() -> Iterator[None]:
+def conversion() -> Generator[None, None, None]:
     """Where everything that may stop a conversion is told as a `ConversionError`."""
     try:
         yield

@@ -44,9 +44,11 @@ from partita.types.parts import (
     SourceUrlPart,
     StepStartPart,
     TextPart,
+    UnknownPart,
 )
+from partita.types.reading import closed_tags
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput, ToolState
-from partita.types.value import kept, unkept
+from partita.types.value import Extra, kept, unkept
 
 from . import ui_v4_dump
 from .ui_v4_dump import (
@@ -215,8 +217,16 @@ def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss])
         where = f"{path}.parts[{place}]"
         fits = type_of(raw) in known
         loaded = _load_part(raw, role, where, losses, step=step, follows=follows) if fits else ()
-        for before in loaded or (ForeignPart(FORMAT, raw),):
+        for before in loaded or (_keep(raw),):
             yield before
+
+
+def _keep(raw: Json) -> ForeignPart | UnknownPart:
+    """A part that fits nowhere, whole: as unknown if its type means nothing to anyone here."""
+    types = set[str]().union(*(known for *_, known in ROLES.values()), closed_tags(UnknownPart))
+    if is_object(raw) and isinstance(raw.get("type"), str) and raw["type"] not in types:
+        return UnknownPart(Extra(raw))
+    return ForeignPart(FORMAT, raw)
 
 
 def _unmarked_steps(parts: Sequence[Json]) -> Iterator[int]:
