@@ -61,6 +61,7 @@ def ask() -> Iterator[Ask]:
 # Every chunk, alone and with each of its optional fields
 
 VALUES: JsonObject = {
+    "type": "data-some",
     "provider_metadata": {"openai": {"itemId": "item-1"}},
     "tool_metadata": {"server": "files"},
     "message_metadata": {"model": "m"},

@@ -1,6 +1,6 @@
 """Tool calls: their input as it is written, approvals, outputs."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -25,6 +25,8 @@ from .partial_json import PartialJson
 from .rules import Rules
 from .slots import CallSlot, OpenInput
 from .state import State
+
+Encoding: TypeAlias = Literal["json", "text"] | None
 
 
 def tool_input_start(state: State, chunk: ToolInputStart) -> bool:
@@ -192,7 +194,7 @@ def _follow(state: State, call_id: str, source: OpenInput, call: CallSlot | None
         part,
         name=source.name if state.rules.renames or part.dynamic else part.name,
         state="input-streaming",
-        input_encoding=source.encoding,
+        input_encoding=_encoding(state.rules, part, source.encoding),
         output=None,
         preliminary=None,
         title=part.title if source.title is None else source.title,
@@ -210,7 +212,7 @@ def _write(
     dynamic: bool | None = None,
     input: Json | UnsetType = UNSET,
     raw_input: Json | UnsetType = UNSET,
-    encoding: Literal["json", "text"] | None = None,
+    encoding: Encoding = None,
     output: ToolOutput | None = None,
 ) -> None:
     """Write a call of the current step anew, or add it. What the chunk leaves out is gone."""
@@ -228,7 +230,7 @@ def _write(
         state=tool_state,
         input=input,
         raw_input=raw_input,
-        input_encoding=encoding,
+        input_encoding=_encoding(rules, part, encoding),
         output=output,
         preliminary=None,
         provider_executed=part.provider_executed if executed is None else executed,
@@ -256,12 +258,17 @@ def _end(
         part,
         state=tool_state,
         raw_input=part.raw_input if keeps_raw else UNSET,
-        input_encoding=None,
+        input_encoding=_encoding(rules, part, None),
         output=output,
         preliminary=preliminary,
         provider_executed=part.provider_executed if executed is None else executed,
         **_output_metadata(rules, part, chunk),
     )
+
+
+def _encoding(rules: Rules, part: ToolCallPart, encoding: Encoding) -> Encoding:
+    """The encoding that a chunk gives or takes; a reader that knows none leaves it alone."""
+    return encoding if rules.describes_calls else part.input_encoding
 
 
 def _push(state: State, part: ToolCallPart) -> CallSlot:

@@ -77,7 +77,7 @@ def _read_any(value: Json, path: str) -> Json:
 def _read_leaf(type_: Any, value: Json, path: str) -> Any:
     try:
         return msgspec.convert(value, type_)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeError):
         _refuse(path, _name_of(type_), value)
 
 
@@ -142,7 +142,7 @@ def _union_reader(members: tuple[Any, ...]) -> Read:
         if leaves:
             try:
                 return msgspec.convert(value, Union[leaves])  # noqa: UP007 # built from a tuple
-            except msgspec.ValidationError:
+            except (msgspec.ValidationError, UnicodeError):
                 pass
         _refuse(path, expected, value)
 

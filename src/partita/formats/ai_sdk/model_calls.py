@@ -25,7 +25,7 @@ from partita.types.tools import (
 )
 
 from .model_marks import amended, difference, note_of, options_of, with_note, with_options
-from .model_outputs import is_result, read_output, write_output
+from .model_outputs import read_output, write_output
 from .model_parts import Pieces, by_way_of_ui
 
 KINDS = {
@@ -190,7 +190,7 @@ def _sayable(call: ToolCallPart) -> ToolCallPart:
 
 def _typed(piece: JsonObject, call: ToolCallPart, version: int) -> JsonObject:
     """A piece with the typed output of the call, where the UI part could not hold it."""
-    if piece["type"] != "tool-result" or call.output is None or (call.dynamic and call.unavailable):
+    if piece["type"] != "tool-result" or call.output is None or _is_withheld(call):
         return piece
     match call.output:
         case TextOutput() | ErrorTextOutput():
@@ -206,6 +206,11 @@ def _typed(piece: JsonObject, call: ToolCallPart, version: int) -> JsonObject:
     return {**piece, "output": {**piece["output"], **around}} if around else piece
 
 
+def _is_withheld(call: ToolCallPart) -> bool:
+    """Whether the model is not to see the output: the conversion has put words in its place."""
+    return call.dynamic and call.unavailable
+
+
 def _exactly(pieces: list[Json], call: ToolCallPart, note: JsonObject, version: int) -> Iterator[JsonObject]:
     """Pieces as the call has them, whatever the conversion made of it; a result only if there is one."""
     for piece in pieces:
@@ -217,10 +222,7 @@ def _exactly(pieces: list[Json], call: ToolCallPart, note: JsonObject, version: 
         elif piece["type"] == "tool-result":
             if call.output is None:
                 continue
-            output = write_output(call.output, version)
+            output = piece["output"] if _is_withheld(call) else write_output(call.output, version)
             exact = with_options({**piece, "output": output}, call.result_provider_metadata)
         fixed = {key: piece[key] for key in FIXED if key in piece}
         yield amended(exact, note.get(KINDS[piece["type"]])) | fixed
-
-
-__all__ = ["KINDS", "is_call", "is_request", "is_response", "is_result", "read_call", "write_call"]

@@ -65,8 +65,8 @@ class _Writer:
         self.head = ""
         self.steps = 0
         self.approvals: set[str] = set()
-        # Of the last tool message: the id it has here, and the one it is read with.
-        self.results = ("", "")
+        # Of the tool message at the end: the id it has here, and the one it is read with.
+        self.results: tuple[str, str] | None = None
 
     def write(self, messages: Sequence[Message]) -> Dumped:
         """All of them."""
@@ -92,7 +92,7 @@ class _Writer:
     ) -> JsonObject:
         said = {"role": role, "content": content}
         raw = amended(with_options(said, options), note) | said
-        self.results = ("", "")
+        self.results = None
         self.payload.append(raw)
         return raw
 
@@ -136,7 +136,7 @@ class _Writer:
             pieces = self.down(Pieces(None, write_tool_part(part, self.version)))
             content += pieces.answered or []
             self.losses.part(part, f"{path}.content.parts[{index}]", self.up(pieces), None)
-        if message.id == self.results[0]:
+        if self.results is not None and self.results[0] == message.id:
             id_, raw = self.results[1], self.payload[-1]
             raw["content"] += content
         else:
@@ -162,7 +162,7 @@ class _Writer:
             self._tell_starts(step, None if number <= 1 else raw)
             self._answer(step, results_id(message.id, number))
             if step.steering is not None:
-                self.payload.append(step.steering)
+                self._emit("user", step.steering["content"], None, None)
                 self._end_turn()
 
     def _say(self, step: Step, text: str | None) -> JsonObject | None:
