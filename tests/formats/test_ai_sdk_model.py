@@ -127,6 +127,24 @@ TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
             ),
         ),
     ),
+    "a provider's tool that was refused never ran": (
+        [
+            _said({**CALL, "providerExecuted": True}, REQUEST),
+            _answered(
+                {**RESPONSE, "approved": False, "providerExecuted": True},
+                {**NAMED, "output": {"type": "execution-denied"}},
+            ),
+        ],
+        (
+            replace(
+                CANONICAL_CALL,
+                state="approval-responded",
+                output=None,
+                approval=Approval("a1", False),
+                provider_executed=True,
+            ),
+        ),
+    ),
     "a refusal in the words of the conversion is a denial": (
         [
             _said(CALL, REQUEST),

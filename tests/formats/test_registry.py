@@ -79,7 +79,8 @@ def test_what_is_written_without_loss_is_read_back_equal(name: str, messages: li
         ]
 
 
-@pytest.mark.parametrize("name", BOTH_WAYS)
+# Version 4 tells steps by what follows a call, so reading one adds boundaries that were not written.
+@pytest.mark.parametrize("name", [name for name in BOTH_WAYS if name != "ai-sdk-ui-v4"])
 @given(messages=st.lists(canonical.messages(), max_size=2))
 def test_writing_twice_changes_nothing_more(name: str, messages: list[Message]) -> None:
     format_ = get_format(name)

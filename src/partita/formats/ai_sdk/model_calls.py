@@ -119,12 +119,14 @@ def _candidates(told: _Told, pieces: Pieces, version: int) -> Iterator[ToolCallP
     call = _exact(told, version)
     if call.result_provider_metadata == call.call_provider_metadata:
         call = replace(call, result_provider_metadata=None)  # the conversion repeats that of the call
+    is_own = told.result in (pieces.said or ())
+    is_refused = call.approval is not None and call.approval.approved is False
     match call.output:
-        case ErrorTextOutput() if call.approval and call.approval.approved is False:
+        case ErrorTextOutput() if is_refused:
             yield replace(call, state="output-denied", output=None)
-        case ErrorJsonOutput(value=str() as text, provider_metadata=None, extra=None) if told.result in (
-            pieces.said or ()
-        ):
+        case ExecutionDeniedOutput() if is_refused and call.provider_executed and not is_own:
+            yield replace(call, state="approval-responded", output=None)
+        case ErrorJsonOutput(value=str() as text, provider_metadata=None, extra=None) if is_own:
             yield replace(call, output=ErrorTextOutput(text))
         case _:
             pass

@@ -204,11 +204,11 @@ class Turn:
 
     def _part(self, call: _Call, step: _Step) -> ToolCallPart:
         empty: list[Json] | None = [] if self.version == 5 and step.answers and not call.is_own else None
+        part = read_call(Pieces(call.said, call.answered or empty), self.version)
         kinds = [piece["type"] for piece in call.said]
         in_order = kinds == [kind for kind in KINDS if kind in kinds]
-        if not in_order or (call.has_result and call.is_own != ("tool-result" in kinds)):
+        if not in_order or (part.output is not None and call.is_own != ("tool-result" in kinds)):
             self.losses.append(misplaced(call.path, {"type": "tool-result"}))
-        part = read_call(Pieces(call.said, call.answered or empty), self.version)
         return replace(part, result_message=call.result_message)
 
 

@@ -28,6 +28,7 @@ from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     Message,
+    Part,
     SystemMessage,
     SystemPart,
     ToolCallPart,
@@ -137,6 +138,7 @@ def dump_message(
     writer = _Writer(result["role"], losses)
     for index, part in enumerate(content.parts):
         writer.add(part, f"{path}.content.parts[{index}]")
+    losses.extend(_unmarked_steps(content.parts, f"{path}.content.parts"))
     if message.created_at is not None:
         known = read_time(aside.get("createdAt")) == message.created_at
         result["createdAt"] = aside.pop("createdAt") if known else written_time(message.created_at)
@@ -222,6 +224,19 @@ def same(a: Json, b: Json) -> bool:
 def type_of(part: Json) -> Json:
     """The type of a part, if it is one at all."""
     return part.get("type") if is_object(part) else None
+
+
+def _unmarked_steps(parts: Sequence[Part], path: str) -> Iterator[Loss]:
+    """Words after a call, in a message without steps: version 4 takes them for a step of their own."""
+    called = False
+    if any(isinstance(part, StepStartPart) for part in parts):
+        return
+    for index, part in enumerate(parts):
+        if isinstance(part, ToolCallPart):
+            called = True
+        elif called and isinstance(part, TextPart | ReasoningPart):
+            yield Loss(f"{path}[{index}]", "its step", "words after a call begin a new step in version 4")
+            called = False
 
 
 def of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:
@@ -357,6 +372,8 @@ class _Writer:
         else:
             self._tell(part, ("url", "mediaType", "name", "filename"), path)
             raw = {"contentType": media_type, "url": part.url}
+            if not media_type:
+                self._lose(f"{path}.mediaType", media_type, "an empty one is read as not known")
             if name is not None:
                 raw["name"] = name
             self._attach(raw, path)
