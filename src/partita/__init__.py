@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from .errors import (
         StreamError as StreamError,
     )
-    from .formats.ai_sdk.convert import (
+    from .formats.ai_sdk.convert.to_model import (
         ModelTool as ModelTool,
     )
-    from .formats.ai_sdk.convert import (
+    from .formats.ai_sdk.convert.to_model import (
         convert_to_model_messages as convert_to_model_messages,
     )
-    from .formats.ai_sdk.validate import (
+    from .formats.ai_sdk.validate.validate import (
         ToolSchemas as ToolSchemas,
     )
-    from .formats.ai_sdk.validate import (
+    from .formats.ai_sdk.validate.validate import (
         Validation as Validation,
     )
-    from .formats.ai_sdk.validate import (
+    from .formats.ai_sdk.validate.validate import (
         Verdict as Verdict,
     )
-    from .formats.ai_sdk.validate import (
+    from .formats.ai_sdk.validate.validate import (
         validate_ui_messages as validate_ui_messages,
     )
     from .formats.format import Decoder as Decoder
@@ -503,11 +503,11 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "sniff",
         "Guess",
     ),
-    "partita.formats.ai_sdk.convert": (
+    "partita.formats.ai_sdk.convert.to_model": (
         "convert_to_model_messages",
         "ModelTool",
     ),
-    "partita.formats.ai_sdk.validate": (
+    "partita.formats.ai_sdk.validate.validate": (
         "validate_ui_messages",
         "Validation",
         "Verdict",

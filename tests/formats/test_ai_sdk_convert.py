@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, FormatError
-from partita.formats.ai_sdk.convert import ModelTool, convert_to_model_messages, convert_with_losses
-from partita.formats.ai_sdk.convert_values import address, joined, json_text, spread, text_of
+from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_messages, convert_with_losses
+from partita.formats.ai_sdk.convert.values import address, joined, json_text, spread, text_of
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
 

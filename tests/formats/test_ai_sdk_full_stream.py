@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError, StreamError
-from partita.formats.ai_sdk.full_stream import MASKED, FullStreamDecoder, show_error
-from partita.formats.ai_sdk.full_stream_rules import RULES
+from partita.formats.ai_sdk.streams.full_stream import MASKED, FullStreamDecoder, show_error
+from partita.formats.ai_sdk.streams.full_stream_rules import RULES
 from partita.stream.accumulator import accumulate
 from partita.stream.rules import Version
 from partita.types.codec import to_json

@@ -6,7 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, FormatError
-from partita.formats.ai_sdk import core_v4, model_dump, model_load
+from partita.formats.ai_sdk.model import core_v4
+from partita.formats.ai_sdk.model import dump as model_dump
+from partita.formats.ai_sdk.model import load as model_load
 from partita.formats.format import Dumped, Loaded
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.ai_sdk import core_v4, model_dump, model_load, ui_dump, ui_load
-from partita.formats.ai_sdk.convert import convert_to_model_messages
+from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
+from partita.formats.ai_sdk.model import core_v4
+from partita.formats.ai_sdk.model import dump as model_dump
+from partita.formats.ai_sdk.model import load as model_load
+from partita.formats.ai_sdk.ui import dump as ui_dump
+from partita.formats.ai_sdk.ui import load as ui_load
 from partita.formats.format import Dumped, Loaded
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object

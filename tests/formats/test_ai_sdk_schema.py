@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError
-from partita.formats.ai_sdk.schema import Problem, chunk_problems
+from partita.formats.ai_sdk.validate.schema import Problem, chunk_problems
 from partita.types.json import Json, JsonObject
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "ai-sdk" / "accumulate.jsonl"

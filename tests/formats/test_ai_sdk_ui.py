@@ -5,8 +5,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.ai_sdk.ui_dump import dump
-from partita.formats.ai_sdk.ui_load import load
+from partita.formats.ai_sdk.ui.dump import dump
+from partita.formats.ai_sdk.ui.load import load
 from partita.stream.rules import Version
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, JsonObject

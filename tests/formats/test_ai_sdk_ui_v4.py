@@ -9,9 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.ai_sdk import ui_dump
-from partita.formats.ai_sdk.ui_v4_dump import dump
-from partita.formats.ai_sdk.ui_v4_load import guessed_type, load
+from partita.formats.ai_sdk.ui import dump as ui_dump
+from partita.formats.ai_sdk.ui.v4_dump import dump
+from partita.formats.ai_sdk.ui.v4_load import guessed_type, load
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (

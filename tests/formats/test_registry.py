@@ -31,7 +31,7 @@ def test_an_unknown_format_is_refused_with_a_suggestion() -> None:
 
 def test_other_packages_add_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("morse", "tests.formats.test_registry:MORSE", registry.ENTRY_POINTS)
-    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints([entry]).select(group=group))
+    monkeypatch.setattr(registry, "entry_points", EntryPoints([entry]).select)
     formats.cache_clear()
     try:
         assert get_format("morse") is MORSE

@@ -6,11 +6,11 @@ from hypothesis import given
 from partita.errors import FormatError
 from partita.formats.sniff import guess_format, sniff
 from partita.types.codec import to_json
-from partita.types.json import Json
+from partita.types.json import Json, JsonObject
 from partita.types.messages import UserMessage
 from tests import strategies
 
-CALL = {"type": "tool-w", "toolCallId": "c", "state": "input-available", "input": {}}
+CALL: JsonObject = {"type": "tool-w", "toolCallId": "c", "state": "input-available", "input": {}}
 
 GUESSES: dict[str, tuple[Json, str]] = {
     "ours": (to_json(UserMessage(id="u", content="hi")), "canonical"),

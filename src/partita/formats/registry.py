@@ -13,9 +13,15 @@ from partita.types.json import Json, is_array
 from partita.types.legacy import read_legacy, upgrade
 from partita.types.messages import Message
 
-from .ai_sdk import core_v4, model_dump, model_load, ui_dump, ui_load, ui_v4_dump, ui_v4_load
-from .ai_sdk.data_stream_v4 import DataStreamDecoder
-from .ai_sdk.full_stream import FullStreamDecoder
+from .ai_sdk.model import core_v4
+from .ai_sdk.model import dump as model_dump
+from .ai_sdk.model import load as model_load
+from .ai_sdk.streams.data_stream_v4 import DataStreamDecoder
+from .ai_sdk.streams.full_stream import FullStreamDecoder
+from .ai_sdk.ui import dump as ui_dump
+from .ai_sdk.ui import load as ui_load
+from .ai_sdk.ui import v4_dump as ui_v4_dump
+from .ai_sdk.ui import v4_load as ui_v4_load
 from .chunks import ChunkDecoder
 from .format import Dumped, Format, Loaded
 

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from partita.types.json import JsonObject
 
 from .schema_checks import Problem, Reading
-from .validate_values import Check, Schema, compiled, same_json
+from .values import Check, Schema, compiled, same_json
 
 
 @dataclass(frozen=True, slots=True)

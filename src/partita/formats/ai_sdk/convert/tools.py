@@ -9,10 +9,10 @@ from msgspec import UNSET
 
 from partita.types.json import Json, JsonObject
 
-from .convert_fields import Fields
-from .convert_parts import present
-from .convert_rules import Rules
-from .convert_values import is_nullish, json_text, text_of
+from .fields import Fields
+from .parts import present
+from .rules import Rules
+from .values import is_nullish, json_text, text_of
 
 OMITTED: Final = "Tool output omitted because the tool is no longer available."
 DENIED: Final = "Tool call execution denied."

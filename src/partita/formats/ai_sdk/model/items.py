@@ -9,9 +9,9 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import ContentItem
 
-from .model_files import FileData, base64_of, is_reference, read_data, tagged, write_data
-from .model_marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
-from .model_parts import file_data
+from .files import FileData, base64_of, is_reference, read_data, tagged, write_data
+from .marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
+from .parts import file_data
 
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 

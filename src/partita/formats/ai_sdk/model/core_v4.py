@@ -12,11 +12,11 @@ from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message
 
-from .model_dump import write_messages
-from .model_load import read_messages
-from .model_losses import lost
-from .model_marks import conversion, options_of, with_options
-from .model_parts import Pieces
+from .dump import write_messages
+from .load import read_messages
+from .losses import lost
+from .marks import conversion, options_of, with_options
+from .parts import Pieces
 
 OLD_OPTIONS = "experimental_providerMetadata"
 WHY = "it is written as version 4 would write it today"

@@ -15,10 +15,10 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage, ToolCallPart, ToolContent, ToolMessage
 from partita.types.parts import StepStartPart
 
-from .model_calls import KINDS, is_call, is_request, is_response, read_call
-from .model_marks import extra_on, options_of, results_id
-from .model_outputs import is_result, read_tool_part
-from .model_parts import Pieces, read_part
+from .calls import KINDS, is_call, is_request, is_response, read_call
+from .marks import extra_on, options_of, results_id
+from .outputs import is_result, read_tool_part
+from .parts import Pieces, read_part
 
 MISPLACED = "the SDK puts it elsewhere, and so does `dump`"
 RESPONSE, RESULT = 0, 1

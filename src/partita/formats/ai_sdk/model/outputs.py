@@ -5,6 +5,7 @@ from typing import Any, assert_never
 
 from msgspec import UNSET
 
+from partita.formats.ai_sdk.convert.tools import DENIED
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.parts import ForeignPart, UnknownPart
 from partita.types.tools import (
@@ -20,9 +21,8 @@ from partita.types.tools import (
 )
 from partita.types.value import kept, unkept
 
-from .convert_tools import DENIED
-from .model_items import read_item, write_item
-from .model_marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
+from .items import read_item, write_item
+from .marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
 
 TEXTS: Mapping[str, type[TextOutput | ErrorTextOutput]] = {"text": TextOutput, "error-text": ErrorTextOutput}
 VALUES: Mapping[str, type[JsonOutput | ErrorJsonOutput]] = {"json": JsonOutput, "error-json": ErrorJsonOutput}

@@ -27,8 +27,8 @@ from partita.types.messages import (
 from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
 from partita.types.value import unkept
 
-from .ui_downgrade import downgrade
-from .ui_tools import FORMAT, NETWORK_KEY, dump_tool
+from .downgrade import downgrade
+from .tools import FORMAT, NETWORK_KEY, dump_tool
 
 AROUND: Mapping[str, str] = {
     "threadId": "UI messages do not name their thread",

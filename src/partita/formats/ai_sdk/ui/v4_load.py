@@ -50,8 +50,8 @@ from partita.types.reading import closed_tags
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput, ToolState
 from partita.types.value import Extra, kept, unkept
 
-from . import ui_v4_dump
-from .ui_v4_dump import (
+from . import v4_dump as ui_v4_dump
+from .v4_dump import (
     ATTACHMENT,
     BESIDE,
     DATA,

@@ -31,7 +31,7 @@ from partita.types.messages import (
 from partita.types.parts import DataPart, ForeignPart
 from partita.types.value import kept
 
-from .ui_tools import FORMAT, NETWORK_KEY, load_tool
+from .tools import FORMAT, NETWORK_KEY, load_tool
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], Codec[Any]]] = {
     "system": (SystemMessage, SystemContent, Codec(SystemPart)),

@@ -11,6 +11,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
+from partita.formats.ai_sdk.ui.dump import dump_part
 from partita.stream.rules import Version
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part
@@ -24,10 +26,8 @@ from partita.types.parts import (
     TextPart,
 )
 
-from .convert import convert_to_model_messages
-from .model_files import FileData, read_data, write_data
-from .model_marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
-from .ui_dump import dump_part
+from .files import FileData, read_data, write_data
+from .marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
 
 Speaker: TypeAlias = Literal["user", "assistant"]
 FileLike: TypeAlias = FilePart | ReasoningFilePart | ImagePart

@@ -6,10 +6,10 @@ from typing import Final
 from partita.formats.losses import Loss
 from partita.types.json import Json, is_array, is_object, kind_of
 
-from .convert_fields import TrackedFields
-from .convert_parts import is_tool
-from .convert_rules import Rules
-from .convert_tools import is_silent, state_is_told, tool_call
+from .fields import TrackedFields
+from .parts import is_tool
+from .rules import Rules
+from .tools import is_silent, state_is_told, tool_call
 
 _SHOWN: Final = 40
 

@@ -14,8 +14,8 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .schema import check_version, message_schema
 from .schema_checks import Problem, Reading, shown
-from .validate_tools import ToolChecks, ToolSchemas, tool_checks
-from .validate_values import Check, Schema, compiled
+from .tools import ToolChecks, ToolSchemas, tool_checks
+from .values import Check, Schema, compiled
 
 __all__ = ["Schema", "ToolSchemas", "Validation", "Verdict", "validate_ui_messages"]
 

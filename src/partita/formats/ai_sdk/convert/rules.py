@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from .convert_parts import (
+from .parts import (
     Converter,
     bare_file,
     custom,

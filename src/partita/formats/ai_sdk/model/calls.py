@@ -24,9 +24,9 @@ from partita.types.tools import (
     TextOutput,
 )
 
-from .model_marks import amended, difference, note_of, options_of, with_note, with_options
-from .model_outputs import read_output, write_output
-from .model_parts import Pieces, by_way_of_ui
+from .marks import amended, difference, note_of, options_of, with_note, with_options
+from .outputs import read_output, write_output
+from .parts import Pieces, by_way_of_ui
 
 KINDS = {
     "tool-call": "call",

@@ -11,16 +11,16 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec import UNSET
 
 from partita.errors import ConversionError
+from partita.formats.ai_sdk.validate.schema import check_version
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 
-from .convert_fields import Fields, TrackedFields
-from .convert_losses import all_losses
-from .convert_parts import is_data, is_tool, no_part, part_type, present
-from .convert_rules import COMPLETE_STATES, RULES, Rules
-from .convert_tools import ModelTool, ToolCall, answers, said, tool_call
-from .convert_values import is_nullish, joined, spread
-from .schema import check_version
+from .fields import Fields, TrackedFields
+from .losses import all_losses
+from .parts import is_data, is_tool, no_part, part_type, present
+from .rules import COMPLETE_STATES, RULES, Rules
+from .tools import ModelTool, ToolCall, answers, said, tool_call
+from .values import is_nullish, joined, spread
 
 __all__ = ["ConvertDataPart", "ModelTool", "convert_to_model_messages", "convert_with_losses"]
 

@@ -8,8 +8,8 @@ from msgspec import UNSET
 from partita.errors import ConversionError
 from partita.types.json import Json, JsonObject, is_object, kind_of
 
-from .convert_fields import Fields
-from .convert_values import address, is_nullish
+from .fields import Fields
+from .values import address, is_nullish
 
 Converter: TypeAlias = Callable[[Fields], JsonObject]
 

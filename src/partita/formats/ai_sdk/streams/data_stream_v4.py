@@ -22,6 +22,8 @@ from typing import NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError, StreamError
+from partita.formats.ai_sdk.ui.v4_dump import DATA, PROVIDER, REDACTED, SIGNATURE
+from partita.formats.ai_sdk.ui.v4_load import file_url
 from partita.types.chunks import (
     DATA_PREFIX,
     Chunk,
@@ -48,9 +50,6 @@ from partita.types.chunks import (
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.value import kept
-
-from .ui_v4_dump import DATA, PROVIDER, REDACTED, SIGNATURE
-from .ui_v4_load import file_url
 
 Line: TypeAlias = str | bytes | tuple[str, Json]
 """A line of the stream, or what it says: its code and its value."""

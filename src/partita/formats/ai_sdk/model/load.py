@@ -11,6 +11,7 @@ canonical messages is kept in `extra`, or whole as a foreign part.
 from collections.abc import Iterable, Sequence
 
 from partita.errors import ConversionError
+from partita.formats.ai_sdk.validate.schema import check_version
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.types.fold import fold
@@ -26,11 +27,10 @@ from partita.types.messages import (
 from partita.types.parts import TextPart
 from partita.types.tools import ToolResultPart
 
-from .model_marks import conversion, extra_on, message_id, options_of
-from .model_outputs import read_tool_part
-from .model_parts import read_part
-from .model_turns import Turn, misplaced, tool_message
-from .schema import check_version
+from .marks import conversion, extra_on, message_id, options_of
+from .outputs import read_tool_part
+from .parts import read_part
+from .turns import Turn, misplaced, tool_message
 
 ROLES = ("system", "user", "assistant", "tool")
 

@@ -3,9 +3,8 @@
 from base64 import b64encode
 
 from partita.errors import ConversionError, StreamError
+from partita.formats.ai_sdk.convert.values import DATA, address
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
-
-from .convert_values import DATA, address
 
 TAGS = ("data", "url", "reference", "text")
 

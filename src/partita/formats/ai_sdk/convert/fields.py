@@ -5,7 +5,7 @@ from msgspec import UNSET
 from partita.errors import ConversionError
 from partita.types.json import Json, is_array, is_object, kind_of
 
-from .convert_values import is_nullish
+from .values import is_nullish
 
 
 class Fields:

@@ -11,16 +11,16 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError, StreamError
+from partita.formats.ai_sdk.convert.values import json_text
+from partita.formats.ai_sdk.validate.schema import check_version
 from partita.formats.losses import Loss
 from partita.stream.rules import Version
 from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageStart, StepFinish
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, is_object, kind_of
 
-from .convert_values import json_text
 from .full_stream_rules import Rule, rule_of
 from .full_stream_steering import steering_parts
-from .schema import check_version
 
 OnError: TypeAlias = Callable[[Json], str]
 Metadata: TypeAlias = Callable[[JsonObject], Json]

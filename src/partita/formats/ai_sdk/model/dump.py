@@ -9,6 +9,8 @@ nothing, such as one at the beginning, is left out without a word.
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from partita.formats.ai_sdk.ui.dump import dump_message
+from partita.formats.ai_sdk.validate.schema import check_version
 from partita.formats.format import Dumped
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
@@ -22,13 +24,11 @@ from partita.types.messages import (
 )
 from partita.types.parts import SteeringMessagePart
 
-from .model_losses import Losses
-from .model_marks import amended, conversion, message_id, note_of, options_of, results_id, with_options
-from .model_outputs import is_result, write_tool_part
-from .model_parts import Pieces, convert_ui, ui_version, write_part
-from .model_steps import Said, Step, Translate, steps_of
-from .schema import check_version
-from .ui_dump import dump_message
+from .losses import Losses
+from .marks import amended, conversion, message_id, note_of, options_of, results_id, with_options
+from .outputs import is_result, write_tool_part
+from .parts import Pieces, convert_ui, ui_version, write_part
+from .steps import Said, Step, Translate, steps_of
 
 AMBIGUOUS = "another call in the same turn has this id too"
 UNWRITTEN: JsonObject = {"role": "assistant", "content": [None]}

@@ -67,8 +67,8 @@ from partita.types.tools import (
 )
 from partita.types.value import Value, unkept
 
-from .ui_downgrade import DENIED
-from .ui_dump import AROUND, dump_part
+from .downgrade import DENIED
+from .dump import AROUND, dump_part
 
 FORMAT = "ai-sdk-ui-v4"
 """The name of a foreign part, and of the mark on a file that is not where files of its message go."""

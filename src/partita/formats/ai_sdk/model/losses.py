@@ -14,10 +14,10 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message, Part, SystemPart, ToolCallPart, ToolMessage, derive_type
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 
-from .model_calls import is_call, read_call
-from .model_marks import FORMAT, note_on, options_of
-from .model_outputs import read_tool_part
-from .model_parts import Pieces, Speaker, read_part
+from .calls import is_call, read_call
+from .marks import FORMAT, note_on, options_of
+from .outputs import read_tool_part
+from .parts import Pieces, Speaker, read_part
 
 _DISPLAY = "it is for display only"
 _COST = "model messages do not tell what they cost"

@@ -6,15 +6,15 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
+from partita.formats.ai_sdk.ui.dump import dump_message
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage
 from partita.types.parts import SteeringMessagePart, StepStartPart
 
-from .model_calls import write_call
-from .model_marks import note_of
-from .model_outputs import is_result
-from .model_parts import Pieces, convert_part, convert_ui, pieces_of, ui_version, write_part
-from .ui_dump import dump_message
+from .calls import write_call
+from .marks import note_of
+from .outputs import is_result
+from .parts import Pieces, convert_part, convert_ui, pieces_of, ui_version, write_part
 
 Translate: TypeAlias = Callable[[Pieces], Pieces]
 """Turns the pieces of one canonical part into those of another version, or back."""

@@ -1,0 +1,1 @@
+"""Streams of the AI SDK that are not UI message chunks → chunks."""

@@ -1,0 +1,1 @@
+"""What the SDK's schemas accept: single chunks, and whole UI messages."""
