@@ -235,6 +235,7 @@ MERGES: dict[str, tuple[list[object], object]] = {
     "the first value is taken as it is": (["text"], "text"),
     "an array becomes an object by its indices": ([[1, 2], {"b": 3}], {"0": 1, "1": 2, "b": 3}),
     "unsafe keys are skipped": ([{"a": 1}, {"constructor": 1, "__proto__": 2, "b": 2}], {"a": 1, "b": 2}),
+    "a string merged in adds its halves": ([{}, "a😀"], {"0": "a", "1": "\ud83d", "2": "\ude00"}),
     "a number merged in adds nothing": ([{"a": 1}, 5], {"a": 1}),
 }
 

@@ -11,5 +11,5 @@ PICNIC = "picnic.jsonl"
 
 def recorded_stream(name: str = PICNIC) -> Iterator[Chunk]:
     """The chunks of a bundled recording, in order."""
-    for line in files(__package__).joinpath(name).read_bytes().splitlines():
+    for line in files("partita.demo").joinpath(name).read_bytes().splitlines():
         yield decode_chunk(line)

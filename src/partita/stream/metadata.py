@@ -36,6 +36,10 @@ def _members(value: Json) -> Iterator[tuple[str, Json]]:
     """The members JavaScript sees in a value when it spreads it: arrays and strings have numbered ones."""
     if is_object(value):
         yield from value.items()
-    elif is_array(value) or isinstance(value, str):
-        for index, item in enumerate(value):
-            yield str(index), item
+    elif is_array(value):
+        yield from ((str(index), item) for index, item in enumerate(value))
+    elif isinstance(value, str):
+        # JavaScript counts halves of surrogate pairs.
+        halves = value.encode("utf-16-le", "surrogatepass")
+        for index in range(0, len(halves), 2):
+            yield str(index // 2), halves[index : index + 2].decode("utf-16-le", "surrogatepass")
