@@ -6,39 +6,17 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .errors import (
-        ConversionError as ConversionError,
-    )
-    from .errors import (
-        DecodeError as DecodeError,
-    )
-    from .errors import (
-        FormatError as FormatError,
-    )
-    from .errors import (
-        PartitaError as PartitaError,
-    )
-    from .errors import (
-        StreamError as StreamError,
-    )
-    from .formats.ai_sdk.convert.to_model import (
-        ModelTool as ModelTool,
-    )
-    from .formats.ai_sdk.convert.to_model import (
-        convert_to_model_messages as convert_to_model_messages,
-    )
-    from .formats.ai_sdk.validate.validate import (
-        ToolSchemas as ToolSchemas,
-    )
-    from .formats.ai_sdk.validate.validate import (
-        Validation as Validation,
-    )
-    from .formats.ai_sdk.validate.validate import (
-        Verdict as Verdict,
-    )
-    from .formats.ai_sdk.validate.validate import (
-        validate_ui_messages as validate_ui_messages,
-    )
+    from .errors import ConversionError as ConversionError
+    from .errors import DecodeError as DecodeError
+    from .errors import FormatError as FormatError
+    from .errors import PartitaError as PartitaError
+    from .errors import StreamError as StreamError
+    from .formats.ai_sdk.convert.to_model import ModelTool as ModelTool
+    from .formats.ai_sdk.convert.to_model import convert_to_model_messages as convert_to_model_messages
+    from .formats.ai_sdk.validate.validate import ToolSchemas as ToolSchemas
+    from .formats.ai_sdk.validate.validate import Validation as Validation
+    from .formats.ai_sdk.validate.validate import Verdict as Verdict
+    from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
     from .formats.format import Format as Format
@@ -49,304 +27,113 @@ if TYPE_CHECKING:
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
-    from .stream.accumulator import (
-        Accumulator as Accumulator,
-    )
-    from .stream.accumulator import (
-        Diagnostic as Diagnostic,
-    )
-    from .stream.accumulator import (
-        accumulate as accumulate,
-    )
+    from .stream.accumulator import Accumulator as Accumulator
+    from .stream.accumulator import Diagnostic as Diagnostic
+    from .stream.accumulator import accumulate as accumulate
     from .stream.checkpoint import Checkpoint as Checkpoint
+    from .stream.chunk_reader import ChunkReader as ChunkReader
     from .stream.encoder import SseEncoder as SseEncoder
-    from .stream.partial_json import (
-        Parsed as Parsed,
-    )
-    from .stream.partial_json import (
-        PartialJson as PartialJson,
-    )
-    from .stream.partial_json import (
-        parse_partial_json as parse_partial_json,
-    )
+    from .stream.partial_json import Parsed as Parsed
+    from .stream.partial_json import PartialJson as PartialJson
+    from .stream.partial_json import parse_partial_json as parse_partial_json
     from .stream.sse import SseDecoder as SseDecoder
     from .stream.targets import Target as Target
-    from .types.chunks import (
-        ChildChunk as ChildChunk,
-    )
-    from .types.chunks import (
-        ChildMessage as ChildMessage,
-    )
-    from .types.chunks import (
-        Chunk as Chunk,
-    )
-    from .types.chunks import (
-        CustomChunk as CustomChunk,
-    )
-    from .types.chunks import (
-        DataChunk as DataChunk,
-    )
-    from .types.chunks import (
-        ErrorChunk as ErrorChunk,
-    )
-    from .types.chunks import (
-        FileChunk as FileChunk,
-    )
-    from .types.chunks import (
-        MessageAbort as MessageAbort,
-    )
-    from .types.chunks import (
-        MessageFinish as MessageFinish,
-    )
-    from .types.chunks import (
-        MessageMetadata as MessageMetadata,
-    )
-    from .types.chunks import (
-        MessageStart as MessageStart,
-    )
-    from .types.chunks import (
-        NetworkExecutionEnd as NetworkExecutionEnd,
-    )
-    from .types.chunks import (
-        NetworkExecutionStart as NetworkExecutionStart,
-    )
-    from .types.chunks import (
-        ReasoningDelta as ReasoningDelta,
-    )
-    from .types.chunks import (
-        ReasoningEnd as ReasoningEnd,
-    )
-    from .types.chunks import (
-        ReasoningFileChunk as ReasoningFileChunk,
-    )
-    from .types.chunks import (
-        ReasoningStart as ReasoningStart,
-    )
-    from .types.chunks import (
-        SourceDocumentChunk as SourceDocumentChunk,
-    )
-    from .types.chunks import (
-        SourceUrlChunk as SourceUrlChunk,
-    )
-    from .types.chunks import (
-        SteeringMessageChunk as SteeringMessageChunk,
-    )
-    from .types.chunks import (
-        StepFinish as StepFinish,
-    )
-    from .types.chunks import (
-        StepReset as StepReset,
-    )
-    from .types.chunks import (
-        StepStart as StepStart,
-    )
-    from .types.chunks import (
-        TextDelta as TextDelta,
-    )
-    from .types.chunks import (
-        TextEnd as TextEnd,
-    )
-    from .types.chunks import (
-        TextStart as TextStart,
-    )
-    from .types.chunks import (
-        ToolApprovalRequest as ToolApprovalRequest,
-    )
-    from .types.chunks import (
-        ToolApprovalResponse as ToolApprovalResponse,
-    )
-    from .types.chunks import (
-        ToolInputAvailable as ToolInputAvailable,
-    )
-    from .types.chunks import (
-        ToolInputDelta as ToolInputDelta,
-    )
-    from .types.chunks import (
-        ToolInputError as ToolInputError,
-    )
-    from .types.chunks import (
-        ToolInputStart as ToolInputStart,
-    )
-    from .types.chunks import (
-        ToolOutputAvailable as ToolOutputAvailable,
-    )
-    from .types.chunks import (
-        ToolOutputDenied as ToolOutputDenied,
-    )
-    from .types.chunks import (
-        ToolOutputError as ToolOutputError,
-    )
-    from .types.chunks import (
-        UnknownChunk as UnknownChunk,
-    )
-    from .types.codec import (
-        decode as decode,
-    )
-    from .types.codec import (
-        decode_chunk as decode_chunk,
-    )
-    from .types.codec import (
-        decode_message as decode_message,
-    )
-    from .types.codec import (
-        encode as encode,
-    )
-    from .types.codec import (
-        read_chunk as read_chunk,
-    )
-    from .types.codec import (
-        read_message as read_message,
-    )
-    from .types.codec import (
-        to_json as to_json,
-    )
-    from .types.events import (
-        AgentStreamEvent as AgentStreamEvent,
-    )
-    from .types.events import (
-        CancelledEvent as CancelledEvent,
-    )
-    from .types.events import (
-        ChunkEvent as ChunkEvent,
-    )
-    from .types.events import (
-        CompleteEvent as CompleteEvent,
-    )
-    from .types.events import (
-        ErrorEvent as ErrorEvent,
-    )
+    from .types.chunks import ChildChunk as ChildChunk
+    from .types.chunks import ChildMessage as ChildMessage
+    from .types.chunks import Chunk as Chunk
+    from .types.chunks import CustomChunk as CustomChunk
+    from .types.chunks import DataChunk as DataChunk
+    from .types.chunks import ErrorChunk as ErrorChunk
+    from .types.chunks import FileChunk as FileChunk
+    from .types.chunks import MessageAbort as MessageAbort
+    from .types.chunks import MessageFinish as MessageFinish
+    from .types.chunks import MessageMetadata as MessageMetadata
+    from .types.chunks import MessageStart as MessageStart
+    from .types.chunks import NetworkExecutionEnd as NetworkExecutionEnd
+    from .types.chunks import NetworkExecutionStart as NetworkExecutionStart
+    from .types.chunks import ReasoningDelta as ReasoningDelta
+    from .types.chunks import ReasoningEnd as ReasoningEnd
+    from .types.chunks import ReasoningFileChunk as ReasoningFileChunk
+    from .types.chunks import ReasoningStart as ReasoningStart
+    from .types.chunks import SourceDocumentChunk as SourceDocumentChunk
+    from .types.chunks import SourceUrlChunk as SourceUrlChunk
+    from .types.chunks import SteeringMessageChunk as SteeringMessageChunk
+    from .types.chunks import StepFinish as StepFinish
+    from .types.chunks import StepReset as StepReset
+    from .types.chunks import StepStart as StepStart
+    from .types.chunks import TextDelta as TextDelta
+    from .types.chunks import TextEnd as TextEnd
+    from .types.chunks import TextStart as TextStart
+    from .types.chunks import ToolApprovalRequest as ToolApprovalRequest
+    from .types.chunks import ToolApprovalResponse as ToolApprovalResponse
+    from .types.chunks import ToolInputAvailable as ToolInputAvailable
+    from .types.chunks import ToolInputDelta as ToolInputDelta
+    from .types.chunks import ToolInputError as ToolInputError
+    from .types.chunks import ToolInputStart as ToolInputStart
+    from .types.chunks import ToolOutputAvailable as ToolOutputAvailable
+    from .types.chunks import ToolOutputDenied as ToolOutputDenied
+    from .types.chunks import ToolOutputError as ToolOutputError
+    from .types.chunks import UnknownChunk as UnknownChunk
+    from .types.codec import decode as decode
+    from .types.codec import decode_chunk as decode_chunk
+    from .types.codec import decode_message as decode_message
+    from .types.codec import encode as encode
+    from .types.codec import read_chunk as read_chunk
+    from .types.codec import read_message as read_message
+    from .types.codec import to_json as to_json
+    from .types.events import AgentStreamEvent as AgentStreamEvent
+    from .types.events import CancelledEvent as CancelledEvent
+    from .types.events import ChunkEvent as ChunkEvent
+    from .types.events import CompleteEvent as CompleteEvent
+    from .types.events import ErrorEvent as ErrorEvent
     from .types.fold import expand as expand
     from .types.fold import fold as fold
-    from .types.legacy import (
-        LegacyMessage as LegacyMessage,
-    )
-    from .types.legacy import (
-        decode_legacy as decode_legacy,
-    )
-    from .types.legacy import (
-        read_legacy as read_legacy,
-    )
-    from .types.legacy import (
-        upgrade as upgrade,
-    )
-    from .types.messages import (
-        AssistantContent as AssistantContent,
-    )
-    from .types.messages import (
-        AssistantMessage as AssistantMessage,
-    )
-    from .types.messages import (
-        CanonicalMessage as CanonicalMessage,
-    )
-    from .types.messages import (
-        Message as Message,
-    )
-    from .types.messages import (
-        NetworkExecution as NetworkExecution,
-    )
-    from .types.messages import (
-        NetworkResult as NetworkResult,
-    )
-    from .types.messages import (
-        Part as Part,
-    )
-    from .types.messages import (
-        SystemContent as SystemContent,
-    )
-    from .types.messages import (
-        SystemMessage as SystemMessage,
-    )
-    from .types.messages import (
-        ToolCallPart as ToolCallPart,
-    )
-    from .types.messages import (
-        ToolContent as ToolContent,
-    )
-    from .types.messages import (
-        ToolMessage as ToolMessage,
-    )
-    from .types.messages import (
-        UserContent as UserContent,
-    )
-    from .types.messages import (
-        UserMessage as UserMessage,
-    )
-    from .types.parts import (
-        Citation as Citation,
-    )
-    from .types.parts import (
-        CustomPart as CustomPart,
-    )
-    from .types.parts import (
-        DataPart as DataPart,
-    )
-    from .types.parts import (
-        FilePart as FilePart,
-    )
-    from .types.parts import (
-        ForeignPart as ForeignPart,
-    )
-    from .types.parts import (
-        ImagePart as ImagePart,
-    )
-    from .types.parts import (
-        ReasoningFilePart as ReasoningFilePart,
-    )
-    from .types.parts import (
-        ReasoningPart as ReasoningPart,
-    )
-    from .types.parts import (
-        SourceDocumentPart as SourceDocumentPart,
-    )
-    from .types.parts import (
-        SourceUrlPart as SourceUrlPart,
-    )
-    from .types.parts import (
-        SteeringMessagePart as SteeringMessagePart,
-    )
-    from .types.parts import (
-        StepStartPart as StepStartPart,
-    )
-    from .types.parts import (
-        TextPart as TextPart,
-    )
-    from .types.parts import (
-        UnknownPart as UnknownPart,
-    )
+    from .types.legacy import LegacyMessage as LegacyMessage
+    from .types.legacy import decode_legacy as decode_legacy
+    from .types.legacy import read_legacy as read_legacy
+    from .types.legacy import upgrade as upgrade
+    from .types.messages import AssistantContent as AssistantContent
+    from .types.messages import AssistantMessage as AssistantMessage
+    from .types.messages import CanonicalMessage as CanonicalMessage
+    from .types.messages import Message as Message
+    from .types.messages import NetworkExecution as NetworkExecution
+    from .types.messages import NetworkResult as NetworkResult
+    from .types.messages import Part as Part
+    from .types.messages import SystemContent as SystemContent
+    from .types.messages import SystemMessage as SystemMessage
+    from .types.messages import ToolCallPart as ToolCallPart
+    from .types.messages import ToolContent as ToolContent
+    from .types.messages import ToolMessage as ToolMessage
+    from .types.messages import UserContent as UserContent
+    from .types.messages import UserMessage as UserMessage
+    from .types.parts import Citation as Citation
+    from .types.parts import CustomPart as CustomPart
+    from .types.parts import DataPart as DataPart
+    from .types.parts import FilePart as FilePart
+    from .types.parts import ForeignPart as ForeignPart
+    from .types.parts import ImagePart as ImagePart
+    from .types.parts import ReasoningFilePart as ReasoningFilePart
+    from .types.parts import ReasoningPart as ReasoningPart
+    from .types.parts import SourceDocumentPart as SourceDocumentPart
+    from .types.parts import SourceUrlPart as SourceUrlPart
+    from .types.parts import SteeringMessagePart as SteeringMessagePart
+    from .types.parts import StepStartPart as StepStartPart
+    from .types.parts import TextPart as TextPart
+    from .types.parts import UnknownPart as UnknownPart
     from .types.runs import Run as Run
     from .types.schema import json_schema as json_schema
     from .types.schema import schema_components as schema_components
     from .types.threads import Thread as Thread
-    from .types.tools import (
-        Approval as Approval,
-    )
-    from .types.tools import (
-        ContentOutput as ContentOutput,
-    )
-    from .types.tools import (
-        ErrorJsonOutput as ErrorJsonOutput,
-    )
-    from .types.tools import (
-        ErrorTextOutput as ErrorTextOutput,
-    )
-    from .types.tools import (
-        ExecutionDeniedOutput as ExecutionDeniedOutput,
-    )
-    from .types.tools import (
-        InterruptedOutput as InterruptedOutput,
-    )
-    from .types.tools import (
-        JsonOutput as JsonOutput,
-    )
-    from .types.tools import (
-        TextOutput as TextOutput,
-    )
-    from .types.tools import (
-        ToolOutput as ToolOutput,
-    )
-    from .types.tools import (
-        ToolResultPart as ToolResultPart,
-    )
+    from .types.tools import Approval as Approval
+    from .types.tools import ContentOutput as ContentOutput
+    from .types.tools import ErrorJsonOutput as ErrorJsonOutput
+    from .types.tools import ErrorTextOutput as ErrorTextOutput
+    from .types.tools import ExecutionDeniedOutput as ExecutionDeniedOutput
+    from .types.tools import InterruptedOutput as InterruptedOutput
+    from .types.tools import JsonOutput as JsonOutput
+    from .types.tools import TextOutput as TextOutput
+    from .types.tools import ToolOutput as ToolOutput
+    from .types.tools import ToolResultPart as ToolResultPart
     from .types.usage import Usage as Usage
 
 # What is public, by home. Loaded on first use: `import partita` costs next to nothing.
@@ -485,6 +272,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "parse_partial_json",
     ),
     "partita.stream.sse": ("SseDecoder",),
+    "partita.stream.chunk_reader": ("ChunkReader",),
     "partita.stream.targets": ("Target",),
     "partita.stream.encoder": ("SseEncoder",),
     "partita.formats.losses": ("Loss",),
