@@ -29,6 +29,11 @@ def test_all_lists_every_public_name_once() -> None:
     assert len(set(NAMES)) == len(NAMES)
 
 
+def test_no_public_name_is_that_of_a_module() -> None:
+    modules = {path.stem for path in (ROOT / "src" / "partita").iterdir()}
+    assert not modules & set(NAMES)
+
+
 def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse((ROOT / "src" / "partita" / "__init__.py").read_text())
     block = next(node for node in tree.body if isinstance(node, ast.If))

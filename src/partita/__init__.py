@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .formats.format import Format as Format
     from .formats.format import Loaded as Loaded
     from .formats.losses import Loss as Loss
+    from .formats.registry import all_formats as all_formats
     from .formats.registry import convert as convert
-    from .formats.registry import formats as formats
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
@@ -283,7 +283,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Decoder",
     ),
     "partita.formats.registry": (
-        "formats",
+        "all_formats",
         "get_format",
         "convert",
     ),

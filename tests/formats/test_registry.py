@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from partita.errors import FormatError, PartitaError
 from partita.formats import registry
 from partita.formats.format import Format
-from partita.formats.registry import ALIASES, convert, formats, get_format
+from partita.formats.registry import ALIASES, all_formats, convert, get_format
 from partita.types.codec import to_json
 from partita.types.json import Json
 from partita.types.messages import Message, ToolCallPart, text_of
 from tests import canonical, strategies
 
-BOTH_WAYS = sorted(name for name, format_ in formats().items() if format_.load and format_.dump)
-READ = sorted(name for name, format_ in formats().items() if format_.load)
+BOTH_WAYS = sorted(name for name, format_ in all_formats().items() if format_.load and format_.dump)
+READ = sorted(name for name, format_ in all_formats().items() if format_.load)
 
 
 def test_every_alias_leads_to_a_format() -> None:
@@ -32,12 +32,12 @@ def test_an_unknown_format_is_refused_with_a_suggestion() -> None:
 def test_other_packages_add_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = EntryPoint("morse", "tests.formats.test_registry:MORSE", registry.ENTRY_POINTS)
     monkeypatch.setattr(registry, "entry_points", EntryPoints([entry]).select)
-    formats.cache_clear()
+    all_formats.cache_clear()
     try:
         assert get_format("morse") is MORSE
     finally:
         monkeypatch.undo()
-        formats.cache_clear()
+        all_formats.cache_clear()
 
 
 MORSE = Format("morse", "dots and dashes")

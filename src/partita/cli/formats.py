@@ -2,8 +2,7 @@
 
 import click
 
-from partita.formats.registry import ALIASES
-from partita.formats.registry import formats as all_formats
+from partita.formats.registry import ALIASES, all_formats
 
 
 @click.command(short_help="List everything that can be read and written.")

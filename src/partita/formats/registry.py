@@ -38,7 +38,7 @@ ALIASES: Mapping[str, str] = {
 
 
 @cache
-def formats() -> Mapping[str, Format]:
+def all_formats() -> Mapping[str, Format]:
     """Every format by name: ours, then those that other packages bring."""
     found = {format_.name: format_ for format_ in _own()}
     for entry in entry_points(group=ENTRY_POINTS):
@@ -49,7 +49,7 @@ def formats() -> Mapping[str, Format]:
 
 def get_format(name: str) -> Format:
     """The format of that name or alias."""
-    known = formats()
+    known = all_formats()
     full = ALIASES.get(name, name)
     if full not in known:
         near = get_close_matches(name, [*known, *ALIASES], n=1)
