@@ -1,4 +1,4 @@
-"""Every Python block of the documentation runs, and prints what it says after `#>`."""
+"""Every Python block of the documentation runs, and prints what it says after `# >`."""
 
 import contextlib
 import io
@@ -28,7 +28,7 @@ def test_a_block_prints_what_it_says(name: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(block, name, "exec"), {"__name__": "__main__"})
-    assert printed.getvalue().splitlines() == re.findall(r"^#> ?(.*)$", block, re.MULTILINE)
+    assert printed.getvalue().splitlines() == re.findall(r"^# > ?(.*)$", block, re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
