@@ -12,6 +12,7 @@ from typing import assert_never
 from partita.formats.ai_sdk.ui.dump import dump_message
 from partita.formats.ai_sdk.validate.schema import check_version
 from partita.formats.format import Dumped
+from partita.formats.losses import Loss
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -22,7 +23,7 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import SteeringMessagePart
+from partita.types.parts import SteeringMessagePart, TextPart
 
 from .losses import Losses
 from .marks import amended, conversion, message_id, note_of, options_of, results_id, with_options
@@ -76,7 +77,7 @@ class _Writer:
             path = f"$[{index}]"
             match message:
                 case SystemMessage():
-                    self._system(message, path)
+                    self._system(message, path, superseded=last_user > 0)
                 case UserMessage():
                     self._user(message, path)
                 case AssistantMessage():
@@ -104,16 +105,20 @@ class _Writer:
 
     # System, user and tool messages
 
-    def _system(self, message: SystemMessage, path: str) -> None:
+    def _system(self, message: SystemMessage, path: str, *, superseded: bool) -> None:
         id_ = self._end_turn()
         ui = dump_message(message, path, [], ui_version(self.version))
-        converted = convert_ui(ui, self.version, path)[0]
+        # Wherever it stands, a user message makes version 7 look closer at every part.
+        converted = convert_ui(ui, self.version, path, superseded)[0]
         options, around = options_of(converted), message.content.provider_metadata
         if around is not None:
             options = {**around, **(options or {})}
         raw = self._emit("system", converted["content"], options, note_of(message))
         for index, part in enumerate(message.parts):
             self.losses.system_part(part, f"{path}.content.parts[{index}]", options_of(raw) or {})
+        if sum(isinstance(part, TextPart) for part in message.parts) > 1:
+            why = "the content of a system message is one string"
+            self.losses.told.append(Loss(f"{path}.content.parts", "where one text ends", why))
         self.losses.message(message, path, id_, raw)
 
     def _user(self, message: UserMessage, path: str) -> None:
