@@ -22,8 +22,8 @@ from typing import NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError, StreamError
-from partita.formats.ai_sdk.ui.v4_dump import DATA, PROVIDER, REDACTED, SIGNATURE
 from partita.formats.ai_sdk.ui.v4_load import file_url
+from partita.formats.ai_sdk.ui.v4_shape import DATA, PROVIDER, REDACTED, SIGNATURE
 from partita.types.chunks import (
     DATA_PREFIX,
     Chunk,

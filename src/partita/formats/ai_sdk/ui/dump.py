@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss
+from partita.stream.encoder import NETWORK_KEY
 from partita.stream.rules import Version
 from partita.types.codec import to_json
 from partita.types.fold import fold
@@ -28,7 +29,7 @@ from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
 from partita.types.value import unkept
 
 from .downgrade import downgrade
-from .tools import FORMAT, NETWORK_KEY, dump_tool
+from .tools import FORMAT, dump_tool
 
 AROUND: Mapping[str, str] = {
     "threadId": "UI messages do not name their thread",

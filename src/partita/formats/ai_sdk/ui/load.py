@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
+from partita.stream.encoder import NETWORK_KEY
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
@@ -31,7 +32,7 @@ from partita.types.messages import (
 from partita.types.parts import DataPart, ForeignPart
 from partita.types.value import kept
 
-from .tools import FORMAT, NETWORK_KEY, load_tool
+from .tools import FORMAT, load_tool
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], Codec[Any]]] = {
     "system": (SystemMessage, SystemContent, Codec(SystemPart)),

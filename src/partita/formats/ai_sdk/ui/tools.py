@@ -26,7 +26,6 @@ from partita.types.tools import (
 from partita.types.value import kept, unkept
 
 FORMAT = "ai-sdk-ui"
-NETWORK_KEY = "networkExecution"
 
 NAMES: Mapping[str, str] = {
     "toolCallId": "id",

@@ -50,8 +50,8 @@ from partita.types.reading import closed_tags
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput, ToolState
 from partita.types.value import Extra, kept, unkept
 
-from . import v4_dump as ui_v4_dump
-from .v4_dump import (
+from . import v4_shape
+from .v4_shape import (
     ATTACHMENT,
     BESIDE,
     DATA,
@@ -69,7 +69,7 @@ from .v4_dump import (
     written_time,
 )
 
-STATES: Mapping[str, ToolState] = {name: state for state, name in ui_v4_dump.STATES.items()}
+STATES: Mapping[str, ToolState] = {name: state for state, name in v4_shape.STATES.items()}
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], frozenset[str]]] = {
     "system": (SystemMessage, SystemContent, frozenset({"text"})),
