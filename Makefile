@@ -40,6 +40,7 @@ typescript: .venv/installed ## Write the TypeScript types of the web page anew
 
 docs: .venv/installed ## Write the generated pages of the documentation anew
 	$(BIN)/python docs/generate.py > docs/reference.md
+	$(BIN)/python docs/picture.py > docs/tour.svg
 
 format: .venv/installed ## Format the code
 	$(BIN)/ruff format .

@@ -1,0 +1,28 @@
+"""Writes `docs/tour.svg`: the message of the tour, as a terminal draws it.
+
+python docs/picture.py > docs/tour.svg
+"""
+
+import io
+import re
+
+from rich.console import Console
+
+from partita import Accumulator
+from partita.cli.draw import draw_message
+from partita.demo import recorded_stream
+
+
+def picture() -> str:
+    """The drawing, without fonts from elsewhere."""
+    console = Console(record=True, width=92, file=io.StringIO(), force_terminal=True)
+    accumulator = Accumulator()
+    for chunk in recorded_stream():
+        accumulator.feed(chunk)
+    console.print(draw_message(accumulator.finish()))
+    svg = console.export_svg(title="partita tour", unique_id="tour")
+    return re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    print(picture())
