@@ -52,6 +52,8 @@ def accumulate(case: JsonObject, version: Version) -> JsonObject:
         error = stream_error(refusal)
     except RefusedError as refusal:
         error = {"name": refusal.name, "message": str(refusal)}
+    except DecodeError as refusal:
+        error = {"name": "DecodeError", "message": str(refusal)}
     result = reader.result(error)
     if "chunks" in case:
         problems = (chunk_problems(chunk, version) for chunk in case["chunks"])
@@ -236,11 +238,12 @@ def main() -> None:
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():
             continue
+        case = loads(line)
         try:
-            result = run(arguments.job, loads(line), version)
+            result = run(arguments.job, case, version)
         except PartitaError as error:
             print(f"line {number}: {error}", file=sys.stderr)
-            sys.exit(1)
+            result = {"id": case["id"], "error": {"name": type(error).__name__, "message": str(error)}}
         sys.stdout.buffer.write(dumps(result) + b"\n")
 
 
