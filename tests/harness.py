@@ -65,7 +65,7 @@ def accumulate(case: JsonObject, version: Version) -> JsonObject:
 
 def _is_reader_error(error: JsonObject | None) -> bool:
     """The parser runs ahead of the reader, so how far it was when the reader stopped says nothing."""
-    return error is not None and error["name"] == "AI_UIMessageStreamError"
+    return error is not None and error["name"] in ("AI_UIMessageStreamError", "TypeError")
 
 
 class Reader:

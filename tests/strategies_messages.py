@@ -268,13 +268,19 @@ ONLY_IN_7: tuple[JsonObject, ...] = (
     {"type": "steering-message", "id": "user-1", "parts": []},
 )
 
+
+def _copies(values: tuple[Json, ...]) -> st.SearchStrategy[Json]:
+    """One of the values, to be broken further without breaking the table it is from."""
+    return st.sampled_from(values).map(deepcopy)
+
+
 Break: TypeAlias = Callable[[st.DrawFn, JsonObject], None]
 
 
 @st.composite
 def _broken_messages(draw: st.DrawFn, version: int) -> Json:
     if draw(st.integers(0, 15)) == 15:
-        return draw(st.sampled_from(NOT_MESSAGES))
+        return draw(_copies(NOT_MESSAGES))
     messages: list[JsonObject] = deepcopy(draw(ui_messages(version, valid=True)))
     for _ in range(draw(st.integers(1, 2))):
         message = draw(st.sampled_from(messages))
@@ -289,7 +295,7 @@ def _broken_messages(draw: st.DrawFn, version: int) -> Json:
 def _break_part(draw: st.DrawFn, parts: list[Json]) -> None:
     place = draw(st.integers(0, len(parts) - 1))
     if not is_object(parts[place]) or draw(st.integers(0, 7)) == 7:
-        parts[place] = draw(st.sampled_from((*WRONG, *ONLY_IN_7)))
+        parts[place] = draw(_copies((*WRONG, *ONLY_IN_7)))
     else:
         draw(st.sampled_from(BREAK_PART))(draw, parts[place])
 
@@ -301,7 +307,7 @@ def _drop_field(draw: st.DrawFn, value: JsonObject) -> None:
 
 def _spoil_field(draw: st.DrawFn, value: JsonObject) -> None:
     if value:
-        value[draw(st.sampled_from(sorted(value)))] = draw(st.sampled_from(WRONG))
+        value[draw(st.sampled_from(sorted(value)))] = draw(_copies(WRONG))
 
 
 def _add_field(draw: st.DrawFn, value: JsonObject) -> None:
@@ -330,7 +336,7 @@ def _spoil_url(draw: st.DrawFn, part: JsonObject) -> None:
 
 def _add_never(draw: st.DrawFn, part: JsonObject) -> None:
     """A field that the part's state must not have."""
-    part[draw(st.sampled_from(NEVER_FIELDS))] = draw(st.sampled_from(WRONG))
+    part[draw(st.sampled_from(NEVER_FIELDS))] = draw(_copies(WRONG))
 
 
 BREAK_MESSAGE: tuple[Break, ...] = (_drop_field, _spoil_field, _add_field, _spoil_role, _empty_parts)
