@@ -129,7 +129,7 @@ def test_convert_says_when_nothing_is_lost() -> None:
 
 BAD: dict[str, tuple[list[str], bytes, str]] = {
     "nothing at all": (["fold"], b"", "empty"),
-    "truncated JSON": (["fold"], lines(HELLO) + b'{"type":', "line 6"),
+    "truncated JSON": (["fold"], lines(HELLO) + b'{"type":', "at: line 6, column 9"),
     "truncated JSON in an event": (["fold"], b'data: {"type":\n\n', "event 0"),
     "a forbidden key in an event": (["fold"], b'data: {"type":"start","__proto__":{}}\n\n', "event 0"),
     "a wrong type": (["fold"], b'{"type":"text-start","id":5}\n', "$.id"),
@@ -145,7 +145,7 @@ BAD: dict[str, tuple[list[str], bytes, str]] = {
         b'[{"role":"bot","parts":[]}]',
         "$[0].role",
     ),
-    "depth 10,000": (["convert", "--to", "ui"], b"[" * 10_000 + b"]" * 10_000, "deep"),
+    "depth 10,000": (["convert", "--to", "ui"], b"[" * 10_000 + b"]" * 10_000, "at: the JSON document"),
     "numbers no double can hold": (["fold"], b'{"type":"data-x","data":1e999}', "range"),
 }
 
@@ -156,6 +156,7 @@ def test_bad_input_gets_a_clear_error(arguments: list[str], stdin: bytes, told: 
     assert result.exit_code == 1
     assert result.stdout == ""
     assert told in result.stderr
+    assert "hint:" in result.stderr
     assert "Traceback" not in result.stderr
 
 

@@ -13,8 +13,6 @@ from tests.harness import run
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
 
-pytestmark = pytest.mark.usefixtures("real")
-
 
 def check(real: RealPackage, op: str, version: Version, case: JsonObject) -> None:
     theirs = real.ask({"op": op, "version": version, **case})

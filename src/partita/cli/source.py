@@ -92,10 +92,15 @@ def _parsed(text: str | bytes, where: str) -> Json:
     try:
         return secure_loads(text) if isinstance(text, str) else loads(text)
     except DecodeError as error:
-        error.where = f"{where}, {error.where}" if error.where else where
+        inside = error.where.removeprefix("line 1, ")  # of a text that is one line of many
+        error.where = f"{where}, {inside}" if inside else where
         raise
 
 
 def _document(text: bytes) -> Iterator[Json]:
-    value = loads(text)
+    try:
+        value = loads(text)
+    except DecodeError as error:
+        error.where = error.where or "the JSON document"
+        raise
     yield from value if is_array(value) else [value]
