@@ -151,6 +151,22 @@ TOLD: dict[str, tuple[list[Message], str]] = {
         [ToolMessage(id="t", content=[ToolResultPart("c", "w", TextOutput("x"))])],
         "$[0]",
     ),
+    "a result without its call, in a sub-agent": (
+        [
+            AssistantMessage(
+                id="m",
+                content=[
+                    ToolCallPart(
+                        "c",
+                        "task",
+                        "input-available",
+                        children=(ToolMessage(id="t", content=[ToolResultPart("x", "w", TextOutput("y"))]),),
+                    )
+                ],
+            )
+        ],
+        "children[0]",
+    ),
 }
 
 

@@ -46,13 +46,17 @@ AROUND: Mapping[str, str] = {
 def dump(messages: Sequence[Message], version: Version = 7) -> Dumped:
     """Messages as the list that `useChat` takes."""
     losses: list[Loss] = []
-    folded = fold(messages)
-    payload = [
-        dump_message(message, f"$[{index}]", losses, version)
-        for index, message in enumerate(folded)
-        if not _is_orphan(message, f"$[{index}]", losses)
+    return Dumped(_dump_all(messages, "$", losses, version), tuple(losses))
+
+
+def _dump_all(
+    messages: Sequence[Message], path: str, losses: list[Loss], version: Version
+) -> list[JsonObject]:
+    return [
+        dump_message(message, f"{path}[{index}]", losses, version)
+        for index, message in enumerate(fold(messages))
+        if not _is_orphan(message, f"{path}[{index}]", losses)
     ]
-    return Dumped(payload, tuple(losses))
 
 
 def _is_orphan(message: Message, path: str, losses: list[Loss]) -> bool:
@@ -101,10 +105,7 @@ def dump_part(part: Part, path: str, losses: list[Loss], version: Version) -> Js
         case ToolCallPart():
             result: Json = dump_tool(part, path, losses)
             if part.children:
-                result["childMessages"] = [
-                    dump_message(child, f"{path}.children[{index}]", losses, version)
-                    for index, child in enumerate(part.children)
-                ]
+                result["childMessages"] = _dump_all(part.children, f"{path}.children", losses, version)
         case DataPart():
             result = _dump_data(part)
         case ImagePart():
@@ -141,7 +142,7 @@ def _dump_network(
     """A network execution as clients can draw it; the whole of it rides along, so nothing is lost."""
     result = network.final_result
     drawn: list[Loss] = []  # what the drawing leaves out is no loss: the whole rides in the metadata
-    children = [dump_message(child, path, drawn, version) for child in (result.messages if result else ())]
+    children = _dump_all(result.messages if result else (), path, drawn, version)
     part: JsonObject = {
         "type": "dynamic-tool",
         "toolCallId": f"{message.id}:network",
