@@ -57,6 +57,30 @@ GUESSES: dict[str, tuple[Json, str]] = {
         [{"type": "start"}, {"type": "text-delta", "id": "a", "text": "x"}],
         "ai-sdk-full-stream-v7",
     ),
+    "a row of Mastra's table": (
+        [{"id": "1", "thread_id": "t", "role": "user", "content": '{"format":2,"parts":[]}'}],
+        "mastra-v2",
+    ),
+    "an invocation in a content": (
+        [{"role": "assistant", "content": {"format": 2, "parts": [{"type": "tool-invocation"}]}}],
+        "mastra-v2",
+    ),
+    "a core message of a thread": (
+        [{"role": "user", "threadId": "t", "type": "text", "content": "hi"}],
+        "mastra-v1",
+    ),
+    "a row of a session": (
+        [{"id": "1", "sessionId": "s", "role": "user", "data": '{"parts":[]}'}],
+        "cherry",
+    ),
+    "a row of an agent": (
+        [{"id": "1", "execution_id": "e", "prompt": "go", "result": "done", "model": "m"}],
+        "smithers",
+    ),
+    "text and a time": (
+        [{"role": "agent", "content": "hi", "created_at": "2026-01-01T00:00:00Z"}],
+        "plain",
+    ),
 }
 
 

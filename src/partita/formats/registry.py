@@ -13,6 +13,7 @@ from partita.types.json import Json, is_array
 from partita.types.legacy import read_legacy, upgrade
 from partita.types.messages import Message
 
+from . import plain
 from .ai_sdk.model import core_v4
 from .ai_sdk.model import dump as model_dump
 from .ai_sdk.model import load as model_load
@@ -22,8 +23,12 @@ from .ai_sdk.ui import dump as ui_dump
 from .ai_sdk.ui import load as ui_load
 from .ai_sdk.ui import v4_dump as ui_v4_dump
 from .ai_sdk.ui import v4_load as ui_v4_load
+from .cherry import load as cherry_load
 from .chunks import ChunkDecoder
 from .format import Dumped, Format, Loaded
+from .mastra import v1 as mastra_v1
+from .mastra import v2 as mastra_v2
+from .smithers import load as smithers_load
 
 ENTRY_POINTS = "partita.formats"
 
@@ -92,6 +97,11 @@ def _own() -> list[Format]:
             )
             for v in versions
         ),
+        Format("mastra-v2", "Mastra V2 messages and table rows", mastra_v2.load),
+        Format("mastra-v1", "Mastra V1 messages", mastra_v1.load),
+        Format("cherry", "Cherry Studio session messages (rows)", cherry_load.load),
+        Format("smithers", "Smithers agents, events and memory (rows)", smithers_load.load),
+        Format("plain", "rows of plain text, marked as reconstructed", plain.load),
         Format("ai-sdk-chunks", "AI SDK UI message chunks, and ours", decoder=ChunkDecoder),
         Format("ai-sdk-data-stream-v4", "AI SDK 4 data stream lines", decoder=DataStreamDecoder),
         *(

@@ -154,7 +154,88 @@ def _is_full_stream_part(event: JsonObject) -> bool:
     return type_ in _FULL_STREAM and _FULL_STREAM[type_] in event and "toolCallId" not in event
 
 
+def _is_cherry(row: JsonObject) -> bool:
+    """A row of a session, whose `data` or `content` is as Cherry Studio writes it, parsed or still text."""
+    in_session = bool({"sessionId", "session_id"} & row.keys())
+    for name, members in (("data", {"parts"}), ("content", {"blocks", "aiSDKChunks"})):
+        value: Json = row.get(name)
+        if isinstance(value, str):
+            shows = in_session and value.lstrip().startswith("{")
+        else:
+            shows = is_object(value) and bool(members & value.keys())
+        if shows and _has_role(row):
+            return True
+    return False
+
+
+def _is_smithers(row: JsonObject) -> bool:
+    if {"contentJson", "content_json"} & row.keys():
+        return _has_role(row)
+    tables = ("agents", "events", "toolCalls", "agent_stream_events", "tool_calls")
+    signs = ({"execution_id", "prompt"}, {"agent_id", "event_type"}, {"agent_id", "tool_name"})
+    return any(is_array(row.get(name)) for name in tables) or any(sign <= row.keys() for sign in signs)
+
+
+def _is_plain(row: JsonObject) -> bool:
+    return (
+        _is_model(row) and isinstance(row["content"], str) and bool({"createdAt", "created_at"} & row.keys())
+    )
+
+
+def _v2_content(message: JsonObject) -> JsonObject:
+    content: Json = message.get("content")
+    return content if _has_role(message) and is_object(content) and is_array(content.get("parts")) else {}
+
+
+def _any_v2_part(test: Callable[[JsonObject], bool]) -> Callable[[JsonObject], bool]:
+    return lambda message: any(test(part) for part in _parts(_v2_content(message)))
+
+
+def _has_v2_mirrors(message: JsonObject) -> bool:
+    return bool({"toolInvocations", "experimental_attachments", "annotations"} & _v2_content(message).keys())
+
+
+def _has_v2_type(message: JsonObject) -> bool:
+    return bool(_v2_content(message)) and message.get("type") not in (None, "text", "tool", "event")
+
+
+def _is_network_text(part: JsonObject) -> bool:
+    text: Json = part.get("text")
+    return isinstance(text, str) and text.startswith('{"isNetwork":true')
+
+
+def _is_mastra_row(message: JsonObject) -> bool:
+    return _has_role(message) and "thread_id" in message and isinstance(message.get("content"), str)
+
+
+def _is_mastra_v1(message: JsonObject) -> bool:
+    is_typed = message.get("type") in ("text", "tool-call", "tool-result")
+    return _is_model(message) and (is_typed or bool({"threadId", "resourceId"} & message.keys()))
+
+
 SIGNS: tuple[Sign, ...] = (
+    Sign("mastra-v2", 0.97, "a signal", lambda message: message.get("role") == "signal"),
+    Sign("mastra-v2", 0.97, "a type that rows of Mastra have", _has_v2_type),
+    Sign("mastra-v2", 0.97, "members of version 4 beside the parts", _has_v2_mirrors),
+    Sign(
+        "mastra-v2",
+        0.97,
+        "parts of version 4 in a content",
+        _any_v2_part(_has_type(("tool-invocation", "source"))),
+    ),
+    Sign(
+        "mastra-v2",
+        0.97,
+        "files, reasoning or times of Mastra's parts",
+        _any_v2_part(_has_member("mimeType", "details", "createdAt")),
+    ),
+    Sign("mastra-v2", 0.97, "a network in a text", _any_v2_part(_is_network_text)),
+    Sign("mastra-v2", 0.97, "a row with a thread and a text column", _is_mastra_row),
+    Sign("mastra-v2", 0.6, "a content with parts", lambda message: bool(_v2_content(message))),
+    Sign("mastra-v1", 0.95, "a core content with a thread or a type", _is_mastra_v1),
+    Sign("cherry", 0.9, "a row of a session, with parts, blocks or chunks", _is_cherry),
+    Sign("smithers", 0.9, "columns of Smithers' tables", _is_smithers),
+    Sign("plain", 0.55, "a role, plain text and a time", _is_plain),
     Sign("canonical", 0.95, "the content is an object with parts", _is_canonical),
     Sign("legacy", 0.9, "one content and a timestamp", _is_legacy),
     Sign("ai-sdk-ui-v4", 0.95, "members that version 4 alone has", _is_v4_message),

@@ -1,0 +1,1 @@
+"""Session messages of Cherry Studio, of every generation."""

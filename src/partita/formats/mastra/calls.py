@@ -1,0 +1,141 @@
+"""Tool invocations of V2 → canonical tool calls, and the approvals that wait in the metadata.
+
+A call that waits has its state in its part since 2026-04, and in the metadata of its message before that.
+There it stays, whatever the part then says.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.formats.ai_sdk.ui.v4_shape import BESIDE
+from partita.types.codec import Codec
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import ToolCallPart
+from partita.types.tools import (
+    Approval,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolState,
+)
+
+from .notes import extra_of, with_note
+
+STATES: Mapping[str, ToolState] = {
+    "partial-call": "input-streaming",
+    "call": "input-available",
+    "result": "output-available",
+    "approval-requested": "approval-requested",
+    "approval-responded": "approval-responded",
+    "output-error": "output-error",
+    "output-denied": "output-denied",
+}
+
+BESIDE_FIELDS: Mapping[str, tuple[str, type]] = {
+    "providerExecuted": ("provider_executed", bool),
+    "preliminary": ("preliminary", bool),
+    "title": ("title", str),
+    "providerMetadata": ("call_provider_metadata", dict),
+}
+"""Members of the part around an invocation: the fields they fill, and of which kind they must be."""
+
+WAITING = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
+"""Metadata that names calls that wait for a person."""
+
+SUSPENSION = ("type", "suspendPayload", "resumeSchema")
+"""What a suspended call shows to the person it waits for."""
+
+_APPROVAL: Codec[Approval] = Codec(Approval)
+
+
+def output_of(result: Json, *, failed: bool = False) -> ToolOutput:
+    """The typed output that a bare result stands for."""
+    if isinstance(result, str):
+        return ErrorTextOutput(result) if failed else TextOutput(result)
+    return ErrorJsonOutput(result) if failed else JsonOutput(result)
+
+
+def read_invocation(raw: JsonObject) -> ToolCallPart | None:
+    """The call of a `tool-invocation` part; `None` when it is not one."""
+    call: Json = raw.get("toolInvocation")
+    if not is_object(call):
+        return None
+    match call:
+        case {"toolCallId": str(id_), "toolName": str(name), "state": str(state), **rest} if state in STATES:
+            fields: JsonObject = {"input": rest.pop("args", UNSET), "raw_input": rest.pop("rawInput", UNSET)}
+            note: JsonObject = {}
+            canonical, output = _outcome(state, rest, note)
+            fields |= {"output": output, "approval": _approval(rest)}
+            beside = {key: item for key, item in raw.items() if key not in ("type", "toolInvocation")}
+            for key, (field, kind) in BESIDE_FIELDS.items():
+                if isinstance(beside.get(key), kind):
+                    fields[field] = beside.pop(key)
+            rest |= {BESIDE + key: item for key, item in beside.items()}
+            return ToolCallPart(id_, name, canonical, extra=extra_of(rest, note, ToolCallPart), **fields)
+        case _:
+            return None
+
+
+def _outcome(state: str, rest: JsonObject, note: JsonObject) -> tuple[ToolState, ToolOutput | None]:
+    """The state and the output, taken out of `rest`. Older rows tell a failure as a result."""
+    if state == "result" and "result" in rest:
+        if rest.get("isError") is True:
+            del rest["isError"]
+            note["state"] = state
+            return "output-error", output_of(rest.pop("result"), failed=True)
+        return STATES[state], output_of(rest.pop("result"))
+    if state == "output-error" and isinstance(rest.get("errorText"), str):
+        return STATES[state], ErrorTextOutput(rest.pop("errorText"))
+    return STATES[state], None
+
+
+def _approval(rest: JsonObject) -> Approval | None:
+    if not is_object(rest.get("approval")):
+        return None
+    try:
+        approval = _APPROVAL.read(rest["approval"])
+    except DecodeError:
+        return None
+    if None in rest["approval"].values():  # which a field would take for absent
+        return None
+    del rest["approval"]
+    return approval
+
+
+def waiting_calls(metadata: Json) -> dict[str, Approval]:
+    """The approvals that calls wait for, by the id of the call."""
+    found: dict[str, Approval] = {}
+    if not is_object(metadata):
+        return found
+    for name in WAITING:
+        entries: Json = metadata.get(name)
+        for key, entry in entries.items() if is_object(entries) else ():
+            if is_object(entry):
+                stated = entry.get("toolCallId")
+                call_id = stated if isinstance(stated, str) else key
+                found.setdefault(call_id, _asked(call_id, entry))
+    return found
+
+
+def _asked(call_id: str, entry: JsonObject) -> Approval:
+    """The approval that clients of version 6 see: named after the run and the call."""
+    run_id = entry.get("runId")
+    id_ = f"{run_id}::{call_id}" if isinstance(run_id, str) else call_id
+    shown = {key: entry[key] for key in SUSPENSION if key in entry}
+    return Approval(id_, descriptor=shown if entry.get("type") == "suspension" else UNSET)
+
+
+def with_approval(part: Any, waiting: Mapping[str, Approval]) -> Any:
+    """A part, as a call that asks for approval if it is one that waits."""
+    if not isinstance(part, ToolCallPart) or part.state != "input-available" or part.id not in waiting:
+        return part
+    if part.approval is not None or part.output is not None:
+        return part
+    asked = replace(part, state="approval-requested", approval=waiting[part.id])
+    return with_note(asked, {"state": "waiting"})

@@ -1,0 +1,175 @@
+"""What networks leave in texts → structure: executions, routing decisions, and the feedback of checks.
+
+`agent.network()` stores each run of an agent, a workflow or a tool as one assistant message whose text is
+JSON. It is parsed whole, never looked for by a substring: prose may speak of networks too. And only an
+assistant's text is: a user may paste what a network wrote.
+
+- An execution goes to `network_execution`, where it is shown. A second one in the same message, which
+  Mastra makes when it joins messages, becomes a `network-execution` data part.
+- A decision of the router becomes a `network-routing` data part; a message of nothing else is an internal
+  event.
+- The feedback of a check, told by the metadata alone, is internal.
+
+Nothing of the JSON is lost: members without a name here go to `extra`, and notes say what the values do not
+tell themselves.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    NetworkExecution,
+)
+from partita.types.parts import DataPart, StepStartPart, TextPart
+from partita.types.value import FOREIGN, Extra, kept
+
+from .notes import with_note
+from .payload import names_of, read_payload
+
+EXECUTION = "network-execution"
+ROUTING = "network-routing"
+"""Names of data parts."""
+
+FIELD = f"{FOREIGN}networkExecution"
+"""A content's field for executions, which Mastra planned and never wrote, as `extra` keeps it."""
+
+FEEDBACK = ("completionResult", "isTaskCompleteResult")
+"""Metadata of messages in which a check says whether the task is done."""
+
+
+def read_network(text: str) -> NetworkExecution | None:
+    """The execution that a text is; `None` when it is any other text."""
+    payload = _payload(text)
+    return None if payload is None or not _is_network(payload) else execution_of(payload)
+
+
+def execution_of(payload: JsonObject) -> NetworkExecution | None:
+    """The execution that a payload tells, with the networks inside it read too."""
+    execution = read_payload(payload)
+    if execution is None or execution.final_result is None:
+        return execution
+    messages = tuple(structured(message) or message for message in execution.final_result.messages)
+    return replace(execution, final_result=replace(execution.final_result, messages=messages))
+
+
+def structured(message: Message) -> Message | None:
+    """The message with what a network left in its texts as structure; `None` when there is nothing to do."""
+    if not isinstance(message, AssistantMessage):
+        return None
+    result = _with_structure(message)
+    if not result.internal and _is_feedback(result.content.metadata):
+        result = replace(result, internal=True)
+    return None if result is message else result
+
+
+def _with_structure(message: AssistantMessage) -> AssistantMessage:
+    content, field = _without_field(message.content)
+    read = [_read_part(part) for part in content.parts]
+    if field is None and all(result is None for result in read):
+        return message
+    network = content.network_execution or field
+    note: JsonObject = {} if field is None else {"network": {"field": True}}
+    parts: list[AssistantPart] = []
+    for place, (part, result) in enumerate(zip(content.parts, read, strict=True)):
+        if result is None:
+            parts.append(part)
+        elif not isinstance(result, NetworkExecution):
+            parts.append(_data_part(ROUTING, result, part))
+        elif network is None:
+            network = result
+            note["network"] = _stood(part, place if len(read) > 1 else None)
+        else:
+            parts.append(_data_part(EXECUTION, to_json(result), part))
+    content = _without_repetition(content, read, note)
+    content = replace(content, parts=tuple(parts), network_execution=network)
+    noted = {key: item for key, item in note.items() if item != {}}
+    done = replace(message, content=with_note(content, noted) if noted else content)
+    is_decision = network is None and all(map(_is_routing_part, parts))
+    return replace(done, type="event", internal=True) if is_decision else done
+
+
+def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
+    """The execution or the decision that a text is."""
+    payload = _payload(part.text) if isinstance(part, TextPart) else None
+    if payload is None:
+        return None
+    if _is_network(payload):
+        return execution_of(payload)
+    _, names = names_of(payload)
+    is_decision = {*names, "prompt", "selectionReason"} <= payload.keys()
+    return payload if is_decision else None
+
+
+def _payload(text: str) -> JsonObject | None:
+    """The object that a whole text is. What breaks off is damaged text."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = loads(text)
+    except DecodeError:
+        return None
+    return value if is_object(value) else None
+
+
+def _is_network(payload: JsonObject) -> bool:
+    return payload.get("isNetwork") is True
+
+
+def _without_field(content: AssistantContent) -> tuple[AssistantContent, NetworkExecution | None]:
+    """The content without the field that Mastra once planned for executions, and what it told."""
+    extra: JsonObject = dict(content.extra or {})
+    payload = extra.pop(FIELD, None)
+    if content.network_execution is not None or not is_object(payload) or not _is_network(payload):
+        return content, None
+    execution = execution_of(payload)
+    if execution is None:
+        return content, None
+    return replace(content, extra=Extra(extra) if extra else None), execution
+
+
+def _data_part(name: str, data: Json, part: AssistantPart) -> DataPart:
+    """A text as data, with what stood around it."""
+    around = _around(part)
+    metadata = around.pop("providerMetadata", None)
+    return DataPart(name, data, provider_metadata=metadata, extra=kept(around, DataPart))
+
+
+def _stood(part: AssistantPart, place: int | None) -> JsonObject:
+    """A note on the part that an execution was: where it stood among others, and what stood around it."""
+    around = _around(part)
+    return {**({} if place is None else {"place": place}), **({"part": around} if around else {})}
+
+
+def _around(part: AssistantPart) -> JsonObject:
+    return {key: item for key, item in to_json(part).items() if key not in ("type", "text")}
+
+
+def _without_repetition(
+    content: AssistantContent, read: Sequence[object], note: JsonObject
+) -> AssistantContent:
+    """The content without a convenience string that repeats the JSON."""
+    texts = {place: part.text for place, part in enumerate(content.parts) if isinstance(part, TextPart)}
+    repeated = [place for place, text in texts.items() if read[place] is not None and text == content.content]
+    if repeated:
+        note["content"] = repeated[-1]
+    elif content.content is not None and content.content == "\n".join(texts.values()):
+        note["content"] = "lines"
+    else:
+        return content
+    return replace(content, content=None)
+
+
+def _is_routing_part(part: AssistantPart) -> bool:
+    return isinstance(part, StepStartPart) or (isinstance(part, DataPart) and part.name == ROUTING)
+
+
+def _is_feedback(metadata: Json) -> bool:
+    return is_object(metadata) and any(is_object(metadata.get(name)) for name in FEEDBACK)

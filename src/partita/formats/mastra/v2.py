@@ -1,0 +1,30 @@
+"""V2 messages of Mastra, and the rows of its table → canonical messages.
+
+Lost: `null` for "absent" in parts, and that a content is damaged: it is kept as text. Of V1 rows, which may
+stand among them, what `v1` loses.
+
+- The parts have the word; what stands beside them fills in what they lack. See `mirrors`.
+- Calls that wait, as the metadata has it, are calls that ask for approval. See `calls`.
+- What networks left in texts becomes structure. See `network`.
+- A signal becomes a system message of type `event`, internal unless a user sent it.
+- A file that only a provider has gets a provider reference; reasoning becomes one part a detail.
+"""
+
+from partita.formats.ai_sdk.model.marks import conversion
+from partita.formats.format import Loaded
+from partita.formats.losses import Loss
+from partita.types.json import Json, is_array
+
+from .network import structured
+from .rows import load_row, load_rows, unwrapped
+
+
+def load(payload: Json) -> Loaded:
+    """Stored messages, one or a list of them, as canonical messages."""
+    losses: list[Loss] = []
+    with conversion():
+        if is_array(payload):
+            messages = load_rows(payload, "$", losses)
+        else:
+            messages = [load_row(unwrapped(payload, "$", losses), "$", losses)]
+        return Loaded(tuple(structured(message) or message for message in messages), tuple(losses))

@@ -1,0 +1,77 @@
+"""Rows of plain text, `{id, role, content, createdAt, …}` → messages of one part, marked as reconstructed.
+
+Whatever the agent did besides talking was never stored, so the metadata of each message says `reconstructed`
+and `from` where. Columns without a place in a message stand beside these marks, under their own names.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Unpack
+
+from partita.errors import ConversionError
+from partita.types.json import Json, JsonObject
+from partita.types.messages import Envelope, Message
+from partita.types.parts import DataPart, ForeignPart, TextPart
+from partita.types.usage import Usage
+from partita.types.value import FOREIGN
+
+from .format import Loaded
+from .rows import Row, message_of, rows_of
+
+FORMAT: Final = "plain"
+RECONSTRUCTED: Final = "reconstructed"
+FROM: Final = "from"
+
+TEXTS: Final = ("content", "text")
+MOMENTS: Final = ("createdAt", "timestamp")
+THREADS: Final = ("threadId", "sessionId", "conversationId")
+
+
+def load(payload: Json) -> Loaded:
+    """Rows of plain text, one or a list of them, as canonical messages."""
+    return Loaded(tuple(_load_row(row, index) for index, row in enumerate(rows_of(payload))))
+
+
+def reconstructed(
+    text: str | None,
+    *,
+    role: str,
+    origin: str,
+    aside: JsonObject | None = None,
+    more: Sequence[DataPart | ForeignPart] = (),
+    usage: Usage | None = None,
+    **envelope: Unpack[Envelope],
+) -> Message:
+    """A message made of plain text, and marked as made: `origin` says of what, `aside` what else was there.
+
+    `more` are parts that stand behind the text. Usage is the assistant's alone.
+    """
+    parts = [*([] if text is None else [TextPart(text)]), *more]
+    return message_of(
+        role, parts, origin=origin, metadata=marks(origin, aside, made=True), usage=usage, **envelope
+    )
+
+
+def marks(origin: str, aside: JsonObject | None = None, *, made: bool) -> JsonObject:
+    """The metadata of a message that comes from a row: whether it was made of text, where from, the rest."""
+    own: JsonObject = {**({RECONSTRUCTED: True} if made else {}), FROM: origin}
+    others = (aside or {}).items()
+    return own | {FOREIGN + key if key in (RECONSTRUCTED, FROM) else key: value for key, value in others}
+
+
+def _load_row(row: Row, index: int) -> Message:
+    role = row.take_role()
+    column = next((name for name in TEXTS if name in row), None)
+    if column is None:
+        raise ConversionError("a row without text", where=row.path, hint="give {id, role, content}")
+    said = row.take(column)
+    id_ = row.take_text("id")
+    envelope = Envelope(
+        id=f"message-{index + 1}" if id_ is None else id_,
+        thread_id=next(filter(None, map(row.take_text, THREADS)), None),
+        parent_id=row.take_text("parentId"),
+        created_at=next(filter(None, map(row.take_moment, MOMENTS)), None),
+    )
+    if isinstance(said, str):
+        return reconstructed(said, role=role, origin=FORMAT, aside=row.left, **envelope)
+    part = ForeignPart(FORMAT, said)
+    return reconstructed(None, role=role, origin=FORMAT, aside=row.left, more=[part], **envelope)

@@ -1,0 +1,196 @@
+"""Rows of a database: columns in either spelling, JSON inside text, times as databases write them.
+
+A column that is null says nothing: it is as good as absent, and not told as a loss.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Unpack, get_args
+
+from partita.errors import ConversionError, DecodeError
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Envelope,
+    Message,
+    Part,
+    SystemContent,
+    SystemMessage,
+    SystemPart,
+    UserContent,
+    UserMessage,
+    UserPart,
+)
+from partita.types.parts import ForeignPart, UnknownPart
+from partita.types.times import in_utc
+from partita.types.usage import Usage
+
+ROLES: Mapping[str, tuple[type[Message], type[Any], tuple[type, ...]]] = {
+    "system": (SystemMessage, SystemContent, get_args(SystemPart)),
+    "user": (UserMessage, UserContent, get_args(UserPart)),
+    "assistant": (AssistantMessage, AssistantContent, get_args(AssistantPart)),
+}
+"""By role: the message, its content, and the parts that may stand there."""
+
+OTHER_ROLES: Mapping[str, str] = {
+    "agent": "assistant",
+    "human": "user",
+    "developer": "system",
+    "root": "system",
+}
+"""Names that other systems have for a role. A role that nobody knows is read as the assistant's."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECONDS_BELOW = 100_000_000_000
+"""Numbers below are seconds since 1970 (up to the year 5138), others milliseconds (from 1973 on)."""
+
+_HUMP = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Row:
+    """One row, or any object that is taken apart name by name. What nobody took is `left`."""
+
+    def __init__(self, raw: JsonObject, path: str) -> None:
+        self.path = path
+        self.left: JsonObject = {key: value for key, value in raw.items() if value is not None}
+
+    def __contains__(self, name: str) -> bool:
+        return self._spelt(name) in self.left
+
+    def get(self, name: str) -> Json:
+        """The value of a column, by its camelCase name; `None` if there is none."""
+        return self.left.get(self._spelt(name))
+
+    def take(self, name: str) -> Json:
+        """The same, and the column is no longer left."""
+        return self.left.pop(self._spelt(name), None)
+
+    def take_text(self, name: str) -> str | None:
+        """The text of a column, or the number that stands for it. All else is left, and so is empty text."""
+        value = self.get(name)
+        if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+            return None
+        self.take(name)
+        return str(value)
+
+    def take_object(self, name: str) -> "Row":
+        """An object inside, to be taken apart likewise; an empty one if there is none."""
+        return Row(self.take(name) if is_object(self.get(name)) else {}, self.where(name))
+
+    def take_role(self) -> str:
+        """The role. It is left too, if it has another name there."""
+        name = self.get("role")
+        if not isinstance(name, str):
+            raise ConversionError(
+                "a row without a role", where=self.where("role"), hint="use system, user or assistant"
+            )
+        if name in ROLES:
+            self.take("role")
+        return role_of(name)
+
+    def take_moment(self, name: str) -> datetime | None:
+        """The moment of a column. It is left too, unless it is written as JavaScript writes moments."""
+        value = self.get(name)
+        moment = read_moment(value)
+        if moment is not None and value == written_moment(moment):
+            self.take(name)
+        return moment
+
+    def unpack(self, *names: str) -> None:
+        """Parse the columns whose text is a JSON object or array."""
+        for name in names:
+            value = unpacked(self.get(name))
+            if is_object(value) or is_array(value):
+                self.left[self._spelt(name)] = value
+
+    def where(self, name: str) -> str:
+        """The path of a column."""
+        return f"{self.path}.{self._spelt(name)}"
+
+    def _spelt(self, name: str) -> str:
+        return name if name in self.left else _HUMP.sub("_", name).lower()
+
+
+def rows_of(payload: Json, path: str = "$") -> Iterator[Row]:
+    """The rows of a payload: one, or a list of them."""
+    if is_array(payload):
+        for index, raw in enumerate(payload):
+            yield _row(raw, f"{path}[{index}]")
+    else:
+        yield _row(payload, path)
+
+
+def _row(raw: Json, path: str) -> Row:
+    if not is_object(raw):
+        raise ConversionError(
+            f"a row is an object, found {kind_of(raw)}",
+            where=path,
+            hint="give rows as objects, their columns by name",
+        )
+    return Row(raw, path)
+
+
+def unpacked(value: Json) -> Json:
+    """What a JSON column holds: parsed if it is still text. Text that is no JSON stays as it is."""
+    try:
+        return loads(value) if isinstance(value, str) else value
+    except DecodeError:
+        return value
+
+
+def read_moment(value: Json) -> datetime | None:
+    """The moment that a column names: ISO text, in UTC if it says no zone, or a number since 1970."""
+    try:
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value)
+            return in_utc(moment.replace(tzinfo=moment.tzinfo or UTC), "createdAt")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        in_seconds = abs(value) < SECONDS_BELOW
+        return EPOCH + (timedelta(seconds=value) if in_seconds else timedelta(milliseconds=value))
+    except (ValueError, OverflowError, DecodeError):
+        return None
+
+
+def written_moment(moment: datetime) -> str:
+    """A moment as JavaScript writes it."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def same(a: Json, b: Json) -> bool:
+    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
+    return dumps(a) == dumps(b)
+
+
+def role_of(name: str) -> str:
+    """The role that a name stands for."""
+    return name if name in ROLES else OTHER_ROLES.get(name, "assistant")
+
+
+def message_of(
+    role: str,
+    parts: Iterable[Part],
+    *,
+    origin: str,
+    metadata: JsonObject | None = None,
+    usage: Usage | None = None,
+    **envelope: Unpack[Envelope],
+) -> Message:
+    """A message of that role. A part that may not stand there becomes a foreign one of that origin."""
+    message_type, content_type, fitting = ROLES[role]
+    content: JsonObject = {
+        "parts": tuple(part if isinstance(part, fitting) else _foreign(part, origin) for part in parts)
+    }
+    if metadata:
+        content["metadata"] = metadata
+    if usage is not None:
+        content["usage"] = usage
+    return message_type(content=content_type(**content), **envelope)
+
+
+def _foreign(part: Part, origin: str) -> ForeignPart | UnknownPart:
+    return ForeignPart(origin, to_json(part))

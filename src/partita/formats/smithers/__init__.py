@@ -1,0 +1,1 @@
+"""Rows of Smithers: agents and their stream events, tool calls, memory messages."""

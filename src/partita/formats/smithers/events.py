@@ -1,0 +1,159 @@
+"""Stream events of Smithers, parts named like those of AI SDK 6 providers → chunks.
+
+Parts for which chunks have no place (metadata of responses, warnings, the finish, and all that is unknown)
+are kept whole in `kept`, as they came.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from msgspec import UNSET
+
+from partita.errors import DecodeError
+from partita.formats.losses import Loss
+from partita.formats.rows import unpacked
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    FileChunk,
+    SourceUrlChunk,
+    StepStart,
+    ToolInputAvailable,
+    ToolInputDelta,
+    ToolInputStart,
+    ToolOutputAvailable,
+)
+from partita.types.codec import read_chunk
+from partita.types.json import Json, JsonObject, is_object
+
+UNNAMED: Final = "unknown"
+"""What Smithers calls a tool whose name it does not know."""
+
+FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        ("text-start", "text-end", "reasoning-start", "reasoning-end", "tool-input-end"), frozenset({"id"})
+    ),
+    **dict.fromkeys(("text-delta", "reasoning-delta", "tool-input-delta"), frozenset({"id", "delta"})),
+    "stream-start": frozenset({"warnings"}),
+    "source": frozenset({"sourceType", "id", "title", "url", "content"}),
+    "tool-input-start": frozenset({"id", "toolName"}),
+    "tool-call": frozenset({"toolCallId", "toolName", "input"}),
+    "tool-result": frozenset({"toolCallId", "toolName", "result"}),
+    "file": frozenset({"mediaType", "data"}),
+    "error": frozenset({"error"}),
+    "cli-output": frozenset({"stream", "raw"}),
+}
+"""Types of parts that become chunks, and their members. A part with others is kept too."""
+
+Reader: TypeAlias = Callable[[JsonObject, str], list[Chunk]]
+
+
+class EventDecoder:
+    """Parts in, chunks out."""
+
+    def __init__(self) -> None:
+        self.kept: list[Json] = []
+        """Parts that chunks cannot carry, or not whole."""
+        self.losses: list[Loss] = []
+        self._names: dict[str, str] = {}  # of the calls so far
+        self._pieces: dict[str, list[str]] = {}  # of inputs that are being written
+        self._readers: Mapping[str, Reader] = {
+            "tool-input-start": self._input_start,
+            "tool-input-delta": self._input_delta,
+            "tool-input-end": self._input_end,
+            "tool-call": self._call,
+            "tool-result": self._result,
+            "stream-start": self._start,
+            "source": self._source,
+        }
+
+    def feed(self, event: Json, path: str = "$") -> list[Chunk]:
+        """The chunks that one part amounts to."""
+        type_ = event.get("type") if is_object(event) else None
+        if not is_object(event) or not isinstance(type_, str):
+            self.kept.append(event)
+            return []
+        try:
+            chunks = self._readers.get(type_, self._plain)(event, path)
+        except (DecodeError, KeyError):
+            chunks = []
+        known = FIELDS.get(type_, frozenset())
+        if (not chunks and type_ != "tool-input-end") or event.keys() - known - {"type"}:
+            self.kept.append(event)
+        return chunks
+
+    def _plain(self, event: JsonObject, path: str) -> list[Chunk]:
+        """Parts that are chunks already, or nearly."""
+        match event:
+            case {"type": "error", "error": error}:
+                return [DataChunk("data-error", error if is_object(error) else {"message": error})]
+            case {"type": "cli-output", "stream": stream, "raw": raw}:
+                return [DataChunk("data-cli-output", {"stream": stream, "raw": raw})]
+            case {"type": "file", "mediaType": str(media_type), "data": str(data)}:
+                return [FileChunk(f"data:{media_type};base64,{data}", media_type)]
+            case {"type": str(type_)} if type_ in FIELDS:
+                return [read_chunk({key: event[key] for key in FIELDS[type_] | {"type"}})]
+            case _:
+                return []
+
+    def _start(self, event: JsonObject, path: str) -> list[Chunk]:
+        """One model call begins. What it warns of is kept."""
+        if event.get("warnings"):
+            self.kept.append(event)
+        return [StepStart()]
+
+    def _input_start(self, event: JsonObject, path: str) -> list[Chunk]:
+        id_, name = _text(event, "id"), _text(event, "toolName")
+        self._names[id_] = name
+        self._pieces[id_] = []
+        return [ToolInputStart(id_, name, dynamic=True)]
+
+    def _input_delta(self, event: JsonObject, path: str) -> list[Chunk]:
+        id_, delta = _text(event, "id"), _text(event, "delta")
+        opening = [] if id_ in self._pieces else self._input_start({"id": id_, "toolName": UNNAMED}, path)
+        self._pieces[id_].append(delta)
+        return [*opening, ToolInputDelta(id_, delta)]
+
+    def _input_end(self, event: JsonObject, path: str) -> list[Chunk]:
+        """The whole input: not always does a call follow that says it again."""
+        id_ = _text(event, "id")
+        if id_ not in self._pieces:
+            self.losses.append(Loss.of(f"{path}.id", event["id"], "no input is open under that id"))
+            return []
+        text = "".join(self._pieces.pop(id_))
+        input_ = unpacked(text)
+        return [] if input_ == text else [ToolInputAvailable(id_, self._names[id_], input_, dynamic=True)]
+
+    def _call(self, event: JsonObject, path: str) -> list[Chunk]:
+        id_, name = _text(event, "toolCallId"), _text(event, "toolName")
+        self._names[id_] = name
+        self._pieces.pop(id_, None)
+        return [ToolInputAvailable(id_, name, unpacked(event["input"]), dynamic=True)]
+
+    def _result(self, event: JsonObject, path: str) -> list[Chunk]:
+        """The output of a call. One that was never called is called without an input."""
+        id_, name = _text(event, "toolCallId"), _text(event, "toolName")
+        calls: list[Chunk] = []
+        if id_ not in self._names:
+            self._names[id_] = name
+            calls.append(ToolInputAvailable(id_, name, UNSET, dynamic=True))
+        elif name not in (UNNAMED, self._names[id_]):
+            self.losses.append(Loss.of(f"{path}.toolName", name, "the call gives another name"))
+        return [*calls, ToolOutputAvailable(id_, event["result"], dynamic=True)]
+
+    def _source(self, event: JsonObject, path: str) -> list[Chunk]:
+        match event:
+            case {"sourceType": "url", "url": str(url), **rest} if "content" not in rest:
+                title, id_ = rest.get("title"), rest.get("id")
+                if isinstance(title, str | None) and isinstance(id_, str | None):
+                    return [SourceUrlChunk(url if id_ is None else id_, url, title)]
+            case _:
+                pass
+        return [DataChunk("data-source", {key: value for key, value in event.items() if key != "type"})]
+
+
+def _text(event: JsonObject, name: str) -> str:
+    value = event[name]
+    if not isinstance(value, str):
+        raise KeyError(name)
+    return value

@@ -1,0 +1,96 @@
+"""Rows of `_smithers_memory_messages` → canonical messages.
+
+The content is whatever an agent put there: text, parts of AI SDK messages of either kind, or any JSON, which
+becomes a data part.
+"""
+
+from typing import Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import DecodeError, PartitaError
+from partita.formats.ai_sdk.model import load as model
+from partita.formats.ai_sdk.ui import load as ui
+from partita.formats.format import Loaded
+from partita.formats.losses import Loss
+from partita.formats.rows import Row, message_of
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.messages import Envelope, Message, ToolMessage
+from partita.types.parts import DataPart, ForeignPart, TextPart
+
+from .tools import NAMESPACE
+
+FORMAT: Final = "smithers"
+COLUMN: Final = "contentJson"
+
+
+def load_memory(row: Row, index: int, losses: list[Loss]) -> Message:
+    """The message of a row. Columns without a place in it stand in its metadata under `smithers`."""
+    where = row.where(COLUMN)
+    name = row.get("role")
+    role = row.take_role()
+    envelope = Envelope(
+        id=row.take_text("id") or f"message-{index + 1}",
+        thread_id=row.take_text("threadId"),
+        run_id=row.take_text("runId"),
+        created_at=row.take_moment("createdAtMs"),
+    )
+    said = row.take(COLUMN)
+    try:
+        content = loads(said) if isinstance(said, str) else said
+    except DecodeError as error:
+        losses.append(Loss.of(where, said, f"kept as a foreign part, for it is no JSON: {error}"))
+        return _message(role, ForeignPart(FORMAT, said), row, envelope)
+    loaded = _loaded(content, name if name == "tool" else role, row, envelope["id"])
+    if loaded is None:
+        return _message(role, _part(content), row, envelope)
+    losses.extend(
+        Loss(f"{where}{loss.path.removeprefix('$')}", loss.what, loss.why) for loss in loaded.losses
+    )
+    return _enveloped(loaded.messages[0], row, envelope)
+
+
+def _part(content: Json) -> TextPart | DataPart:
+    match content:
+        case str():
+            return TextPart(content)
+        case {"text": str(text), **rest} if not rest:
+            return TextPart(text)
+        case _:
+            return DataPart("content", content)
+
+
+def _loaded(content: Json, role: str, row: Row, id_: str) -> Loaded | None:
+    """The message that a content is or holds the parts of, by the AI SDK; `None` if it is something else."""
+    try:
+        if is_array(content):
+            return model.load({"role": role, "content": content})
+        if not is_object(content) or not (is_array(content.get("parts")) or "content" in content):
+            return None
+        own: JsonObject = {"id": id_, "role": role}
+        load = ui.load if is_array(content.get("parts")) else model.load
+        loaded = load({**content, "role": role})
+    except PartitaError:
+        return None
+    others = {key: content[key] for key in own if key in content and content[key] != own[key]}
+    if others:
+        row.left[COLUMN] = others
+    return loaded
+
+
+def _message(role: str, part: TextPart | DataPart | ForeignPart, row: Row, envelope: Envelope) -> Message:
+    metadata = {NAMESPACE: row.left} if row.left else None
+    return message_of(role, [part], origin=FORMAT, metadata=metadata, **envelope)
+
+
+def _enveloped(message: Message, row: Row, envelope: Envelope) -> Message:
+    """The message with what its row says of it."""
+    if isinstance(message, ToolMessage):
+        row.take("role")
+    said = message.content.metadata
+    metadata: JsonObject = said if is_object(said) else {} if said is UNSET else {"metadata": said}
+    if row.left:
+        metadata = {**metadata, NAMESPACE: row.left}
+    content = replace(message.content, metadata=metadata or said)
+    return replace(message, content=content, **envelope)

@@ -1,0 +1,129 @@
+"""Stored messages of Mastra with known readings, where the folder that holds them is there."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from partita.formats.ai_sdk.ui import dump as ui_dump
+from partita.formats.format import Loaded
+from partita.formats.mastra import v1, v2
+from partita.formats.mastra.network import ROUTING, read_network, structured
+from partita.types.codec import decode_message, encode
+from partita.types.fold import expand
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
+from partita.types.parts import DataPart
+from partita.types.tools import JsonOutput, TextOutput
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "mastra"
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+
+
+def cases(name: str) -> list[JsonObject]:
+    return [loads(line) for line in (CORPUS / f"{name}.jsonl").read_bytes().splitlines()]
+
+
+def row_of(case: JsonObject) -> JsonObject:
+    """The stored message of a case; a bare payload is the text of an assistant."""
+    told = case["input"]
+    if is_object(told):
+        return told
+    return {
+        "id": "m",
+        "role": "assistant",
+        "content": {"format": 2, "parts": [{"type": "text", "text": told}]},
+    }
+
+
+def reading(execution: NetworkExecution, wanted: JsonObject) -> JsonObject:
+    """An execution in the words of the corpus."""
+    result = execution.final_result
+    assert result is not None
+    beside: JsonObject = dict(result.extra or {})
+    found: JsonObject = {
+        "primitiveType": execution.primitive_type,
+        "primitiveId": execution.primitive_id,
+        "selectionReason": execution.selection_reason,
+        "input": execution.input,
+        "text": result.text,
+        "toolCalls": [called(call) for call in result.tool_calls],
+        "messageCount": len(expand(result.messages)),
+        "result": result.value,
+        "toolCallId": beside.get("toolCallId"),
+    }
+    if "run" in wanted:
+        found["run"] = run_of(result.value, beside)
+    return {key: found[key] for key in wanted}
+
+
+def called(call: ToolCallPart) -> JsonObject:
+    output = call.output
+    result = {"result": output.value} if isinstance(output, TextOutput | JsonOutput) else {}
+    return {"toolCallId": call.id, "toolName": call.name, "args": call.input, **result}
+
+
+def run_of(value: Json, beside: JsonObject) -> JsonObject:
+    return {
+        "runId": beside["runId"],
+        "success": beside["runSuccess"],
+        "status": value["status"],
+        "steps": [name for name in value["steps"] if name != "input"],
+        "result": value.get("result"),
+        "chunkCount": len(beside["chunks"]),
+    }
+
+
+def judged(message: Message, wanted: JsonObject) -> JsonObject:
+    """What a message says, in the words of the corpus."""
+    if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
+        return reading(message.content.network_execution, wanted)
+    found: JsonObject = {"internal": message.internal}
+    metadata = message.content.metadata
+    if is_object(metadata) and "completionResult" in metadata:
+        found["completion"] = metadata["completionResult"]
+    for part in message.parts:
+        if isinstance(part, DataPart) and part.name == ROUTING:
+            assert message.type == "event"
+            found["routing"] = part.data
+    return found
+
+
+def test_every_network_payload_reads_as_it_should() -> None:
+    wrong: dict[str, JsonObject] = {}
+    for case in cases("network-payloads"):
+        loaded = v2.load(row_of(case))
+        assert loaded.lossless, case["id"]
+        (message,) = loaded.messages
+        found = judged(message, case["reading"])
+        if found != case["reading"]:
+            wrong[case["id"]] = found
+        if isinstance(case["input"], str) and isinstance(message, AssistantMessage):
+            assert read_network(case["input"]) == message.content.network_execution
+    assert not wrong
+
+
+LOADERS: dict[str, Callable[[Json], Loaded]] = {"db": v2.load, "v1": v1.load}
+
+
+@pytest.mark.parametrize("view", LOADERS)
+def test_every_message_of_a_list_is_loaded(view: str) -> None:
+    for case in cases("message-list"):
+        rows = case["expected"].get(view)
+        if not is_array(rows):
+            continue
+        loaded = LOADERS[view](rows)
+        assert loaded.lossless, case["id"]
+        for message in loaded.messages:
+            assert structured(message) is None
+            assert decode_message(encode(message)) == message
+
+
+def test_every_ui_message_stored_as_v2_survives() -> None:
+    for case in cases("ui-roundtrip"):
+        message = case["input"]
+        content = {"format": 2, "parts": message["parts"], "metadata": message["metadata"]}
+        loaded = v2.load({"id": message["id"], "role": message["role"], "content": content})
+        assert loaded.lossless, case["id"]
+        assert ui_dump.dump(loaded.messages).payload == [message], case["id"]

@@ -1,0 +1,396 @@
+"""What networks leave in texts: executions of every generation, routing decisions, feedback."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from partita.formats.mastra.network import EXECUTION, ROUTING, read_network, structured
+from partita.types.codec import decode_message, encode, to_json
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    NetworkExecution,
+    NetworkResult,
+    ToolCallPart,
+    UserMessage,
+    text_of,
+)
+from partita.types.parts import DataPart, StepStartPart, TextPart
+from partita.types.tools import JsonOutput, TextOutput, ToolOutput
+from partita.types.value import Extra
+from tests import canonical
+from tests.leaves import changes
+
+ASKED: JsonObject = {"role": "user", "id": "n1", "type": "text", "content": "Is the library open?"}
+CALL: JsonObject = {
+    "role": "assistant",
+    "id": "n2",
+    "createdAt": "2025-11-03T09:00:00.000Z",
+    "type": "tool-call",
+    "content": [{"type": "tool-call", "toolCallId": "k1", "toolName": "hours", "args": {"day": "mon"}}],
+}
+RESULT: JsonObject = {
+    "role": "tool",
+    "id": "n3",
+    "type": "tool-result",
+    "content": [{"type": "tool-result", "toolCallId": "k1", "toolName": "hours", "result": {"until": 18}}],
+}
+ANSWER: JsonObject = {"role": "assistant", "id": "n4", "type": "text", "content": "Until six."}
+CHUNK: JsonObject = {
+    "type": "tool-call",
+    "runId": "r",
+    "from": "AGENT",
+    "payload": {"toolCallId": "k1", "toolName": "hours", "args": {"day": "mon"}},
+}
+RUN: JsonObject = {"status": "success", "steps": {"look": {"status": "success", "output": 2}}, "result": 2}
+DECISION: JsonObject = {
+    "primitiveId": "clerk",
+    "primitiveType": "agent",
+    "prompt": "Is the library open?",
+    "selectionReason": "knows the hours",
+}
+
+
+def payload(**members: Json) -> JsonObject:
+    return {"isNetwork": True, "selectionReason": "knows the hours", **members}
+
+
+def text(value: Json) -> str:
+    return dumps(value).decode()
+
+
+def hours(output: ToolOutput | None) -> ToolCallPart:
+    state: Any = "input-available" if output is None else "output-available"
+    return ToolCallPart("k1", "hours", state, {"day": "mon"}, output=output)
+
+
+OPEN = JsonOutput({"until": 18})
+
+
+def given_back(body: JsonObject) -> NetworkResult:
+    execution = read_network(text(payload(**AGENT, finalResult=body)))
+    assert execution is not None
+    assert execution.final_result is not None
+    return execution.final_result
+
+
+# --- every generation ------------------------------------------------------------------------------------
+
+AGENT = {"primitiveType": "agent", "primitiveId": "clerk"}
+EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
+    "the first agents": (
+        payload(resourceType="agent", resourceId="clerk", finalResult={"text": "Until six."}),
+        NetworkExecution(
+            "agent",
+            "clerk",
+            "knows the hours",
+            final_result=NetworkResult("Until six."),
+            extra=Extra({"mastra:note": {"names": "resource"}}),
+        ),
+    ),
+    "the first tools": (
+        payload(resourceType="tool", resourceId="hours", args={"day": "mon"}, result=None, toolCallId="k1"),
+        NetworkExecution(
+            "tool",
+            "hours",
+            "knows the hours",
+            {"day": "mon"},
+            NetworkResult(value=None, extra=Extra({"toolCallId": "k1"})),
+            extra=Extra({"mastra:note": {"names": "resource", "body": "flat", "input": "args"}}),
+        ),
+    ),
+    "an agent": (
+        payload(**AGENT, input="Open?", finalResult={"text": ""}),
+        NetworkExecution("agent", "clerk", "knows the hours", "Open?", NetworkResult("")),
+    ),
+    "a tool": (
+        payload(
+            primitiveType="tool",
+            primitiveId="hours",
+            input={"day": "mon"},
+            finalResult={"result": "till six", "toolCallId": "k1"},
+        ),
+        NetworkExecution(
+            "tool",
+            "hours",
+            "knows the hours",
+            {"day": "mon"},
+            NetworkResult(value="till six", extra=Extra({"toolCallId": "k1"})),
+        ),
+    ),
+    "a workflow, whatever its type says": (
+        payload(
+            **AGENT, input=1, finalResult={"runId": "r", "runResult": RUN, "chunks": [], "runSuccess": True}
+        ),
+        NetworkExecution(
+            "workflow",
+            "clerk",
+            "knows the hours",
+            1,
+            NetworkResult(value=RUN, extra=Extra({"runId": "r", "chunks": [], "runSuccess": True})),
+            extra=Extra({"foreign:primitiveType": "agent"}),
+        ),
+    ),
+    "a workflow that gave a plain result": (
+        payload(primitiveType="workflow", primitiveId="w", finalResult={"result": 3}),
+        NetworkExecution(
+            "workflow",
+            "w",
+            "knows the hours",
+            final_result=NetworkResult(value=3, extra=Extra({"mastra:note": {"value": "result"}})),
+        ),
+    ),
+    "an agent whose type is not told": (
+        payload(primitiveId="clerk", finalResult={"text": "Hm."}),
+        NetworkExecution("agent", "clerk", "knows the hours", final_result=NetworkResult("Hm.")),
+    ),
+    "unknown members, and members of the wrong kind": (
+        {
+            "isNetwork": True,
+            **AGENT,
+            "selectionReason": None,
+            "iteration": 2,
+            "mood": "calm",
+            "resourceId": "room-1",
+            "finalResult": {"text": 5, "messages": "none", "depth": 1},
+        },
+        NetworkExecution(
+            "agent",
+            "clerk",
+            iteration=2,
+            final_result=NetworkResult(
+                extra=Extra({"foreign:text": 5, "foreign:messages": "none", "depth": 1})
+            ),
+            extra=Extra({"foreign:selectionReason": None, "mood": "calm", "resourceId": "room-1"}),
+        ),
+    ),
+    "a result that is no object": (
+        payload(**AGENT, finalResult="broke"),
+        NetworkExecution("agent", "clerk", "knows the hours", extra=Extra({"foreign:finalResult": "broke"})),
+    ),
+}
+
+
+@pytest.mark.parametrize(("raw", "execution"), EXECUTIONS.values(), ids=EXECUTIONS)
+def test_an_execution_is_read(raw: JsonObject, execution: NetworkExecution) -> None:
+    assert read_network(text(raw)) == execution
+
+
+OTHER_TEXTS: dict[str, str] = {
+    "prose": 'A row with "isNetwork":true is no talk.',
+    "a fence": "```json\n" + text(payload(**AGENT)) + "\n```",
+    "JSON of another kind": text({"isNetwork": False, **AGENT}),
+    "a word for true": text({"isNetwork": "true", **AGENT}),
+    "JSON that breaks off": text(payload(**AGENT))[:-1],
+    "nothing that was run": text({"isNetwork": True}),
+    "an array": text([payload(**AGENT)]),
+    "an array in the text of an object": text({"text": text(payload(**AGENT))}),
+    "nothing": "",
+    "too deep": '{"isNetwork":true,"input":' + "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("words", OTHER_TEXTS.values(), ids=OTHER_TEXTS)
+def test_other_texts_stay_texts(words: str) -> None:
+    assert read_network(words) is None
+    assert structured(AssistantMessage(id="m", content=words)) is None
+
+
+def test_whitespace_around_the_json_is_no_matter() -> None:
+    assert read_network(f"\n {text(payload(**AGENT))} ") == read_network(text(payload(**AGENT)))
+
+
+# --- what a run says inside ------------------------------------------------------------------------------
+
+CALLS: dict[str, tuple[JsonObject, list[ToolCallPart]]] = {
+    "calls and results in the messages": (
+        {"messages": [ASKED, CALL, RESULT, ANSWER]},
+        [hours(OPEN)],
+    ),
+    "chunks beside the messages that tell the same": (
+        {"toolCalls": [CHUNK], "messages": [ASKED, CALL, RESULT, ANSWER]},
+        [hours(OPEN)],
+    ),
+    "a call that nobody answered": ({"messages": [CALL]}, [hours(None)]),
+    "chunks alone": ({"toolCalls": [CHUNK], "messages": [ANSWER]}, [hours(None)]),
+    "chunks, and results in the messages": ({"toolCalls": [CHUNK], "messages": [RESULT]}, [hours(OPEN)]),
+    "calls with their results": (
+        {"toolCalls": [{**CHUNK["payload"], "result": "six"}]},
+        [hours(TextOutput("six"))],
+    ),
+    "what is no call": ({"toolCalls": [1, {"payload": 2}, {"toolName": "hours"}]}, []),
+}
+
+
+@pytest.mark.parametrize(("body", "calls"), CALLS.values(), ids=CALLS)
+def test_calls_are_found_with_their_results(body: JsonObject, calls: list[ToolCallPart]) -> None:
+    assert list(given_back(body).tool_calls) == calls
+
+
+def test_messages_of_a_run_are_canonical_messages() -> None:
+    result = given_back({"messages": [ASKED, CALL, RESULT, ANSWER]})
+    asked, called, answered = result.messages
+    assert (asked.id, called.id, answered.id) == ("n1", "n2", "n4")
+    (call,) = called.parts
+    assert isinstance(call, ToolCallPart)
+    assert call.output == OPEN
+    assert call.result_message is not None
+    assert call.result_message.id == "n3"
+    assert text_of(answered) == "Until six."
+    assert not result.extra
+
+
+def test_messages_that_cannot_be_read_are_kept_as_they_are() -> None:
+    broken = [ASKED, {"role": "judge", "content": "?"}]
+    result = given_back({"messages": broken})
+    assert result.messages == ()
+    assert result.extra == Extra({"foreign:messages": broken})
+
+
+def test_a_network_inside_a_network_is_read_too() -> None:
+    inner = {**ANSWER, "content": PAYLOAD}
+    result = given_back({"messages": [inner]})
+    (message,) = result.messages
+    assert isinstance(message, AssistantMessage)
+    assert message.content.network_execution == read_network(PAYLOAD)
+    assert message.content.content is None
+
+
+# --- messages --------------------------------------------------------------------------------------------
+
+PAYLOAD = text(payload(**AGENT, finalResult={"text": "Until six."}))
+
+
+def assistant(*parts: AssistantPart, **content: Any) -> AssistantMessage:
+    return AssistantMessage(id="m", content=AssistantContent(parts=parts, **content))
+
+
+def done(message: AssistantMessage) -> AssistantMessage:
+    found = structured(message)
+    assert isinstance(found, AssistantMessage)
+    return found
+
+
+def test_a_message_shows_its_execution_and_no_text() -> None:
+    found = done(assistant(TextPart(PAYLOAD), metadata={"mode": "network"}))
+    assert found == assistant(network_execution=read_network(PAYLOAD), metadata={"mode": "network"})
+
+
+def test_what_stood_around_the_text_is_noted() -> None:
+    around = TextPart(PAYLOAD, provider_metadata={"p": {"q": 1}}, extra=Extra({"createdAt": 5}))
+    found = done(assistant(StepStartPart(), around, TextPart("bye")))
+    assert found.parts == (StepStartPart(), TextPart("bye"))
+    part = {"providerMetadata": {"p": {"q": 1}}, "createdAt": 5}
+    assert found.content.extra == Extra({"mastra:note": {"network": {"place": 1, "part": part}}})
+
+
+@pytest.mark.parametrize(
+    ("words", "left", "note"),
+    [
+        (PAYLOAD, None, {"network": {"place": 0}, "content": 0}),
+        (f"{PAYLOAD}\nbye", None, {"network": {"place": 0}, "content": "lines"}),
+        ("bye", "bye", {"network": {"place": 0}}),
+    ],
+)
+def test_the_convenience_string_does_not_repeat_the_json(words: str, left: str | None, note: Json) -> None:
+    found = done(assistant(TextPart(PAYLOAD), TextPart("bye"), content=words))
+    assert found.content.content == left
+    assert found.content.extra == Extra({"mastra:note": note})
+
+
+def test_a_second_execution_in_a_message_becomes_data() -> None:
+    other = text(payload(primitiveType="tool", primitiveId="hours", finalResult={"result": 1}))
+    found = done(assistant(TextPart(PAYLOAD), TextPart(other, extra=Extra({"createdAt": 5}))))
+    assert found.content.network_execution == read_network(PAYLOAD)
+    data = to_json(read_network(other))
+    assert found.parts == (DataPart(EXECUTION, data, extra=Extra({"createdAt": 5})),)
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        DECISION,
+        {**DECISION, "isComplete": False, "finalResult": ""},
+        {**DECISION, "primitiveType": "none", "primitiveId": "none"},
+        {"resourceId": "clerk", "resourceType": "agent", "prompt": "?", "selectionReason": "first"},
+    ],
+)
+def test_a_decision_of_the_router_is_an_internal_event(decision: JsonObject) -> None:
+    found = done(assistant(TextPart(text(decision), provider_metadata={"p": {"q": 1}})))
+    assert (found.type, found.internal) == ("event", True)
+    assert found.parts == (DataPart(ROUTING, decision, provider_metadata={"p": {"q": 1}}),)
+
+
+def test_a_decision_beside_talk_does_not_hide_the_talk() -> None:
+    found = done(assistant(TextPart("Let me see."), TextPart(text(DECISION))))
+    assert (found.type, found.internal) == ("text", False)
+
+
+def test_json_that_only_looks_like_a_decision_stays_text() -> None:
+    short = {key: value for key, value in DECISION.items() if key != "prompt"}
+    assert structured(assistant(TextPart(text(short)))) is None
+
+
+@pytest.mark.parametrize("name", ["completionResult", "isTaskCompleteResult"])
+def test_feedback_of_a_check_is_internal(name: str) -> None:
+    message = assistant(TextPart("Not done."), metadata={name: {"passed": False, "suppressFeedback": True}})
+    assert structured(message) == replace(message, internal=True)
+    assert structured(assistant(TextPart("Not done."), metadata={name: None})) is None
+
+
+@pytest.mark.parametrize("words", [PAYLOAD, text(DECISION)])
+def test_what_a_user_wrote_stays_text(words: str) -> None:
+    assert structured(UserMessage(id="m", content=words)) is None
+
+
+def test_a_planned_field_is_read_and_the_text_beside_it_stays() -> None:
+    field = payload(**AGENT, finalResult={"text": "Until six."})
+    message = assistant(TextPart("Until six."), extra=Extra({"foreign:networkExecution": field}))
+    found = done(message)
+    assert found.content.network_execution == read_network(PAYLOAD)
+    assert found.parts == message.parts
+    assert found.content.extra == Extra({"mastra:note": {"network": {"field": True}}})
+
+
+# --- properties ------------------------------------------------------------------------------------------
+
+
+@st.composite
+def payloads(draw: st.DrawFn) -> JsonObject:
+    """A payload of any generation, with members that no one knows."""
+    raw = dict(draw(st.sampled_from([case[0] for case in EXECUTIONS.values()])))
+    if draw(st.booleans()):
+        raw["finalResult"] = draw(st.sampled_from([case[0] for case in CALLS.values()]))
+    if draw(st.booleans()):
+        raw[draw(st.sampled_from(["mood", "chunks"]))] = draw(canonical.json_values())
+    return raw
+
+
+@given(data=st.data())
+def test_no_leaf_of_a_payload_is_lost(data: st.DataObject) -> None:
+    raw = data.draw(payloads())
+    _, other = data.draw(changes(raw))
+    before, after = read_network(text(raw)), read_network(text(other))
+    assert dumps(to_json(before)) != dumps(to_json(after))
+
+
+TEXTS = st.one_of(
+    payloads().map(text), st.just(text(DECISION)), st.sampled_from([*OTHER_TEXTS.values()][:-1]), st.text()
+)
+
+
+@given(message=canonical.assistant_messages(), words=st.lists(TEXTS, max_size=3), feedback=st.booleans())
+def test_doing_it_again_does_nothing(message: AssistantMessage, words: list[str], feedback: bool) -> None:
+    content = replace(message.content, parts=(*message.parts, *map(TextPart, words)))
+    if feedback:
+        content = replace(content, metadata={"completionResult": {}})
+    given_message = replace(message, content=content)
+    found = structured(given_message)
+    assert found != given_message
+    assert structured(found or given_message) is None
+    assert decode_message(encode(found or given_message)) == (found or given_message)

@@ -1,0 +1,238 @@
+"""V1 messages of Mastra → canonical messages."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.mastra.network import structured
+from partita.formats.mastra.v1 import load
+from partita.types.codec import decode_message, encode, to_json
+from partita.types.fold import expand
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
+from partita.types.value import Extra
+from tests import strategies
+from tests.leaves import changes
+
+PNG = "data:image/png;base64,iVBO"
+
+
+def said(role: str, content: Json, **members: Json) -> JsonObject:
+    return {"id": "m", "role": role, "content": content, **members}
+
+
+def call(id_: str = "c", **members: Json) -> JsonObject:
+    return {"type": "tool-call", "toolCallId": id_, "toolName": "w", "args": {"a": 1}, **members}
+
+
+def result(id_: str = "c", **members: Json) -> JsonObject:
+    return {"type": "tool-result", "toolCallId": id_, "toolName": "w", "result": {"b": 2}, **members}
+
+
+def only(payload: Json) -> Message:
+    loaded = load(payload)
+    assert loaded.lossless
+    (message,) = loaded.messages
+    return message
+
+
+CONTENTS: dict[str, tuple[str, Json, list[Any]]] = {
+    "words of a user": ("user", "hi", [TextPart("hi")]),
+    "words of an assistant": ("assistant", "hi", [TextPart("hi")]),
+    "instructions": ("system", "be kind", [TextPart("be kind")]),
+    "instructions in pieces": (
+        "system",
+        [{"type": "text", "text": "be kind", "x": 1}, 5],
+        [TextPart("be kind", extra=Extra({"x": 1})), ForeignPart("mastra", 5)],
+    ),
+    "parts of a user": (
+        "user",
+        [
+            {"type": "text", "text": "see"},
+            {"type": "image", "image": PNG},
+            {"type": "file", "mimeType": "image/png", "data": PNG},
+        ],
+        [TextPart("see"), ImagePart(PNG), FilePart(PNG, "image/png")],
+    ),
+    "reasoning": (
+        "assistant",
+        [
+            {"type": "reasoning", "text": "hm", "signature": "s="},
+            {"type": "redacted-reasoning", "data": "r="},
+        ],
+        [
+            ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s="}}),
+            ReasoningPart("", provider_metadata={"anthropic": {"redactedData": "r="}}),
+        ],
+    ),
+    "a call": ("assistant", [call()], [ToolCallPart("c", "w", "input-available", {"a": 1})]),
+    "a result without its call": (
+        "tool",
+        [result(result="ok")],
+        [ToolResultPart("c", "w", TextOutput("ok"))],
+    ),
+    "words of a tool": ("tool", "ok", [ForeignPart("mastra", "ok")]),
+    "nothing": ("user", None, [ForeignPart("mastra", None)]),
+    "a content of another kind": ("assistant", {"text": "hi"}, [ForeignPart("mastra", {"text": "hi"})]),
+}
+TYPES: dict[str, type[Message]] = {
+    "system": SystemMessage,
+    "user": UserMessage,
+    "assistant": AssistantMessage,
+    "tool": ToolMessage,
+}
+
+
+@pytest.mark.parametrize(("role", "content", "parts"), CONTENTS.values(), ids=CONTENTS)
+def test_a_content_is_read(role: str, content: Json, parts: list[Any]) -> None:
+    message = only(said(role, content))
+    assert isinstance(message, TYPES[role])
+    assert list(message.parts) == parts
+
+
+def test_a_message_keeps_what_stands_around_it() -> None:
+    raw = said("user", "hi", threadId="t", resourceId="r", createdAt="2025-04-01T08:00:00.000Z")
+    raw |= {"type": "text", "toolCallIds": ["c"], "providerOptions": {"p": {"q": 1}}}
+    message = only(raw)
+    assert (message.id, message.thread_id, message.resource_id) == ("m", "t", "r")
+    assert message.created_at == datetime(2025, 4, 1, 8, tzinfo=UTC)
+    assert message.content.content == "hi"
+    assert message.content.provider_metadata == {"p": {"q": 1}}
+    assert message.extra == Extra({"toolCallIds": ["c"]})
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "type_"),
+    [("user", "hi", "text"), ("assistant", [call()], "tool-call"), ("tool", [result()], "tool-result")],
+)
+def test_a_type_is_kept_if_the_content_does_not_tell_it(role: str, content: Json, type_: str) -> None:
+    assert only(said(role, content, type=type_)).extra is None
+    assert only(said(role, content, type="odd")).extra == Extra({"foreign:type": "odd"})
+
+
+def test_results_go_into_their_calls_and_come_out_again() -> None:
+    payload = [
+        said("user", "?") | {"id": "a"},
+        said("assistant", [call("c1"), call("c2")], createdAt="2025-04-01T08:00:00.000Z") | {"id": "b"},
+        said("tool", [result("c1"), result("c2", result="no", isError=True)], threadId="t") | {"id": "c"},
+        said("assistant", "Done.") | {"id": "b__split-1"},
+    ]
+    loaded = load(payload)
+    assert loaded.lossless
+    assert [message.id for message in loaded.messages] == ["a", "b", "b__split-1"]
+    outputs = [part.output for part in loaded.messages[1].parts if isinstance(part, ToolCallPart)]
+    assert outputs == [JsonOutput({"b": 2}), ErrorTextOutput("no")]
+    apart = expand(loaded.messages)
+    assert [message.id for message in apart] == ["a", "b", "c", "b__split-1"]
+    assert apart[2].thread_id == "t"
+
+
+def test_the_place_of_a_late_result_is_told() -> None:
+    loaded = load([said("assistant", [call()]), said("user", "well?"), said("tool", [result()])])
+    assert len(loaded.messages) == 2
+    assert [loss.what for loss in loaded.losses] == ["the place of tool results"]
+
+
+def test_losses_of_a_part_say_where() -> None:
+    loaded = load([said("user", "hi"), said("tool", [result(isError=False)])])
+    assert [loss.path for loss in loaded.losses] == ["$[1].content[0].isError"]
+
+
+def test_a_text_column_may_hold_parts() -> None:
+    column = dumps([call()]).decode()
+    message = only(said("assistant", column, thread_id="t", type="tool-call"))
+    assert message.parts == (ToolCallPart("c", "w", "input-available", {"a": 1}),)
+    assert message.extra == Extra({"mastra:note": {"threadId": "thread_id", "content": "json"}})
+
+
+@pytest.mark.parametrize("words", ["[1]", "[", "[] or not", '["a"]'])
+def test_words_that_begin_like_a_list_stay_words(words: str) -> None:
+    assert only(said("user", words, thread_id="t")).parts == (TextPart(words),)
+
+
+def test_outside_a_table_a_string_is_always_words() -> None:
+    words = dumps([call()]).decode()
+    assert only(said("assistant", words)).parts == (TextPart(words),)
+
+
+@pytest.mark.parametrize(("type_", "internal"), [("user", False), ("state", True)])
+def test_a_signal_is_an_event(type_: str, internal: bool) -> None:
+    message = only(said("signal", "hey", type=type_))
+    assert isinstance(message, SystemMessage)
+    assert (message.type, message.internal, message.parts) == ("event", internal, (TextPart("hey"),))
+    assert message.extra == Extra({"foreign:type": type_, "foreign:role": "signal"})
+
+
+def test_networks_are_read() -> None:
+    told = {"isNetwork": True, "primitiveType": "agent", "primitiveId": "a", "finalResult": {"text": "hi"}}
+    message = only(said("assistant", dumps(told).decode()))
+    assert isinstance(message, AssistantMessage)
+    assert message.content.network_execution is not None
+    assert (message.parts, message.content.content) == ((), None)
+
+
+REFUSED: dict[str, tuple[Json, str]] = {
+    "what is no message": ([5], "$[0]"),
+    "an unknown role": (said("judge", "hi"), "$.role"),
+    "no content": ({"id": "m", "role": "user"}, "$"),
+    "V2": (said("user", {"format": 2, "parts": []}), "$.content"),
+}
+
+
+@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_v1_message_is_refused(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as caught:
+        load(payload)
+    assert caught.value.where == where
+    assert caught.value.hint
+
+
+# --- properties ------------------------------------------------------------------------------------------
+
+
+@st.composite
+def v1_messages(draw: st.DrawFn) -> JsonObject:
+    """A V1 message."""
+    role, content, _ = draw(st.sampled_from(list(CONTENTS.values())))
+    around: dict[str, st.SearchStrategy[Json]] = {
+        "id": st.sampled_from(["m", "n"]),
+        "threadId": st.just("t"),
+        "thread_id": st.just("u"),
+        "createdAt": st.sampled_from(["2025-04-01T08:00:00.000Z", "2025-04-01", 1743494400000]),
+        "type": st.sampled_from(["text", "tool-call", "tool-result"]),
+        "toolCallIds": st.just(["c"]),
+        "experimental_providerMetadata": strategies.provider_metadata(),
+    }
+    return {"role": role, "content": content, **draw(st.fixed_dictionaries({}, optional=around))}
+
+
+@given(payload=st.lists(v1_messages(), max_size=4))
+def test_whatever_is_stored_is_loaded(payload: list[JsonObject]) -> None:
+    for message in load(payload).messages:
+        assert structured(message) is None
+        assert decode_message(encode(message)) == message
+
+
+@given(data=st.data())
+def test_no_leaf_is_lost_in_silence(data: st.DataObject) -> None:
+    payload = data.draw(st.lists(v1_messages(), min_size=1, max_size=3))
+    _, other = data.draw(changes(payload))
+    assume(dumps(payload) != dumps(other))  # a large number plus one may be the same number
+    try:
+        before, after = load(payload), load(other)
+    except PartitaError:
+        return
+    assert (dumps(to_json(before.messages)), before.losses) != (dumps(to_json(after.messages)), after.losses)

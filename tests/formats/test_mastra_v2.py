@@ -1,0 +1,771 @@
+"""V2 messages and rows of Mastra → canonical messages."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.ai_sdk.ui import dump as ui_dump
+from partita.formats.mastra.network import structured
+from partita.formats.mastra.v2 import load
+from partita.types.codec import decode_message, encode, to_json
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
+from partita.types.tools import (
+    Approval,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    JsonOutput,
+    TextOutput,
+)
+from partita.types.value import Extra
+from tests import strategies
+from tests.leaves import changes
+
+PNG = "data:image/png;base64,iVBO"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def words(text: str, **members: Json) -> JsonObject:
+    return {"type": "text", "text": text, **members}
+
+
+def invocation(state: str = "call", *, beside: JsonObject | None = None, **members: Json) -> JsonObject:
+    call = {"state": state, "toolCallId": "c", "toolName": "w", "args": {"a": 1}, **members}
+    return {"type": "tool-invocation", "toolInvocation": call, **(beside or {})}
+
+
+def call(args: Json) -> JsonObject:
+    return {"type": "tool-call", "toolCallId": "c", "toolName": "w", "args": args}
+
+
+def thought(*details: JsonObject, **members: Json) -> JsonObject:
+    said = "".join(detail.get("text", "") for detail in details)
+    return {"type": "reasoning", "reasoning": said, "details": list(details), **members}
+
+
+def row(*parts: Json, role: str = "assistant", **content: Json) -> JsonObject:
+    return {"id": "m", "role": role, "content": {"format": 2, "parts": list(parts), **content}}
+
+
+def noted(**note: Json) -> Extra:
+    return Extra({"mastra:note": note})
+
+
+def only(payload: Json) -> Message:
+    loaded = load(payload)
+    assert loaded.lossless
+    (message,) = loaded.messages
+    return message
+
+
+# --- parts -----------------------------------------------------------------------------------------------
+
+PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
+    "text": (
+        words("hi", createdAt=5, providerMetadata={"openai": {"itemId": "i"}}),
+        [TextPart("hi", provider_metadata={"openai": {"itemId": "i"}}, extra=Extra({"createdAt": 5}))],
+    ),
+    "step-start": (
+        {"type": "step-start", "model": "x/y"},
+        [StepStartPart(extra=Extra({"model": "x/y"}))],
+    ),
+    "a call whose input is being written": (
+        invocation("partial-call"),
+        [ToolCallPart("c", "w", "input-streaming", {"a": 1})],
+    ),
+    "a call": (invocation(), [ToolCallPart("c", "w", "input-available", {"a": 1})]),
+    "a result": (
+        invocation("result", result={"n": 3}, step=2),
+        [
+            ToolCallPart(
+                "c", "w", "output-available", {"a": 1}, output=JsonOutput({"n": 3}), extra=Extra({"step": 2})
+            )
+        ],
+    ),
+    "a result in words": (
+        invocation("result", result="ok"),
+        [ToolCallPart("c", "w", "output-available", {"a": 1}, output=TextOutput("ok"))],
+    ),
+    "a failure told as a result": (
+        invocation("result", result={"code": 5}, isError=True),
+        [
+            ToolCallPart(
+                "c",
+                "w",
+                "output-error",
+                {"a": 1},
+                output=ErrorJsonOutput({"code": 5}),
+                extra=noted(state="result"),
+            )
+        ],
+    ),
+    "a failure": (
+        invocation("output-error", errorText="no", rawInput="{"),
+        [ToolCallPart("c", "w", "output-error", {"a": 1}, raw_input="{", output=ErrorTextOutput("no"))],
+    ),
+    "an approval asked for": (
+        invocation("approval-requested", approval={"id": "p"}),
+        [ToolCallPart("c", "w", "approval-requested", {"a": 1}, approval=Approval("p"))],
+    ),
+    "a denial": (
+        invocation("output-denied", approval={"id": "p", "approved": False, "reason": "no"}),
+        [ToolCallPart("c", "w", "output-denied", {"a": 1}, approval=Approval("p", False, "no"))],
+    ),
+    "an approval that is none": (
+        invocation(approval={"approved": True}),
+        [
+            ToolCallPart(
+                "c", "w", "input-available", {"a": 1}, extra=Extra({"foreign:approval": {"approved": True}})
+            )
+        ],
+    ),
+    "what stands beside an invocation": (
+        invocation(
+            beside={
+                "providerExecuted": True,
+                "title": "Look",
+                "preliminary": False,
+                "providerMetadata": {"p": {"q": 1}},
+                "createdAt": 5,
+            }
+        ),
+        [
+            ToolCallPart(
+                "c",
+                "w",
+                "input-available",
+                {"a": 1},
+                provider_executed=True,
+                title="Look",
+                preliminary=False,
+                call_provider_metadata={"p": {"q": 1}},
+                extra=Extra({"part:createdAt": 5}),
+            )
+        ],
+    ),
+    "reasoning": (
+        thought(words("hm"), providerMetadata={"openai": {"itemId": "r"}}),
+        [ReasoningPart("hm", provider_metadata={"openai": {"itemId": "r"}})],
+    ),
+    "reasoning with a signature": (
+        thought(words("hm", signature="s=")),
+        [
+            ReasoningPart(
+                "hm", provider_metadata={"anthropic": {"signature": "s="}}, extra=noted(moved="signature")
+            )
+        ],
+    ),
+    "a signature that is told twice": (
+        thought(words("hm", signature="s="), providerMetadata={"anthropic": {"signature": "s="}}),
+        [
+            ReasoningPart(
+                "hm",
+                provider_metadata={"anthropic": {"signature": "s="}},
+                extra=noted(details=[words("hm", signature="s=")]),
+            )
+        ],
+    ),
+    "redacted data that only the metadata has": (
+        thought({"type": "redacted", "data": ""}, providerMetadata={"anthropic": {"redactedData": "r="}}),
+        [
+            ReasoningPart(
+                "",
+                provider_metadata={"anthropic": {"redactedData": "r="}},
+                extra=noted(details=[{"type": "redacted", "data": ""}]),
+            )
+        ],
+    ),
+    "reasoning in pieces": (
+        thought(words("a", signature="s="), {"type": "redacted", "data": "r="}, words("b"), createdAt=5),
+        [
+            ReasoningPart(
+                "a",
+                provider_metadata={"anthropic": {"signature": "s="}},
+                extra=Extra({"createdAt": 5, "mastra:note": {"moved": "signature"}}),
+            ),
+            ReasoningPart(
+                "",
+                provider_metadata={"anthropic": {"redactedData": "r="}},
+                extra=noted(continues=True, moved="redactedData"),
+            ),
+            ReasoningPart("b", extra=noted(continues=True)),
+        ],
+    ),
+    "reasoning whose words are in its details alone": (
+        thought(words("hm")) | {"reasoning": ""},
+        [ReasoningPart("hm", extra=noted(reasoning=""))],
+    ),
+    "reasoning whose words are not in its details": (
+        {"type": "reasoning", "reasoning": "hm", "details": []},
+        [ReasoningPart("hm", extra=noted(details=[]))],
+    ),
+    "reasoning with details alone": (
+        {"type": "reasoning", "details": [words("hm")]},
+        [ReasoningPart("hm", extra=noted(without=["reasoning"]))],
+    ),
+    "reasoning without words": (
+        {
+            "type": "reasoning",
+            "reasoning": "",
+            "details": [],
+            "providerMetadata": {"openai": {"itemId": "r"}},
+        },
+        [ReasoningPart("", provider_metadata={"openai": {"itemId": "r"}}, extra=noted(details=[]))],
+    ),
+    "reasoning as today": (
+        {"type": "reasoning", "text": "hm", "state": "done"},
+        [ReasoningPart("hm", state="done")],
+    ),
+    "a file in base64": (
+        {"type": "file", "mimeType": "image/png", "data": "iVBO", "filename": "a.png"},
+        [FilePart(PNG, "image/png", "a.png")],
+    ),
+    "a file in a data url": (
+        {"type": "file", "mimeType": "image/png", "data": PNG},
+        [FilePart(PNG, "image/png", extra=noted(data="url"))],
+    ),
+    "a file with an address": (
+        {"type": "file", "mimeType": "image/png", "data": "https://x.test/a.png"},
+        [FilePart("https://x.test/a.png", "image/png")],
+    ),
+    "a file that a provider has": (
+        {"type": "file", "mimeType": "application/pdf", "data": "file-Ab3"},
+        [FilePart("", "application/pdf", provider_reference={"openai": "file-Ab3"})],
+    ),
+    "a file that another provider has": (
+        {"type": "file", "mediaType": "application/pdf", "url": "file_01x"},
+        [
+            FilePart(
+                "",
+                "application/pdf",
+                provider_reference={"anthropic": "file_01x"},
+                extra=noted(names=["mediaType", "url"]),
+            )
+        ],
+    ),
+    "a file in a mix of names": (
+        {"type": "file", "mediaType": "image/png", "data": "iVBO"},
+        [FilePart(PNG, "image/png", extra=noted(names=["mediaType", "data"]))],
+    ),
+    "a file without a type": (
+        {"type": "file", "data": "https://x.test/a.pdf"},
+        [FilePart("https://x.test/a.pdf", "application/pdf", extra=noted(names=[None, "data"]))],
+    ),
+    "a file as today": (
+        {"type": "file", "mediaType": "image/png", "url": PNG},
+        [FilePart(PNG, "image/png")],
+    ),
+    "a source": (
+        {
+            "type": "source",
+            "source": {"sourceType": "url", "id": "s", "url": "", "title": "T"},
+            "createdAt": 5,
+        },
+        [SourceUrlPart("s", "", "T", extra=Extra({"part:createdAt": 5}))],
+    ),
+    "a source that names its provider twice": (
+        {
+            "type": "source",
+            "source": {"sourceType": "url", "id": "s", "url": "u:", "providerMetadata": {"p": {}}},
+            "providerMetadata": {"p": {}},
+        },
+        [SourceUrlPart("s", "u:", provider_metadata={"p": {}}, extra=noted(providerMetadata="both"))],
+    ),
+    "source-document": (
+        {"type": "source-document", "sourceId": "d", "mediaType": "text/plain", "title": "D"},
+        [SourceDocumentPart("d", "text/plain", "D")],
+    ),
+    "data": (
+        {"type": "data-om-status", "data": {"w": 1}, "id": "i", "metadata": {"mastra": {"sealedAt": 1}}},
+        [DataPart("om-status", {"w": 1}, "i", extra=Extra({"metadata": {"mastra": {"sealedAt": 1}}}))],
+    ),
+    "dynamic-tool": (
+        {"type": "dynamic-tool", "toolName": "d", "toolCallId": "c", "state": "input-available", "input": 1},
+        [ToolCallPart("c", "d", "input-available", 1, dynamic=True)],
+    ),
+    "custom": ({"type": "custom", "kind": "x.y"}, [CustomPart("x.y")]),
+    "unknown types": ({"type": "hologram"}, [UnknownPart(Extra({"type": "hologram"}))]),
+}
+
+
+@pytest.mark.parametrize(("raw", "parts"), PARTS.values(), ids=PARTS)
+def test_a_part_is_read(raw: JsonObject, parts: list[Any]) -> None:
+    assert list(only(row(raw)).parts) == parts
+
+
+BROKEN: list[Json] = [
+    5,
+    words("x") | {"text": 5},
+    invocation("failed"),
+    {"type": "tool-invocation", "toolInvocation": {"state": "call", "toolName": "w"}},
+    {"type": "tool-invocation", "toolInvocation": 5},
+    {"type": "reasoning", "reasoning": "a", "details": [{"type": "x"}]},
+    {"type": "reasoning", "reasoning": 5, "details": []},
+    {"type": "reasoning", "reasoning": "a", "details": 5},
+    {"type": "source", "source": {"sourceType": "document", "id": "s"}},
+    {"type": "source", "source": 5},
+    {"type": "file", "mimeType": "image/png", "data": {"0": 137}},
+]
+
+
+@pytest.mark.parametrize("raw", BROKEN, ids=str)
+def test_a_broken_part_is_kept_whole(raw: Json) -> None:
+    assert only(row(raw)).parts == (ForeignPart("mastra", raw),)
+
+
+def test_parts_that_a_role_cannot_hold_are_kept_whole() -> None:
+    assert only(row(invocation(), role="user")).parts == (ForeignPart("mastra", invocation()),)
+    file = {"type": "file", "mimeType": "image/png", "data": "iVBO"}
+    assert only(row(file, role="user")).parts == (FilePart(PNG, "image/png"),)
+    assert only(row(file, role="system")).parts == (ForeignPart("mastra", file),)
+
+
+AS_SHOWN: dict[str, tuple[JsonObject, JsonObject]] = {
+    "a result with a member called value": (
+        invocation("result", result={"value": 7, "unit": "C"}),
+        {"type": "tool-w", "state": "output-available", "output": {"value": 7, "unit": "C"}},
+    ),
+    "who ran a tool": (
+        invocation("result", result="x", beside={"providerExecuted": True, "preliminary": True}),
+        {
+            "type": "tool-w",
+            "state": "output-available",
+            "output": "x",
+            "providerExecuted": True,
+            "preliminary": True,
+        },
+    ),
+    "an error": (
+        invocation("output-error", errorText="boom"),
+        {"type": "tool-w", "state": "output-error", "errorText": "boom"},
+    ),
+    "a denial": (
+        invocation("output-denied", approval={"id": "p", "approved": False}),
+        {"type": "tool-w", "state": "output-denied", "approval": {"id": "p", "approved": False}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("raw", "shown"), AS_SHOWN.values(), ids=AS_SHOWN)
+def test_clients_see_what_was_stored(raw: JsonObject, shown: JsonObject) -> None:
+    (message,) = ui_dump.dump([only(row(raw))]).payload
+    assert message["parts"] == [{"toolCallId": "c", "input": {"a": 1}, **shown}]
+
+
+# --- what is said twice ----------------------------------------------------------------------------------
+
+DONE = invocation("result", result=1)
+
+
+def test_mirrors_that_say_the_same_are_not_doubled() -> None:
+    message = only(
+        row(
+            thought(words("a")),
+            thought(words("b")),
+            DONE,
+            invocation(toolCallId="d"),
+            reasoning="a\nb",
+            toolInvocations=[DONE["toolInvocation"]],
+            content="",
+        )
+    )
+    assert len(message.parts) == 4
+    assert message.content.extra == noted(toolInvocations="results", reasoning="lines")
+    assert message.content.content == ""
+
+
+def test_mirrors_that_say_something_else_are_kept() -> None:
+    other: list[JsonObject] = [{**DONE["toolInvocation"], "args": {}}]
+    message = only(row(DONE, reasoning="elsewhere", toolInvocations=other, annotations=[1]))
+    assert message.content.extra == Extra(
+        {"reasoning": "elsewhere", "toolInvocations": other, "annotations": [1]}
+    )
+
+
+def test_a_mirror_gives_what_its_part_lacks() -> None:
+    empty: JsonObject = {"type": "reasoning", "reasoning": "", "details": []}
+    message = only(
+        row(
+            empty,
+            invocation(args={}),
+            toolInvocations=[DONE["toolInvocation"]],
+            reasoning="hm",
+        )
+    )
+    assert message.parts == (
+        ReasoningPart("hm", extra=noted(details=[])),
+        ToolCallPart("c", "w", "output-available", {"a": 1}, output=JsonOutput(1)),
+    )
+    assert message.content.extra == Extra({"toolInvocations": [DONE["toolInvocation"]], "reasoning": "hm"})
+
+
+def test_without_parts_they_are_made_of_the_mirrors() -> None:
+    raw = row(content="hi", reasoning="hm", toolInvocations=[DONE["toolInvocation"]])
+    message = only(raw)
+    assert message.parts == (
+        ToolCallPart("c", "w", "output-available", {"a": 1}, output=JsonOutput(1)),
+        ReasoningPart("hm"),
+        TextPart("hi"),
+    )
+    assert message.content.extra == noted(parts="made", toolInvocations="results", reasoning="lines")
+    del raw["content"]["parts"]
+    assert only(raw) == message
+
+
+def test_an_attachment_that_is_a_part_too_is_one_file() -> None:
+    part = {"type": "file", "mimeType": "image/png", "data": PNG}
+    message = only(
+        row(
+            part,
+            words("see"),
+            role="user",
+            experimental_attachments=[
+                {"url": PNG, "contentType": "image/png", "name": "a.png"},
+                {"url": "https://x.test/b.csv", "name": "b.csv", "size": 3},
+            ],
+        )
+    )
+    attached = {"contentType": "image/png", "name": "a.png"}
+    assert message.parts == (
+        FilePart(
+            PNG, "image/png", extra=Extra({"mastra:attached": attached, "mastra:note": {"data": "url"}})
+        ),
+        TextPart("see"),
+        FilePart(
+            "https://x.test/b.csv",
+            "text/csv",
+            "b.csv",
+            extra=Extra({"mastra:attachment": {"size": 3}, "mastra:note": {"names": [None, "url"]}}),
+        ),
+    )
+    assert message.content.extra is None
+
+
+@pytest.mark.parametrize("attachments", [[], [5], [{"name": "x"}], "x"])
+def test_attachments_that_are_none_are_kept(attachments: Json) -> None:
+    message = only(row(words("hi"), role="user", experimental_attachments=attachments))
+    assert message.content.extra == Extra({"experimental_attachments": attachments})
+
+
+# --- approvals in the metadata ---------------------------------------------------------------------------
+
+
+def waits(**entry: Json) -> Json:
+    return {"w": {"toolCallId": "c", "toolName": "w", **entry}}
+
+
+SUSPENDED = {"type": "suspension", "suspendPayload": {"ask": "where?"}}
+WAITING: dict[str, tuple[JsonObject, Approval]] = {
+    "pending": ({"pendingToolApprovals": waits(type="approval", runId="r")}, Approval("r::c")),
+    "required": ({"requireApprovalMetadata": waits(type="approval")}, Approval("c")),
+    "suspended": ({"suspendedTools": waits(runId="r", **SUSPENDED)}, Approval("r::c", descriptor=SUSPENDED)),
+    "by call id": ({"pendingToolApprovals": {"c": {"toolName": "w"}, "x": None}}, Approval("c")),
+}
+
+
+@pytest.mark.parametrize(("metadata", "approval"), WAITING.values(), ids=WAITING)
+def test_a_call_that_waits_asks_for_approval(metadata: JsonObject, approval: Approval) -> None:
+    message = only(row(invocation(), metadata=metadata))
+    asks = ToolCallPart(
+        "c", "w", "approval-requested", {"a": 1}, approval=approval, extra=noted(state="waiting")
+    )
+    assert message.parts == (asks,)
+    assert message.content.metadata == metadata
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        DONE,
+        invocation("approval-responded", approval={"id": "p", "approved": True}),
+        invocation(toolCallId="d"),
+    ],
+)
+def test_a_call_that_does_not_wait_is_left_alone(part: JsonObject) -> None:
+    metadata = {"pendingToolApprovals": waits()}
+    assert only(row(part, metadata=metadata)).parts == only(row(part)).parts
+
+
+@pytest.mark.parametrize(
+    "metadata", [None, 5, {"pendingToolApprovals": 5}, {"pendingToolApprovals": {"w": 5}}]
+)
+def test_metadata_of_any_kind_is_kept(metadata: Json) -> None:
+    assert only(row(invocation(), metadata=metadata)).content.metadata == metadata
+
+
+# --- around the content ----------------------------------------------------------------------------------
+
+
+def test_a_message_keeps_what_stands_around_it() -> None:
+    raw = row(words("hi"), providerMetadata={"p": {"q": 1}}, metadata={"k": 1}, content="hi")
+    raw |= {"threadId": "t", "resourceId": "r", "createdAt": "2026-03-01T12:00:00.000Z", "type": "v2", "x": 1}
+    message = only(raw)
+    assert isinstance(message, AssistantMessage)
+    assert (message.thread_id, message.resource_id, message.created_at) == ("t", "r", NOON)
+    assert message.content.provider_metadata == {"p": {"q": 1}}
+    assert (message.content.metadata, message.content.content) == ({"k": 1}, "hi")
+    assert (message.type, message.extra) == ("text", Extra({"foreign:type": "v2", "x": 1}))
+
+
+def test_a_row_of_the_table_is_the_same_message() -> None:
+    raw = row(words("hi"), DONE) | {
+        "threadId": "t",
+        "resourceId": "r",
+        "createdAt": "2026-03-01T12:00:00.000Z",
+    }
+    stored = {
+        "id": "m",
+        "thread_id": "t",
+        "resourceId": "r",
+        "role": "assistant",
+        "createdAt": raw["createdAt"],
+        "content": dumps(raw["content"]).decode(),
+    }
+    whole, from_row = only(raw), only(stored)
+    assert from_row.extra == noted(threadId="thread_id", content="json")
+    assert (from_row.content, from_row.thread_id, from_row.created_at) == (whole.content, "t", NOON)
+
+
+TIMES: dict[Json, datetime | None] = {
+    "2026-03-01T12:00:00.000Z": NOON,
+    "2026-03-01T13:00:00+01:00": NOON,
+    "2026-03-01 12:00:00": NOON,
+    "2026-03-01 12:00:00.000+00": NOON,
+    1772366400000: NOON,
+    "1772366400000": NOON,
+    "2026-03-01": datetime(2026, 3, 1, tzinfo=UTC),
+    "yesterday": None,
+    "": None,
+    "0001-01-01T00:00:00+05:00": None,
+    10**30: None,
+    None: None,
+    True: None,
+}
+
+
+@pytest.mark.parametrize(("told", "moment"), TIMES.items(), ids=map(str, TIMES))
+def test_times_are_read_in_all_their_spellings(told: Json, moment: datetime | None) -> None:
+    message = only(row(words("hi")) | {"createdAt": told})
+    assert message.created_at == moment
+    usual = told == "2026-03-01T12:00:00.000Z"
+    assert message.extra == (None if usual else Extra({"foreign:createdAt": told}))
+
+
+def test_the_time_with_a_zone_stands_in_for_one_that_is_missing() -> None:
+    message = only(row(words("hi")) | {"createdAtZ": "2026-03-01T12:00:00.000Z"})
+    assert message.created_at == NOON
+    assert message.extra == Extra({"createdAtZ": "2026-03-01T12:00:00.000Z"})
+
+
+def test_messages_without_an_id_are_named_by_their_place() -> None:
+    raws = [{key: value for key, value in row(words("hi")).items() if key != "id"}] * 2
+    assert [message.id for message in load(raws).messages] == ["message-1", "message-2"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "internal"), [("user", False), ("state", True), ("reactive", True), ("notification", True)]
+)
+def test_a_signal_is_an_event(kind: str, internal: bool) -> None:
+    signal = {"signal": {"id": "s", "type": kind, "contents": "hey", "createdAt": "2026-03-01T12:00:00.000Z"}}
+    message = only(row(words("hey"), role="signal", metadata=signal) | {"type": kind})
+    assert isinstance(message, SystemMessage)
+    assert (message.type, message.internal) == ("event", internal)
+    assert message.parts == (TextPart("hey"),)
+    assert message.content.metadata == signal
+    assert message.extra == Extra({"foreign:type": kind, "foreign:role": "signal"})
+
+
+def test_a_message_of_a_tool_is_the_assistants() -> None:
+    message = only(row(DONE, role="tool"))
+    assert isinstance(message, AssistantMessage)
+    assert message.extra == Extra({"foreign:role": "tool"})
+
+
+# --- contents that are no V2 -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("said", ["hello", '{"a": 1}', "{curly}", '{"isNetwork":true}', "[1]", ""])
+def test_a_plain_string_is_text(said: str) -> None:
+    message = only({"id": "m", "role": "user", "content": said})
+    assert message.parts == (TextPart(said),)
+    assert message.content.content == said
+
+
+def test_damaged_json_is_kept_as_text_and_told() -> None:
+    said = dumps(row(words("hello there"))["content"]).decode()[:-9]
+    loaded = load([row(words("before")), {"id": "d", "thread_id": "t", "role": "user", "content": said}])
+    assert loaded.messages[1].parts == (TextPart(said),)
+    (loss,) = loaded.losses
+    assert loss.path == "$[1].content"
+    assert "breaks off" in loss.why
+
+
+@pytest.mark.parametrize("content", [None, 5, {}, {"format": 3}])
+def test_a_content_of_another_kind_is_kept_whole(content: Json) -> None:
+    assert only({"id": "m", "role": "user", "content": content}).parts == (ForeignPart("mastra", content),)
+
+
+def test_another_format_number_is_kept() -> None:
+    raw = row(words("hi"))
+    raw["content"]["format"] = 3
+    assert only(raw).content.extra == Extra({"foreign:format": 3})
+
+
+def test_v1_rows_stand_among_v2_rows() -> None:
+    result = [{"type": "tool-result", "toolCallId": "c", "toolName": "w", "result": 1}]
+    messages = load(
+        [
+            {"id": "a", "thread_id": "t", "role": "user", "type": "text", "content": "Weather?"},
+            {"id": "b", "thread_id": "t", "role": "assistant", "content": dumps([call({})]).decode()},
+            {"id": "c", "thread_id": "t", "role": "tool", "content": dumps(result).decode()},
+            row(words("Fine.")),
+        ]
+    ).messages
+    assert [message.id for message in messages] == ["a", "b", "m"]
+    (part,) = messages[1].parts
+    assert isinstance(part, ToolCallPart)
+    assert part.output == JsonOutput(1)
+
+
+REFUSED: dict[str, tuple[Json, str]] = {
+    "what is no message": ([5], "$[0]"),
+    "an unknown role": (row(role="judge"), "$.role"),
+    "a role that is none": (row() | {"role": 5}, "$.role"),
+    "an id that is no string": (row() | {"id": 5}, "$.id"),
+    "no content": ({"id": "m", "role": "user", "parts": []}, "$"),
+}
+
+
+@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_message_is_refused(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as caught:
+        load(payload)
+    assert caught.value.where == where
+    assert caught.value.hint
+
+
+def test_networks_are_read() -> None:
+    told = {"isNetwork": True, "primitiveType": "agent", "primitiveId": "a", "finalResult": {"text": "hi"}}
+    message = only(row(words(dumps(told).decode())))
+    assert isinstance(message, AssistantMessage)
+    assert message.content.network_execution is not None
+    assert only(row(words(dumps(told).decode()), role="user")).parts == (TextPart(dumps(told).decode()),)
+
+
+# --- properties ------------------------------------------------------------------------------------------
+
+RAW_PARTS = [raw for raw, _ in PARTS.values()]
+
+
+@st.composite
+def rows(draw: st.DrawFn) -> JsonObject:
+    """A stored message, with mirrors that say the same or something else."""
+    role = draw(st.sampled_from(["assistant", "assistant", "assistant", "user", "system", "signal"]))
+    parts = draw(st.lists(st.sampled_from(RAW_PARTS) | strategies.texts().map(words), max_size=4))
+    calls = [part["toolInvocation"] for part in parts if part["type"] == "tool-invocation"]
+    attachment = st.fixed_dictionaries(
+        {"url": st.sampled_from([PNG, "iVBO", "file-Ab3", "https://x.test/a.png"])},
+        optional={"contentType": st.just("image/png"), "name": strategies.texts()},
+    )
+    waiting = st.sampled_from([metadata for metadata, _ in WAITING.values()])
+    content: dict[str, st.SearchStrategy[Json]] = {
+        "content": strategies.texts(),
+        "toolInvocations": st.just(calls) | st.just([DONE["toolInvocation"]]),
+        "reasoning": st.sampled_from(["hm", "", "hm\nhm"]),
+        "experimental_attachments": st.lists(attachment, max_size=2),
+        "annotations": st.just([1]),
+        "metadata": waiting | strategies.json_values(),
+        "providerMetadata": strategies.provider_metadata(),
+    }
+    around: dict[str, st.SearchStrategy[Json]] = {
+        "threadId": st.just("t"),
+        "thread_id": st.just("u"),
+        "resourceId": st.sampled_from(["r", None]),
+        "type": st.sampled_from(["v2", "text", "user"]),
+        "createdAt": st.sampled_from(list(TIMES)),
+    }
+    raw = row(*parts, role=role, **draw(st.fixed_dictionaries({}, optional=content)))
+    return {**raw, **draw(st.fixed_dictionaries({}, optional=around))}
+
+
+def as_stored(raw: JsonObject) -> JsonObject:
+    """The same message with its content in a text column."""
+    return {**raw, "content": dumps(raw["content"]).decode()}
+
+
+@given(raw=rows(), in_column=st.booleans())
+def test_whatever_is_stored_is_loaded(raw: JsonObject, in_column: bool) -> None:
+    (message,) = load(as_stored(raw) if in_column else raw).messages
+    assert structured(message) is None
+    assert decode_message(encode(message)) == message
+
+
+@given(data=st.data(), in_column=st.booleans())
+def test_no_leaf_is_lost_in_silence(data: st.DataObject, in_column: bool) -> None:
+    raw = data.draw(rows())
+    _, other = data.draw(changes(raw))
+    assume(dumps(raw) != dumps(other))  # a large number plus one may be the same number
+    if in_column:
+        raw, other = as_stored(raw), as_stored(other)
+    try:
+        before, after = load(raw), load(other)
+    except PartitaError:
+        return
+    assert (dumps(to_json(before.messages)), before.losses) != (dumps(to_json(after.messages)), after.losses)
+
+
+@given(payload=strategies.json_values(8), name=st.sampled_from(["id", "role", "content", "createdAt"]))
+def test_any_json_is_loaded_or_refused(payload: Json, name: str) -> None:
+    for each in (
+        payload,
+        [payload],
+        {**row(words("hi")), name: payload},
+        row(payload),
+        row(words("hi"), reasoning=payload),
+    ):
+        try:
+            load(each)
+        except PartitaError:
+            continue
+
+
+def test_json_nested_too_deeply_is_refused() -> None:
+    deep: Json = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ConversionError):
+        load(row(invocation(args=deep), toolInvocations=[1]))
+    with pytest.raises(ConversionError):
+        load({"id": "m", "role": "assistant", "content": [call(deep)]})
+
+
+def test_a_column_nested_too_deeply_is_kept_as_text() -> None:
+    text = '{"format":2,"parts":' + "[" * 100_000
+    loaded = load({"id": "m", "role": "user", "content": text})
+    assert loaded.messages == (
+        UserMessage(id="m", content=UserContent(parts=(TextPart(text),), content=text)),
+    )
+    assert len(loaded.losses) == 1

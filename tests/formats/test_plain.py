@@ -1,0 +1,121 @@
+"""Rows of plain text → messages marked as reconstructed."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.plain import load, reconstructed
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import DataPart, ForeignPart, TextPart
+from partita.types.usage import Usage
+from tests import strategies
+from tests.leaves import changed, leaves
+
+MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+def marked(**more: Json) -> JsonObject:
+    return {"reconstructed": True, "from": "plain", **more}
+
+
+ROW: JsonObject = {
+    "id": 7,
+    "thread_id": "t",
+    "parent_id": 6,
+    "role": "user",
+    "content": "Hello",
+    "created_at": "2026-03-04 12:00:00",
+    "tokens": 3,
+    "from": "a colleague",
+    "note": None,
+}
+
+
+def test_a_row() -> None:
+    assert load(ROW).messages == (
+        UserMessage(
+            id="7",
+            thread_id="t",
+            parent_id="6",
+            created_at=MOMENT,
+            content=UserContent(
+                parts=(TextPart("Hello"),),
+                metadata=marked(created_at=ROW["created_at"], tokens=3) | {"foreign:from": "a colleague"},
+            ),
+        ),
+    )
+
+
+ROLES: dict[str, tuple[str, type[Message], JsonObject]] = {
+    "system": ("system", SystemMessage, {}),
+    "user": ("user", UserMessage, {}),
+    "assistant": ("assistant", AssistantMessage, {}),
+    "another name": ("agent", AssistantMessage, {"role": "agent"}),
+    "a name nobody knows": ("oracle", AssistantMessage, {"role": "oracle"}),
+}
+
+
+@pytest.mark.parametrize(("name", "type_", "kept"), ROLES.values(), ids=ROLES)
+def test_roles(name: str, type_: type[Message], kept: JsonObject) -> None:
+    (message,) = load([{"role": name, "text": "x"}]).messages
+    assert isinstance(message, type_)
+    assert message.id == "message-1"
+    assert message.content.metadata == marked(**kept)
+
+
+def test_content_that_is_no_text_is_kept() -> None:
+    (message,) = load({"role": "user", "content": [1]}).messages
+    assert message.parts == (ForeignPart("plain", [1]),)
+
+
+def test_a_message_can_be_made_by_hand() -> None:
+    message = reconstructed(
+        "done",
+        role="assistant",
+        origin="agents.result",
+        aside={"model": "sonnet"},
+        more=[DataPart("result", {"ok": True})],
+        usage=Usage(1, 2),
+        id="a",
+        created_at=MOMENT,
+    )
+    assert message == AssistantMessage(
+        id="a",
+        created_at=MOMENT,
+        content=AssistantContent(
+            parts=(TextPart("done"), DataPart("result", {"ok": True})),
+            metadata={"reconstructed": True, "from": "agents.result", "model": "sonnet"},
+            usage=Usage(1, 2),
+        ),
+    )
+
+
+def test_every_leaf_counts() -> None:
+    whole = dumps(to_json(load(ROW).messages))
+    assert [path for path in leaves(ROW) if dumps(to_json(load(changed(ROW, path)).messages)) == whole] == []
+
+
+@pytest.mark.parametrize("row", [5, {"role": "user"}, {"content": "x"}, {"role": 1, "content": "x"}])
+def test_what_is_no_row_of_text_is_refused(row: Json) -> None:
+    with pytest.raises(ConversionError):
+        load([row])
+
+
+@given(payload=strategies.json_values(8))
+def test_any_json_is_loaded_or_refused(payload: Json) -> None:
+    try:
+        load([{"role": "user", "content": payload, "createdAt": payload, "id": payload}])
+        load(payload)
+    except PartitaError:
+        return

@@ -1,0 +1,567 @@
+"""Rows of Smithers → canonical messages."""
+
+from copy import deepcopy
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.smithers.load import load
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    Part,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ReasoningPart,
+    SourceUrlPart,
+    StepStartPart,
+    TextPart,
+)
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
+from partita.types.usage import Usage
+from tests import strategies
+from tests.leaves import changed, leaves
+
+NOON = "2026-03-04T12:00:00.000Z"
+MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+AGENT: JsonObject = {
+    "id": "agent-a",
+    "execution_id": "run-1",
+    "phase_id": None,
+    "model": "sonnet",
+    "system_prompt": "Be brief.",
+    "prompt": "Name the capital.",
+    "status": "completed",
+    "result": "Paris.",
+    "result_structured": {"city": "Paris"},
+    "log_path": "/logs/a.log",
+    "stream_summary": {"textBlocks": 1},
+    "error": None,
+    "started_at": "2026-03-04T12:00:01.000Z",
+    "completed_at": "2026-03-04T12:00:09.000Z",
+    "created_at": NOON,
+    "duration_ms": 8000,
+    "tokens_input": 12,
+    "tokens_output": 3,
+    "tool_calls_count": 0,
+}
+
+
+def made(**more: Json) -> JsonObject:
+    return {"reconstructed": True, "from": "smithers.agents", **more}
+
+
+def answer(payload: Json) -> AssistantMessage:
+    message = load(payload).messages[-1]
+    assert isinstance(message, AssistantMessage)
+    return message
+
+
+# --- agents ----------------------------------------------------------------------------------------------
+
+
+def test_an_agent_becomes_what_it_was_told_and_its_answer() -> None:
+    loaded = load([AGENT])
+    assert loaded.lossless
+    system, prompt, said = loaded.messages
+    assert isinstance(system, SystemMessage)
+    assert isinstance(prompt, UserMessage)
+    assert isinstance(said, AssistantMessage)
+    assert [message.id for message in loaded.messages] == ["agent-a:system", "agent-a:prompt", "agent-a"]
+    assert {(message.thread_id, message.run_id, message.created_at) for message in loaded.messages} == {
+        ("agent-a", "run-1", MOMENT)
+    }
+    assert (system.parts, system.content.metadata) == ((TextPart("Be brief."),), made())
+    assert (prompt.parts, prompt.content.metadata) == ((TextPart("Name the capital."),), made())
+    assert said.parts == (TextPart("Paris."), DataPart("result", {"city": "Paris"}))
+    assert said.content.usage == Usage(12, 3)
+    kept = ("model", "status", "log_path", "stream_summary", "started_at", "completed_at", "duration_ms")
+    counts = ("tokens_input", "tokens_output", "tool_calls_count")
+    assert said.content.metadata == made(**{name: AGENT[name] for name in (*kept, *counts)})
+
+
+ANSWERS: dict[str, tuple[JsonObject, list[Part]]] = {
+    "an agent that failed": ({"error": "no network"}, [DataPart("error", {"message": "no network"})]),
+    "an agent that said something and failed": (
+        {"result": "I", "error": "cut"},
+        [TextPart("I"), DataPart("error", {"message": "cut"})],
+    ),
+    "an agent at work": ({"status": "running"}, []),
+    "an empty answer": ({"result": ""}, [TextPart("")]),
+    "a structured answer alone": ({"result_structured": "[1]"}, [DataPart("result", [1])]),
+}
+
+
+@pytest.mark.parametrize(("row", "parts"), ANSWERS.values(), ids=ANSWERS)
+def test_answers(row: JsonObject, parts: list[Part]) -> None:
+    message = answer({"id": "a", "prompt": "p", **row})
+    assert message.parts == tuple(parts)
+    assert is_object(message.content.metadata)
+    assert message.content.metadata["reconstructed"] is True
+
+
+def test_a_structured_answer_that_is_no_json_is_kept_and_told() -> None:
+    loaded = load([{"id": "a", "prompt": "p", "result_structured": "{cut"}])
+    assert loaded.messages[-1].parts == (ForeignPart("smithers", "{cut"),)
+    assert [loss.path for loss in loaded.losses] == ["$[0].result_structured"]
+
+
+# --- stream events ---------------------------------------------------------------------------------------
+
+
+def event(content: JsonObject, stamp: int = 0, **columns: Json) -> JsonObject:
+    mirrors = {
+        "event_type": content["type"],
+        "event_id": content.get("id", content.get("toolCallId")),
+        "tool_name": content.get("toolName"),
+    }
+    row = {"id": f"e{stamp}", "agent_id": "agent-a", "content": content, "timestamp": stamp}
+    return {**row, **mirrors, "created_at": NOON, **columns}
+
+
+def events(*contents: JsonObject) -> list[JsonObject]:
+    return [event(content, stamp) for stamp, content in enumerate(contents)]
+
+
+def text(words: str, id_: str = "t") -> list[JsonObject]:
+    return [
+        {"type": "text-start", "id": id_},
+        {"type": "text-delta", "id": id_, "delta": words},
+        {"type": "text-end", "id": id_},
+    ]
+
+
+CALL: JsonObject = {"type": "tool-call", "toolCallId": "c", "toolName": "Read", "input": '{"path":"a"}'}
+RESULT: JsonObject = {"type": "tool-result", "toolCallId": "c", "toolName": "Read", "result": "x"}
+START: JsonObject = {"type": "tool-input-start", "id": "c", "toolName": "Read"}
+PIECE: JsonObject = {"type": "tool-input-delta", "id": "c", "delta": '{"path":"a"}'}
+STOP: JsonObject = {"type": "tool-input-end", "id": "c"}
+
+
+def read(state: Json = "input-available", output: Json = None, **members: Json) -> ToolCallPart:
+    return ToolCallPart("c", "Read", state, {"path": "a"}, output=output, dynamic=True, **members)
+
+
+STREAMS: dict[str, tuple[list[JsonObject], list[AssistantPart]]] = {
+    "text": (text("hi"), [TextPart("hi", "done")]),
+    "text that never began": ([{"type": "text-delta", "id": "t", "delta": "hi"}], [TextPart("hi", "done")]),
+    "reasoning": (
+        [{"type": "reasoning-start", "id": "r"}, {"type": "reasoning-delta", "id": "r", "delta": "hm"}],
+        [ReasoningPart("hm", id="r", state="done")],
+    ),
+    "a call": ([CALL], [read()]),
+    "a call and its result": ([CALL, RESULT], [read("output-available", TextOutput("x"))]),
+    "an input in pieces, and the call": ([START, PIECE, STOP, CALL], [read()]),
+    "an input in pieces, and no call": ([START, PIECE, STOP], [read()]),
+    "a result with structure": (
+        [CALL, RESULT | {"result": [1]}],
+        [read("output-available", JsonOutput([1]))],
+    ),
+    "a result whose tool has no name": (
+        [CALL, RESULT | {"toolName": "unknown"}],
+        [read("output-available", TextOutput("x"))],
+    ),
+    "a result without a call": (
+        [RESULT],
+        [ToolCallPart("c", "Read", "output-available", output=TextOutput("x"), dynamic=True)],
+    ),
+    "an input that is no JSON": (
+        [CALL | {"input": "ls"}],
+        [ToolCallPart("c", "Read", "input-available", "ls", dynamic=True)],
+    ),
+    "model calls": (
+        [{"type": "stream-start", "warnings": []}, *text("a")],
+        [StepStartPart(), TextPart("a", "done")],
+    ),
+    "a file": (
+        [{"type": "file", "mediaType": "image/png", "data": "AA=="}],
+        [FilePart("data:image/png;base64,AA==", "image/png")],
+    ),
+    "a page": (
+        [{"type": "source", "sourceType": "url", "id": "s", "url": "https://x.test", "title": "X"}],
+        [SourceUrlPart("s", "https://x.test", "X")],
+    ),
+    "a document": (
+        [{"type": "source", "sourceType": "document", "content": "x"}],
+        [DataPart("source", {"sourceType": "document", "content": "x"})],
+    ),
+    "an error": (
+        [{"type": "error", "error": "ouch"}, {"type": "error", "error": {"code": 1}}],
+        [DataPart("error", {"message": "ouch"}), DataPart("error", {"code": 1})],
+    ),
+    "output of the program": (
+        [{"type": "cli-output", "stream": "stdout", "raw": "x"}],
+        [DataPart("cli-output", {"stream": "stdout", "raw": "x"})],
+    ),
+}
+
+
+@pytest.mark.parametrize(("contents", "parts"), STREAMS.values(), ids=STREAMS)
+def test_streams(contents: list[JsonObject], parts: list[AssistantPart]) -> None:
+    loaded = load({"events": events(*contents)})
+    (message,) = loaded.messages
+    assert (message.id, message.parts) == ("agent-a", tuple(parts))
+    assert message.content.metadata == {"from": "smithers.agents"}
+    assert [loss.why for loss in loaded.losses] == ["ids and times of events have no place in a message"]
+
+
+KEPT: dict[str, JsonObject] = {
+    "the session": {"type": "session-info", "sessionId": "s", "model": "m"},
+    "the response": {"type": "response-metadata", "metadata": {"model": "m"}},
+    "warnings": {"type": "stream-start", "warnings": [{"type": "x"}]},
+    "the finish": {"type": "finish", "finishReason": {"unified": "stop"}},
+    "an unknown part": {"type": "hologram", "x": 1},
+    "a member too many": {"type": "text-start", "id": "t", "x": 1},
+    "a member too few": {"type": "tool-call", "toolCallId": "c"},
+    "bytes": {"type": "file", "mediaType": "image/png", "data": {"0": 1}},
+}
+
+
+@pytest.mark.parametrize("content", KEPT.values(), ids=KEPT)
+def test_what_parts_cannot_hold_is_kept(content: JsonObject) -> None:
+    metadata = answer({"events": events(content)}).content.metadata
+    assert metadata == {"from": "smithers.agents", "events": [content]}
+
+
+def test_an_answer_with_its_events_is_not_reconstructed() -> None:
+    loaded = load({"agents": [AGENT], "events": events(*text("Let me see. Paris."))})
+    prompt, said = loaded.messages[1:]
+    assert is_object(prompt.content.metadata)
+    assert prompt.content.metadata["reconstructed"] is True
+    assert is_object(said.content.metadata)
+    assert "reconstructed" not in said.content.metadata
+    assert said.parts == (TextPart("Let me see. Paris.", "done"), DataPart("result", {"city": "Paris"}))
+    assert said.content.content == "Paris."
+
+
+def test_a_result_that_the_events_do_not_tell_stands_behind_them() -> None:
+    message = answer(
+        {"agents": [AGENT], "events": events({"type": "cli-output", "stream": "stdout", "raw": "x"})}
+    )
+    assert message.parts[1:] == (TextPart("Paris."), DataPart("result", {"city": "Paris"}))
+
+
+def test_an_error_is_told_once() -> None:
+    failed = {"id": "agent-a", "prompt": "p", "error": "ouch"}
+    message = answer({"agents": [failed], "events": events({"type": "error", "error": "ouch"})})
+    assert message.parts == (DataPart("error", {"message": "ouch"}),)
+
+
+def finish(given: int, taken: int) -> JsonObject:
+    return {"type": "finish", "usage": {"inputTokens": {"total": given}, "outputTokens": {"total": taken}}}
+
+
+def test_counts_of_model_calls_add_up_where_the_row_has_none() -> None:
+    message = answer({"events": events(finish(3, 1), finish(4, 2))})
+    assert message.content.usage == Usage(7, 3, raw=[finish(3, 1)["usage"], finish(4, 2)["usage"]])
+    assert answer({"agents": [AGENT], "events": events(finish(3, 1))}).content.usage == Usage(12, 3)
+
+
+def stamped(words: str, stamp: int) -> JsonObject:
+    return event({"type": "text-delta", "id": "t", "delta": words}, stamp)
+
+
+ORDERS: dict[str, tuple[list[JsonObject], str]] = {
+    "as they happened": ([stamped("a", 1), stamped("b", 2)], "ab"),
+    "newest first": ([stamped("b", 2), stamped("a", 1)], "ab"),
+    "newest first, some at once": ([stamped("c", 2), stamped("b", 1), stamped("a", 1)], "abc"),
+    "all at once": ([stamped("a", 1), stamped("b", 1)], "ab"),
+    "mixed": ([stamped("b", 2), stamped("a", 1), stamped("c", 3)], "abc"),
+    "without stamps": ([stamped("a", 2) | {"timestamp": None}, stamped("b", 1)], "ab"),
+}
+
+
+@pytest.mark.parametrize(("rows", "words"), ORDERS.values(), ids=ORDERS)
+def test_events_are_read_as_they_happened(rows: list[JsonObject], words: str) -> None:
+    (part,) = answer({"events": rows}).parts
+    assert isinstance(part, TextPart)
+    assert part.text == words
+
+
+def test_events_go_to_their_agents() -> None:
+    others = [event(content, agent_id="agent-b") for content in text("b")]
+    loaded = load({"agents": [AGENT], "events": [*others, *events(*text("Paris. a"))]})
+    texts = {
+        message.id: message.parts[0] for message in loaded.messages if message.id in ("agent-a", "agent-b")
+    }
+    assert texts == {"agent-a": TextPart("Paris. a", "done"), "agent-b": TextPart("b", "done")}
+
+
+def test_agents_may_be_numbered() -> None:
+    loaded = load({"agents": [{"id": 1, "prompt": "p"}], "events": [event(text("x")[1], agent_id=1)]})
+    assert [(message.id, message.parts) for message in loaded.messages] == [
+        ("1:prompt", (TextPart("p"),)),
+        ("1", (TextPart("x", "done"),)),
+    ]
+
+
+def test_events_of_nobody_are_not_given_to_an_agent_without_an_id() -> None:
+    rows = [event(text("x")[1], agent_id=owner) for owner in (None, [1])]
+    loaded = load({"agents": [{"prompt": "p"}], "events": rows})
+    assert [message.id for message in loaded.messages] == ["agent-1:prompt", "agent-1", "agent-2"]
+    assert loaded.messages[-1].parts == (TextPart("xx", "done"),)
+
+
+# --- tool calls ------------------------------------------------------------------------------------------
+
+
+def tool_row(**columns: Json) -> JsonObject:
+    row = {"id": "row-1", "agent_id": "agent-a", "tool_name": "Read", "input": {"path": "a"}}
+    return {**row, "status": "completed", **columns}
+
+
+def rest(**columns: Json) -> JsonObject:
+    return {"smithers": {"status": "completed", **columns}}
+
+
+CALLS: dict[str, tuple[JsonObject, Json, Json, JsonObject]] = {
+    "a small output": (tool_row(output_inline="x"), "output-available", TextOutput("x"), rest()),
+    "a large output": (
+        tool_row(output_summary="much", output_path="/o", output_size_bytes=9),
+        "output-available",
+        TextOutput("much", provider_metadata={"smithers": {"is": "summary"}}),
+        rest(output_path="/o", output_size_bytes=9),
+    ),
+    "no output": (tool_row(), "output-available", None, rest()),
+    "a failure": (
+        tool_row(status="failed", error="no"),
+        "output-error",
+        ErrorTextOutput("no"),
+        rest(status="failed"),
+    ),
+    "at work": (tool_row(status="running"), "input-available", None, rest(status="running")),
+}
+
+
+@pytest.mark.parametrize(("row", "state", "output", "kept"), CALLS.values(), ids=CALLS)
+def test_tool_calls(row: JsonObject, state: Json, output: Json, kept: JsonObject) -> None:
+    loaded = load({"agents": [AGENT], "tool_calls": [row]})
+    assert loaded.lossless
+    call, *others = loaded.messages[-1].parts
+    assert call == ToolCallPart(
+        "row-1", "Read", state, {"path": "a"}, output=output, dynamic=True, tool_metadata=kept
+    )
+    assert others == [TextPart("Paris."), DataPart("result", {"city": "Paris"})]
+
+
+MATCHES: dict[str, tuple[list[JsonObject], JsonObject, list[ToolCallPart]]] = {
+    "the same call gets the output of the row": (
+        [CALL],
+        tool_row(output_inline="x"),
+        [
+            read(
+                "output-available",
+                TextOutput("x"),
+                tool_metadata={"smithers": {"id": "row-1", "status": "completed"}},
+            )
+        ],
+    ),
+    "the output of the stream stays": (
+        [CALL, RESULT],
+        tool_row(output_inline="y"),
+        [
+            read(
+                "output-available",
+                TextOutput("x"),
+                tool_metadata={
+                    "smithers": {
+                        "id": "row-1",
+                        "status": "completed",
+                        "output": {"type": "text", "value": "y"},
+                    }
+                },
+            )
+        ],
+    ),
+    "another call is another": (
+        [CALL],
+        tool_row(input={"path": "b"}),
+        [
+            read(),
+            ToolCallPart(
+                "row-1", "Read", "output-available", {"path": "b"}, dynamic=True, tool_metadata=rest()
+            ),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("contents", "row", "calls"), MATCHES.values(), ids=MATCHES)
+def test_rows_of_calls_find_the_calls_of_the_stream(
+    contents: list[JsonObject], row: JsonObject, calls: list[ToolCallPart]
+) -> None:
+    assert answer({"events": events(*contents), "toolCalls": [row]}).parts == tuple(calls)
+
+
+# --- memory ----------------------------------------------------------------------------------------------
+
+
+def memory(content: Json, role: str = "user", **columns: Json) -> JsonObject:
+    row = {"id": "m", "threadId": "t", "role": role, "contentJson": dumps(content).decode()}
+    return {**row, "createdAtMs": 1772625600000, **columns}
+
+
+STAMP: JsonObject = {"smithers": {"createdAtMs": 1772625600000}}
+CONTENTS: dict[str, tuple[JsonObject, type[Message], list[Part]]] = {
+    "text": (memory("hi"), UserMessage, [TextPart("hi")]),
+    "text in an object": (memory({"text": "hi"}), UserMessage, [TextPart("hi")]),
+    "parts of the model's view": (
+        memory([{"type": "text", "text": "hi"}], "assistant"),
+        AssistantMessage,
+        [TextPart("hi")],
+    ),
+    "parts of the page's view": (
+        memory({"parts": [{"type": "text", "text": "hi"}]}, "assistant"),
+        AssistantMessage,
+        [TextPart("hi")],
+    ),
+    "a message of the model's view": (
+        memory({"role": "system", "content": "hi"}, "system"),
+        SystemMessage,
+        [TextPart("hi")],
+    ),
+    "results": (
+        memory(
+            [
+                {
+                    "type": "tool-result",
+                    "toolCallId": "c",
+                    "toolName": "Read",
+                    "output": {"type": "text", "value": "x"},
+                }
+            ],
+            "tool",
+        ),
+        ToolMessage,
+        [ToolResultPart("c", "Read", TextOutput("x"))],
+    ),
+    "anything else": (memory({"a": 1}), UserMessage, [DataPart("content", {"a": 1})]),
+}
+
+
+@pytest.mark.parametrize(("row", "type_", "parts"), CONTENTS.values(), ids=CONTENTS)
+def test_memory_messages(row: JsonObject, type_: type[Message], parts: list[Part]) -> None:
+    loaded = load([row | {"runId": "r"}])
+    assert loaded.lossless
+    (message,) = loaded.messages
+    assert isinstance(message, type_)
+    assert (message.id, message.thread_id, message.run_id, message.created_at) == ("m", "t", "r", MOMENT)
+    assert (message.parts, message.content.metadata) == (tuple(parts), STAMP)
+
+
+def test_memory_that_is_no_json_spoils_nothing_but_its_row() -> None:
+    loaded = load({"messages": [memory("x") | {"contentJson": "{cut"}, memory("hi")]})
+    assert [message.parts for message in loaded.messages] == [
+        (ForeignPart("smithers", "{cut"),),
+        (TextPart("hi"),),
+    ]
+    assert [loss.path for loss in loaded.losses] == ["$.messages[0].contentJson"]
+
+
+# --- payloads --------------------------------------------------------------------------------------------
+
+WHOLE: JsonObject = {
+    "agents": [AGENT, AGENT | {"id": "agent-c", "error": "no"}],
+    "events": events(
+        {"type": "stream-start", "warnings": []},
+        {"type": "session-info", "sessionId": "s", "model": "m"},
+        *text("Let me see."),
+        START,
+        PIECE,
+        STOP,
+        CALL,
+        RESULT,
+        CALL | {"toolCallId": "d"},
+        {"type": "file", "mediaType": "image/png", "data": "AA=="},
+        {"type": "source", "sourceType": "url", "id": "s", "url": "https://x.test", "title": "X"},
+        {"type": "error", "error": {"code": 1}},
+        {"type": "cli-output", "stream": "stderr", "raw": "x"},
+        finish(1, 2),
+        {"type": "hologram", "x": [1]},
+    ),
+    "toolCalls": [tool_row(output_inline="x"), tool_row(id="row-2", error="no", agent_id="agent-c")],
+    "messages": [
+        memory(None) | {"contentJson": row} for row in ("hi", [{"type": "text", "text": "x"}], {"a": 1})
+    ],
+    "executions": [{"id": "run-1"}],
+}
+
+
+def packed(value: JsonObject) -> JsonObject:
+    """The payload as a database has it: objects and arrays as text."""
+    return {table: [_packed_row(row) for row in rows] for table, rows in value.items()}
+
+
+def _packed_row(row: JsonObject) -> JsonObject:
+    columns = {key for key, item in row.items() if is_object(item) or is_array(item) or key == "contentJson"}
+    return {key: dumps(item).decode() if key in columns else item for key, item in row.items()}
+
+
+def told(payload: Json) -> bytes | None:
+    try:
+        loaded = load(payload)
+    except PartitaError:
+        return None
+    return dumps([to_json(loaded.messages), loaded.losses])
+
+
+def test_json_columns_may_be_text() -> None:
+    whole = {name: rows for name, rows in WHOLE.items() if name not in ("messages", "executions")}
+    assert load(packed(whole)) == load(whole)
+
+
+def test_every_leaf_counts() -> None:
+    whole = told(WHOLE)
+    assert [path for path in leaves(WHOLE) if told(changed(WHOLE, path)) == whole] == []
+
+
+def test_rows_of_all_tables_may_come_in_one_list() -> None:
+    tables = {name: WHOLE[name] for name in ("agents", "events", "toolCalls", "messages")}
+    mixed = load([row for rows in tables.values() for row in rows])
+    assert mixed.messages == load(tables).messages
+
+
+def test_tables_that_hold_no_messages_are_told() -> None:
+    loaded = load({"agents": [AGENT], "executions": [{"id": "run-1"}]})
+    assert [(loss.path, loss.what) for loss in loaded.losses] == [("$.executions", '[{"id":"run-1"}]')]
+
+
+REFUSED: dict[str, tuple[Json, str]] = {
+    "no row": ([5], "$[0]"),
+    "a row of no known table": ([AGENT, {"id": 1}], "$[1]"),
+    "a table of no rows": ({"agents": 5}, "$.agents"),
+    "a memory message without a role": ({"messages": [{"contentJson": "1"}]}, "$.messages[0].role"),
+}
+
+
+@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_row_is_refused(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as raised:
+        load(payload)
+    assert raised.value.where == where
+
+
+@given(data=st.data())
+def test_any_json_is_loaded_or_refused(data: st.DataObject) -> None:
+    payload = deepcopy(WHOLE)
+    path = data.draw(st.sampled_from(list(leaves(payload))))
+    cut = data.draw(st.integers(1, len(path)))
+    place: Json = payload
+    for step in path[: cut - 1]:
+        place = place[step]
+    place[path[cut - 1]] = data.draw(strategies.json_values())
+    told(payload)
