@@ -4,7 +4,11 @@
     ├── DecodeError      bytes or JSON that are not the value they should be
     ├── StreamError      a chunk that does not fit the stream so far, or broken framing
     ├── ConversionError  a payload that a format cannot read or write
-    └── FormatError      a format that does not exist or cannot be guessed
+    ├── FormatError      a format that does not exist or cannot be guessed
+    └── StoreError       something the store cannot do
+        ├── NotFoundError     no such row, or none that this owner may see
+        ├── ConflictError     an id that is taken, a run that has ended, a lease that is held by another
+        └── UnavailableError  the database cannot be used: locked, full, damaged, gone
 
 Each says what went wrong, where, and how to fix it, and carries the same as fields.
 """
@@ -53,3 +57,19 @@ class ConversionError(PartitaError):
 
 class FormatError(PartitaError):
     """A format nobody has registered, or a payload whose format cannot be guessed."""
+
+
+class StoreError(PartitaError):
+    """Something the store cannot do. Nothing was changed by it."""
+
+
+class NotFoundError(StoreError):
+    """No such thread, message, run or blob, or none that this owner may see."""
+
+
+class ConflictError(StoreError):
+    """An id that is taken, a run that has ended, a lease that someone else holds."""
+
+
+class UnavailableError(StoreError):
+    """The database cannot be used now: locked, full, read-only, damaged, or its server is gone."""

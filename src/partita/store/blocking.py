@@ -1,0 +1,454 @@
+"""The store without `await`, for scripts and notebooks. Written by `blocking_source`: do not edit."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Literal
+
+from partita.types.json import Json, JsonObject
+from partita.types.messages import Message, MessageType, Part
+from partita.types.runs import Run, RunStatus
+from partita.types.threads import Thread
+from partita.types.usage import Usage
+
+from .facade_messages import Role
+from .opening import open_store
+from .portal import Portal
+from .retention import Retention, RetentionReport
+from .run_log import LogEntry, LogRecord
+from .sealing import SealReport
+from .search import Hit
+from .store import Store
+from .values import Blob, BlobMode, Branch, Order, Page, Source, StoredPart
+
+
+class SyncStore:
+    """`Store`, each method waiting for its answer. Made by `open_store_sync`."""
+
+    def __init__(self, portal: Portal, store: Store) -> None:
+        self._portal = portal
+        self._store = store
+
+    def __enter__(self) -> "SyncStore":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what waits, and let go of the database."""
+        self._portal.wait(self._store.close())
+        self._portal.close()
+
+    def scoped(self, resource_id: str) -> "SyncStore":
+        """The same store, for one owner: others' rows cannot be seen or touched through it."""
+        return SyncStore(self._portal, self._store.scoped(resource_id))
+
+    def follow(self, run_id: str, *, after: int = 0) -> Iterator[Sequence[LogRecord]]:
+        """What a run's log holds after a number, then what comes, from whichever process, until it ends."""
+        return self._portal.iterate(self._store.follow(run_id, after=after))
+
+    def create_thread(
+        self,
+        id: str | None = None,
+        *,
+        title: str | None = None,
+        metadata: JsonObject | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        resource_id: str | None = None,
+    ) -> Thread:
+        """A new thread; an id that is taken is a `ConflictError`."""
+        return self._portal.wait(
+            self._store.create_thread(
+                id, title=title, metadata=metadata, agent=agent, project=project, resource_id=resource_id
+            )
+        )
+
+    def save_thread(self, thread: Thread) -> Thread:
+        """Write a thread, new or known by its id. Counters and the active leaf are the store's own."""
+        return self._portal.wait(self._store.save_thread(thread))
+
+    def get_thread_by_id(self, thread_id: str) -> Thread | None:
+        """The thread of that id, or `None`."""
+        return self._portal.wait(self._store.get_thread_by_id(thread_id))
+
+    def list_threads(
+        self,
+        *,
+        resource_id: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        text: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        has_errors: bool | None = None,
+        metadata: Mapping[str, Json] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+        order: Order = "desc",
+    ) -> Page[Thread]:
+        """Threads by their last change, newest first. `text` is searched in titles and messages."""
+        return self._portal.wait(
+            self._store.list_threads(
+                resource_id=resource_id,
+                agent=agent,
+                project=project,
+                text=text,
+                since=since,
+                until=until,
+                has_errors=has_errors,
+                metadata=metadata,
+                limit=limit,
+                cursor=cursor,
+                order=order,
+            )
+        )
+
+    def count_threads(self) -> int:
+        """How many threads there are."""
+        return self._portal.wait(self._store.count_threads())
+
+    def set_title(self, thread_id: str, title: str | None) -> Thread:
+        """Give a thread another title."""
+        return self._portal.wait(self._store.set_title(thread_id, title))
+
+    def update_metadata(self, thread_id: str, changes: JsonObject) -> Thread:
+        """Change members of a thread's metadata; `None` removes one."""
+        return self._portal.wait(self._store.update_metadata(thread_id, changes))
+
+    def delete_thread(self, thread_id: str) -> bool:
+        """Delete a thread and all that hangs on it; blobs nobody else refers to go too."""
+        return self._portal.wait(self._store.delete_thread(thread_id))
+
+    def clone_thread(self, thread_id: str, *, new_id: str | None = None, title: str | None = None) -> Thread:
+        """A copy of a thread with all its branches; its metadata says under `clone` where it is from."""
+        return self._portal.wait(self._store.clone_thread(thread_id, new_id=new_id, title=title))
+
+    def fork_thread(
+        self, thread_id: str, message_id: str, *, new_id: str | None = None, title: str | None = None
+    ) -> Thread:
+        """A new thread with everything up to a message, on the branch that leads to it."""
+        return self._portal.wait(self._store.fork_thread(thread_id, message_id, new_id=new_id, title=title))
+
+    def switch_branch(self, thread_id: str, message_id: str) -> Thread:
+        """Make the branch through a message the active one; below it, the latest answers."""
+        return self._portal.wait(self._store.switch_branch(thread_id, message_id))
+
+    def save_messages(
+        self, messages: Sequence[Message], *, thread_id: str | None = None
+    ) -> tuple[Message, ...]:
+        """Write messages, all or none, and give them as stored: with `seq`, parent, times.
+
+        A message whose id is known in its thread is changed in place, a new one is added at the end of the
+        active branch (or under its `parent_id`; `""` starts a new root). The thread must exist.
+        """
+        return self._portal.wait(self._store.save_messages(messages, thread_id=thread_id))
+
+    def list_messages(
+        self,
+        thread_id: str,
+        *,
+        limit: int | None = 50,
+        order: Order = "asc",
+        cursor: str | None = None,
+        before: int | None = None,
+        after: int | None = None,
+        around: str | None = None,
+        previous: int = 10,
+        following: int = 10,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        roles: Sequence[Role] = (),
+        types: Sequence[MessageType] = (),
+        internal: bool | None = False,
+        branch: Branch = "active",
+        blobs: BlobMode = "inline",
+    ) -> Page[Message]:
+        """Messages of a thread, by number.
+
+        `before` and `after` are numbers (`seq`), `since` (inclusive) and `until` times. `around` is the id of
+        a message to give with `previous` and `following` neighbours instead of a page. `internal=None` gives
+        talk and internal turns alike. With `blobs="reference"` large values stay `blob:` urls.
+        """
+        return self._portal.wait(
+            self._store.list_messages(
+                thread_id,
+                limit=limit,
+                order=order,
+                cursor=cursor,
+                before=before,
+                after=after,
+                around=around,
+                previous=previous,
+                following=following,
+                since=since,
+                until=until,
+                roles=roles,
+                types=types,
+                internal=internal,
+                branch=branch,
+                blobs=blobs,
+            )
+        )
+
+    def get_message(self, thread_id: str, message_id: str, *, blobs: BlobMode = "inline") -> Message | None:
+        """The message of that id in a thread, or `None`."""
+        return self._portal.wait(self._store.get_message(thread_id, message_id, blobs=blobs))
+
+    def update_part(self, thread_id: str, message_id: str, index: int, part: Part) -> Message:
+        """Put another part in the place of one."""
+        return self._portal.wait(self._store.update_part(thread_id, message_id, index, part))
+
+    def delete_messages(self, thread_id: str, message_ids: Sequence[str]) -> int:
+        """Delete messages of a thread; what followed them follows what they followed. Gives how many."""
+        return self._portal.wait(self._store.delete_messages(thread_id, message_ids))
+
+    def find_parts(
+        self,
+        *,
+        thread_id: str | None = None,
+        types: Sequence[str] = (),
+        tool: str | None = None,
+        states: Sequence[str] = (),
+        has_error: bool | None = None,
+        longer_than: timedelta | None = None,
+        shorter_than: timedelta | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[StoredPart]:
+        """Parts across threads, of the newest message first: by kind, tool, state, error, duration."""
+        return self._portal.wait(
+            self._store.find_parts(
+                thread_id=thread_id,
+                types=types,
+                tool=tool,
+                states=states,
+                has_error=has_error,
+                longer_than=longer_than,
+                shorter_than=shorter_than,
+                agent=agent,
+                project=project,
+                since=since,
+                until=until,
+                limit=limit,
+                cursor=cursor,
+            )
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        thread_id: str | None = None,
+        roles: Sequence[Role] = (),
+        tool: str | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        fields: Sequence[str] = (),
+    ) -> Page[Hit]:
+        """Messages and titles that hold all words of a query, the best first, with highlighted snippets.
+
+        `"a phrase"`, `-without`, `prefix*`; the last word is taken as a prefix too.
+        """
+        return self._portal.wait(
+            self._store.search(
+                query,
+                limit=limit,
+                cursor=cursor,
+                thread_id=thread_id,
+                roles=roles,
+                tool=tool,
+                agent=agent,
+                project=project,
+                since=since,
+                until=until,
+                fields=fields,
+            )
+        )
+
+    def open_run(
+        self,
+        thread_id: str,
+        *,
+        id: str | None = None,
+        status: Literal["pending", "running"] = "running",
+        message_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        metadata: JsonObject | None = None,
+        resource_id: str | None = None,
+        lease_owner: str | None = None,
+        lease_seconds: float | None = None,
+    ) -> Run:
+        """A new run of a thread, held by `lease_owner` for so many seconds if one is named."""
+        return self._portal.wait(
+            self._store.open_run(
+                thread_id,
+                id=id,
+                status=status,
+                message_id=message_id,
+                agent=agent,
+                model=model,
+                metadata=metadata,
+                resource_id=resource_id,
+                lease_owner=lease_owner,
+                lease_seconds=lease_seconds,
+            )
+        )
+
+    def get_run(self, run_id: str) -> Run | None:
+        """The run of that id, or `None`."""
+        return self._portal.wait(self._store.get_run(run_id))
+
+    def list_runs(
+        self,
+        *,
+        thread_id: str | None = None,
+        status: Sequence[RunStatus] = (),
+        agent: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Run]:
+        """Runs, newest first."""
+        return self._portal.wait(
+            self._store.list_runs(thread_id=thread_id, status=status, agent=agent, limit=limit, cursor=cursor)
+        )
+
+    def save_run(self, run: Run) -> Run:
+        """Change what a run says of itself; how it ends is told by `finish_run` and its siblings."""
+        return self._portal.wait(self._store.save_run(run))
+
+    def append(self, run_id: str, entries: Sequence[LogEntry]) -> int:
+        """Add to a run's log; gives the number of the last entry, once all are durable."""
+        return self._portal.wait(self._store.append(run_id, entries))
+
+    def read_log(self, run_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[LogRecord]:
+        """What a run's log holds after a number."""
+        return self._portal.wait(self._store.read_log(run_id, after=after, limit=limit))
+
+    def finish_run(
+        self,
+        run_id: str,
+        *,
+        usage: Usage | None = None,
+        cost: float | None = None,
+        message_id: str | None = None,
+    ) -> Run:
+        """The run has done its work."""
+        return self._portal.wait(
+            self._store.finish_run(run_id, usage=usage, cost=cost, message_id=message_id)
+        )
+
+    def fail_run(
+        self,
+        run_id: str,
+        error: str,
+        *,
+        usage: Usage | None = None,
+        cost: float | None = None,
+        message_id: str | None = None,
+    ) -> Run:
+        """The run has failed, and why."""
+        return self._portal.wait(
+            self._store.fail_run(run_id, error, usage=usage, cost=cost, message_id=message_id)
+        )
+
+    def cancel_run(self, run_id: str, reason: str | None = None) -> Run:
+        """Someone stopped the run."""
+        return self._portal.wait(self._store.cancel_run(run_id, reason))
+
+    def interrupt_run(self, run_id: str, reason: str) -> Run:
+        """The run's owner went away."""
+        return self._portal.wait(self._store.interrupt_run(run_id, reason))
+
+    def heartbeat(self, run_id: str, lease_owner: str, seconds: float) -> Run:
+        """The run's owner is alive: hold the run for so many seconds more."""
+        return self._portal.wait(self._store.heartbeat(run_id, lease_owner, seconds))
+
+    def take_lease(self, run_id: str, lease_owner: str, seconds: float) -> Run:
+        """Take a run that nobody holds, or whose owner's time is up."""
+        return self._portal.wait(self._store.take_lease(run_id, lease_owner, seconds))
+
+    def release_lease(self, run_id: str, lease_owner: str) -> Run:
+        """Let go of a run."""
+        return self._portal.wait(self._store.release_lease(run_id, lease_owner))
+
+    def abandoned_runs(self, *, limit: int = 100) -> Sequence[Run]:
+        """Runs at work whose owner's time is up."""
+        return self._portal.wait(self._store.abandoned_runs(limit=limit))
+
+    def seal_run(self, run_id: str) -> SealReport:
+        """Rewrite the log of a run that has ended as compressed blocks; every byte stays."""
+        return self._portal.wait(self._store.seal_run(run_id))
+
+    def seal_runs(self, *, limit: int = 100) -> Sequence[SealReport]:
+        """Seal runs that have ended and are not sealed yet, one transaction each."""
+        return self._portal.wait(self._store.seal_runs(limit=limit))
+
+    def drop_logs(self, policy: Retention, *, dry_run: bool = False, limit: int = 1000) -> RetentionReport:
+        """Drop raw logs of ended runs by age or size; messages stay. Nothing is dropped unless asked."""
+        return self._portal.wait(self._store.drop_logs(policy, dry_run=dry_run, limit=limit))
+
+    def put_blob(self, data: bytes, *, media_type: str | None = None, resource_id: str | None = None) -> Blob:
+        """Keep bytes under their hash; the `blob:` url may then stand in messages."""
+        return self._portal.wait(self._store.put_blob(data, media_type=media_type, resource_id=resource_id))
+
+    def get_blob(self, url: str) -> bytes:
+        """The bytes of a `blob:` url."""
+        return self._portal.wait(self._store.get_blob(url))
+
+    def describe_blob(self, url: str) -> Blob:
+        """The size and type of a `blob:` url, without its bytes."""
+        return self._portal.wait(self._store.describe_blob(url))
+
+    def save_source(self, source: Source, *, resource_id: str | None = None) -> Source:
+        """Write how far a file has been read."""
+        return self._portal.wait(self._store.save_source(source, resource_id=resource_id))
+
+    def get_source(self, path: str) -> Source | None:
+        """The source of a path, or `None`."""
+        return self._portal.wait(self._store.get_source(path))
+
+    def list_sources(self, *, agent: str | None = None) -> tuple[Source, ...]:
+        """All sources, or those of an agent, by path."""
+        return self._portal.wait(self._store.list_sources(agent=agent))
+
+    def forget_source(self, path: str) -> bool:
+        """Forget a source; its messages stay."""
+        return self._portal.wait(self._store.forget_source(path))
+
+    def rebuild(self) -> int:
+        """Derive flags, part rows, branches, counters and the search index anew; gives how many messages."""
+        return self._portal.wait(self._store.rebuild())
+
+    def compact(self) -> None:
+        """Give the space of what was deleted back to the disk."""
+        return self._portal.wait(self._store.compact())
+
+
+def open_store_sync(
+    url: str | os.PathLike[str] | None = None, *, pool_size: int = 10, patience: float = 30.0
+) -> SyncStore:
+    """The store of a URL, as `open_store` takes it, for code without an event loop."""
+    portal = Portal()
+    try:
+        return SyncStore(portal, portal.wait(_open(url, pool_size, patience)))
+    except BaseException:
+        portal.close()
+        raise
+
+
+async def _open(url: str | os.PathLike[str] | None, pool_size: int, patience: float) -> Store:
+    return await open_store(url, pool_size=pool_size, patience=patience)

@@ -1,0 +1,23 @@
+"""zstd: from the standard library where it is there, else its backport."""
+
+import sys
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+LEVEL = 3
+
+PLAIN, ZSTD = "plain", "zstd"
+
+
+def packed(data: bytes) -> tuple[str, bytes]:
+    """Data as it is kept: compressed when that makes it smaller, and how it is kept."""
+    small = zstd.compress(data, LEVEL)
+    return (ZSTD, small) if len(small) < len(data) else (PLAIN, data)
+
+
+def unpacked(encoding: str, data: bytes) -> bytes:
+    """Data as it was."""
+    return zstd.decompress(data) if encoding == ZSTD else data

@@ -1,0 +1,179 @@
+"""What is derived from a message when it is written: flags, a preview, the rows of its parts.
+
+All of it can be made again from the message at any time.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from partita.types.json import Json, dumps, is_array, is_object
+from partita.types.messages import AssistantContent, Content, Message, Part, ToolCallPart
+from partita.types.parts import (
+    DataPart,
+    FilePart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    TextPart,
+    UnknownPart,
+)
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+
+from .texts import mended
+
+PREVIEW = 200
+"""How many characters of a message its preview shows."""
+
+ERROR = 500
+"""How many characters of an error are kept beside its part."""
+
+FILES = frozenset({FilePart, ImagePart, ReasoningFilePart})
+TAGS: dict[type, str] = {}
+
+
+class PartRow(NamedTuple):
+    """A part as a row tells of it. The times are added from the run's log."""
+
+    path: str
+    type: str
+    tool_name: str | None
+    call_id: str | None
+    state: str | None
+    error: str | None
+
+
+class Derived(NamedTuple):
+    """What a message's row holds besides the message."""
+
+    has_tool_calls: bool
+    has_reasoning: bool
+    has_files: bool
+    has_errors: bool
+    preview: str
+    parts: list[PartRow]
+
+
+def derive(message: Message) -> Derived:
+    """Flags, preview and part rows of a message; the parts of sub-agents count for the rows and errors."""
+    rows: list[PartRow] = []
+    parts = message.content.parts
+    _walk(parts, "", rows)
+    if isinstance(message.content, AssistantContent) and message.content.network_execution is not None:
+        _walk_network(message.content, rows)
+    types = {type(part) for part in parts}
+    return Derived(
+        has_tool_calls=ToolCallPart in types,
+        has_reasoning=ReasoningPart in types,
+        has_files=not FILES.isdisjoint(types),
+        has_errors=any(row.error is not None for row in rows),
+        preview=preview(message.content),
+        parts=rows,
+    )
+
+
+def _walk(parts: Sequence[Part], prefix: str, rows: list[PartRow]) -> None:
+    for index, part in enumerate(parts):
+        kind = type(part)
+        if kind is TextPart or kind is ReasoningPart:
+            rows.append(PartRow(f"{prefix}{index}", _tag(kind), None, None, part.state, None))  # type: ignore[union-attr] # `kind` says so
+        elif isinstance(part, ToolCallPart):
+            _add_call(part, f"{prefix}{index}", rows)
+        else:
+            rows.append(_other(part, f"{prefix}{index}"))
+
+
+def _tag(kind: type) -> str:
+    tag = TAGS.get(kind)
+    if tag is None:
+        tag = TAGS[kind] = str(kind.__struct_config__.tag)  # type: ignore[attr-defined] # every part is a struct
+    return tag
+
+
+def _add_call(call: ToolCallPart, path: str, rows: list[PartRow]) -> None:
+    error = error_of(call.output)
+    if error is None and call.state == "output-error":
+        error = "error"
+    rows.append(PartRow(path, "tool-call", mended(call.name), mended(call.id), call.state, error))
+    for number, child in enumerate(call.children):
+        _walk(child.content.parts, f"{path}.children.{number}.", rows)
+
+
+def _walk_network(content: AssistantContent, rows: list[PartRow]) -> None:
+    assert content.network_execution is not None, "asked only then"
+    result = content.network_execution.final_result
+    if result is None:
+        return
+    _walk(result.tool_calls, "network.calls.", rows)
+    for number, message in enumerate(result.messages):
+        _walk(message.content.parts, f"network.messages.{number}.", rows)
+
+
+def _other(part: Part, path: str) -> PartRow:
+    match part:
+        case ToolResultPart(id=id, name=name, output=output):
+            return PartRow(path, "tool-result", mended(name), mended(id), None, error_of(output))
+        case DataPart(name="error", data=data):
+            return PartRow(path, "data", None, None, None, _short(data if isinstance(data, str) else "error"))
+        case UnknownPart():
+            return PartRow(path, mended(part.type), None, None, None, None)
+        case _:
+            return PartRow(path, _tag(type(part)), None, None, None, None)
+
+
+def error_of(output: ToolOutput | None) -> str | None:
+    """What went wrong with a call, in short; `None` when nothing did. A refusal is no error."""
+    match output:
+        case ErrorTextOutput(value=text):
+            return _short(text)
+        case ErrorJsonOutput(value=value):
+            return _short(dumps(_trimmed(value)).decode())
+        case InterruptedOutput(reason="timeout" | "lost" as reason, message=text):
+            return _short(f"{reason}: {text}" if text else reason)
+        case (
+            None
+            | TextOutput()
+            | JsonOutput()
+            | ContentOutput()
+            | ExecutionDeniedOutput()
+            | InterruptedOutput()
+        ):
+            return None
+
+
+def _trimmed(value: Json) -> Json:
+    """Enough of a value to say what it is about: a large one is not written out."""
+    if is_object(value):
+        return {key: _trimmed(item) for key, item in list(value.items())[:20]}
+    if is_array(value):
+        return [_trimmed(item) for item in value[:20]]
+    return value[:ERROR] if isinstance(value, str) else value
+
+
+def _short(text: str) -> str:
+    return mended(text[:ERROR])
+
+
+def preview(content: Content) -> str:
+    """The first words of a message; without words, what else it holds."""
+    words: list[str] = []
+    length = 0
+    for part in content.parts:
+        if isinstance(part, TextPart):
+            piece = " ".join(part.text[: 2 * PREVIEW].split())
+            words.append(piece)
+            length += len(piece)
+            if length >= PREVIEW:
+                break
+    if length == 0:
+        words = [part.name for part in content.parts if isinstance(part, ToolCallPart | ToolResultPart)][:10]
+    return mended(" ".join(words)[:PREVIEW])

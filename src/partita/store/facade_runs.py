@@ -1,0 +1,152 @@
+"""The store's runs and their logs."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal
+
+from partita.errors import NotFoundError
+from partita.types.json import JsonObject
+from partita.types.runs import Run, RunStatus
+from partita.types.usage import Usage
+
+from . import retention, run_log, runs, sealing
+from .facade import Facade, at_least_one
+from .following import follow
+from .ids import new_id
+from .retention import Retention, RetentionReport
+from .run_log import LogEntry, LogRecord
+from .sealing import SealReport
+from .values import Page
+
+
+class RunStore(Facade):
+    """Runs: opened, held, ended; their logs appended to, read, followed, sealed, dropped."""
+
+    async def open_run(
+        self,
+        thread_id: str,
+        *,
+        id: str | None = None,
+        status: Literal["pending", "running"] = "running",
+        message_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        metadata: JsonObject | None = None,
+        resource_id: str | None = None,
+        lease_owner: str | None = None,
+        lease_seconds: float | None = None,
+    ) -> Run:
+        """A new run of a thread, held by `lease_owner` for so many seconds if one is named."""
+        run = Run(
+            id=new_id() if id is None else id,
+            thread_id=thread_id,
+            status=status,
+            message_id=message_id,
+            agent=agent,
+            model=model,
+            metadata=metadata,
+        )
+        return await self.write(runs.open_run, run, lease_owner=lease_owner, lease_seconds=lease_seconds)
+
+    async def get_run(self, run_id: str) -> Run | None:
+        """The run of that id, or `None`."""
+        try:
+            return await self.read(runs.get_run, run_id)
+        except NotFoundError:
+            return None
+
+    async def list_runs(
+        self,
+        *,
+        thread_id: str | None = None,
+        status: Sequence[RunStatus] = (),
+        agent: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Run]:
+        """Runs, newest first."""
+        return await self.read(
+            runs.list_runs,
+            thread_id=thread_id,
+            status=status,
+            agent=agent,
+            limit=at_least_one(limit),
+            cursor=cursor,
+        )
+
+    async def save_run(self, run: Run) -> Run:
+        """Change what a run says of itself; how it ends is told by `finish_run` and its siblings."""
+        return await self.write(runs.save_run, run)
+
+    async def append(self, run_id: str, entries: Sequence[LogEntry]) -> int:
+        """Add to a run's log; gives the number of the last entry, once all are durable."""
+        return await self.appender.append(self.owner, run_id, entries)
+
+    async def read_log(self, run_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[LogRecord]:
+        """What a run's log holds after a number."""
+        return await self.read(run_log.read_log, run_id, after=after, limit=limit)
+
+    def follow(self, run_id: str, *, after: int = 0) -> AsyncIterator[Sequence[LogRecord]]:
+        """What a run's log holds after a number, then what comes, from whichever process, until it ends."""
+        return follow(self.engine, self.owner, run_id, after=after)
+
+    async def finish_run(
+        self,
+        run_id: str,
+        *,
+        usage: Usage | None = None,
+        cost: float | None = None,
+        message_id: str | None = None,
+    ) -> Run:
+        """The run has done its work."""
+        return await self.write(runs.finish_run, run_id, usage=usage, cost=cost, message_id=message_id)
+
+    async def fail_run(
+        self,
+        run_id: str,
+        error: str,
+        *,
+        usage: Usage | None = None,
+        cost: float | None = None,
+        message_id: str | None = None,
+    ) -> Run:
+        """The run has failed, and why."""
+        return await self.write(runs.fail_run, run_id, error, usage=usage, cost=cost, message_id=message_id)
+
+    async def cancel_run(self, run_id: str, reason: str | None = None) -> Run:
+        """Someone stopped the run."""
+        return await self.write(runs.cancel_run, run_id, reason)
+
+    async def interrupt_run(self, run_id: str, reason: str) -> Run:
+        """The run's owner went away."""
+        return await self.write(runs.interrupt_run, run_id, reason)
+
+    async def heartbeat(self, run_id: str, lease_owner: str, seconds: float) -> Run:
+        """The run's owner is alive: hold the run for so many seconds more."""
+        return await self.write(runs.heartbeat, run_id, lease_owner, seconds)
+
+    async def take_lease(self, run_id: str, lease_owner: str, seconds: float) -> Run:
+        """Take a run that nobody holds, or whose owner's time is up."""
+        return await self.write(runs.take_lease, run_id, lease_owner, seconds)
+
+    async def release_lease(self, run_id: str, lease_owner: str) -> Run:
+        """Let go of a run."""
+        return await self.write(runs.release_lease, run_id, lease_owner)
+
+    async def abandoned_runs(self, *, limit: int = 100) -> Sequence[Run]:
+        """Runs at work whose owner's time is up."""
+        return await self.read(runs.abandoned_runs, limit=limit)
+
+    async def seal_run(self, run_id: str) -> SealReport:
+        """Rewrite the log of a run that has ended as compressed blocks; every byte stays."""
+        return await self.write(sealing.seal_run, run_id)
+
+    async def seal_runs(self, *, limit: int = 100) -> Sequence[SealReport]:
+        """Seal runs that have ended and are not sealed yet, one transaction each."""
+        waiting = await self.read(sealing.runs_to_seal, limit)
+        return [await self.seal_run(run_id) for run_id in waiting]
+
+    async def drop_logs(
+        self, policy: Retention, *, dry_run: bool = False, limit: int = 1000
+    ) -> RetentionReport:
+        """Drop raw logs of ended runs by age or size; messages stay. Nothing is dropped unless asked."""
+        return await self.write(retention.drop_logs, policy, dry_run=dry_run, limit=limit)

@@ -1,0 +1,49 @@
+"""Reading the log of a run while it is written, by whomever."""
+
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from .engine import Engine
+from .run_log import LogRecord, read_log, status_of
+from .runs import AT_WORK
+from .tables import EPOCH
+from .transaction import Transaction
+
+AT_ONCE = 1000
+"""How many records one step brings at most."""
+
+LOOK_AGAIN = 1.0
+"""How many seconds may pass without a look, should news get lost."""
+
+
+class _Step(NamedTuple):
+    records: list[LogRecord]
+    over: bool  # the run has ended, and there is nothing behind these records
+
+
+async def follow(
+    engine: Engine, owner: str | None, run_id: str, *, after: int = 0
+) -> AsyncIterator[list[LogRecord]]:
+    """The records above `after`: what is there, then what comes, until the run has ended."""
+    with engine.listen(run_id) as news:
+        while True:
+            news.clear()  # before looking, so that what comes in between is not missed
+            step = await engine.read(partial(_look, owner=owner, run_id=run_id, after=after))
+            if step.records:
+                after = step.records[-1].seq
+                yield step.records
+            if step.over:
+                return
+            if not step.records:
+                await news.wait(LOOK_AGAIN)
+
+
+def _look(connection: Connection, *, owner: str | None, run_id: str, after: int) -> _Step:
+    tx = Transaction(connection, owner, EPOCH)  # nothing here asks what time it is
+    state = status_of(tx, run_id)
+    records = read_log(tx, run_id, after=after, limit=AT_ONCE)
+    seen = records[-1].seq if records else after
+    return _Step(records, state.status not in AT_WORK and seen >= state.last_seq)

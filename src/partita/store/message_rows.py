@@ -1,0 +1,139 @@
+"""Messages as rows: a message made ready to be written, and a row made a message again."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+from sqlalchemy import Row
+
+from partita.errors import DecodeError
+from partita.types.codec import Codec, encode
+from partita.types.json import JsonObject, dumps, is_object, loads
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Content,
+    Envelope,
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolContent,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.value import Extra
+
+from . import blobs
+from .blob_moves import BLOB, THRESHOLD, moves_from_json, put_back
+from .derived import Derived, derive
+from .older import upgraded
+from .search_text import SearchFields, fields_of
+from .texts import required, storable
+from .transaction import Transaction
+from .values import BlobMode
+
+CONTENTS: dict[str, Codec[Any]] = {
+    "system": Codec(SystemContent),
+    "user": Codec(UserContent),
+    "assistant": Codec(AssistantContent),
+    "tool": Codec(ToolContent),
+}
+MESSAGES: dict[str, type[Any]] = {
+    "system": SystemMessage,
+    "user": UserMessage,
+    "assistant": AssistantMessage,
+    "tool": ToolMessage,
+}
+ROLES: dict[type[Any], str] = {type_: role for role, type_ in MESSAGES.items()}
+
+
+class Prepared(NamedTuple):
+    """A message and everything derived from it, before a transaction is opened for it."""
+
+    message: Message
+    thread_id: str
+    role: str
+    content: str
+    large: bool  # may hold values that move to blobs, or references to some
+    extra: str | None
+    derived: Derived
+    fields: SearchFields
+
+
+def prepare(message: Message, thread_id: str | None) -> Prepared:
+    """A message made ready to be written to a thread: its own, unless another is named."""
+    content = encode(message.content).decode()
+    return Prepared(
+        message,
+        required(thread_id or message.thread_id, "thread id"),
+        ROLES[type(message)],
+        content,
+        len(content) > THRESHOLD or BLOB in content,
+        None if message.extra is None else dumps(dict(message.extra)).decode(),
+        derive(message),
+        fields_of(message),
+    )
+
+
+def check(message: Message) -> None:
+    """Refuse ids that no database can hold."""
+    required(message.id, "message id")
+    storable(message.parent_id, "the parent id")
+    storable(message.run_id, "the run id")
+
+
+def read_messages(tx: Transaction, rows: Sequence[Row[Any]], mode: BlobMode) -> tuple[Message, ...]:
+    """The messages of rows, large values put back unless references are asked for."""
+    if mode == "reference" or all(row.blobs is None for row in rows):
+        return tuple(_message(row, None) for row in rows)
+    moves = {row.key: moves_from_json(row.blobs) for row in rows if row.blobs is not None}
+    wanted = [(row.owner, move.hash) for row in rows for move in moves.get(row.key, ())]
+    loaded = blobs.load(tx, wanted)
+    return tuple(_message(row, _whole(row, moves.get(row.key), loaded)) for row in rows)
+
+
+def _whole(row: Row[Any], moves: Any, loaded: dict[tuple[str, str], bytes]) -> JsonObject | None:
+    content = loads(row.content) if moves else None
+    if not is_object(content):
+        return None
+    put_back(content, moves, {digest: data for (owner, digest), data in loaded.items() if owner == row.owner})
+    return content
+
+
+def _message(row: Row[Any], content: JsonObject | None) -> Message:
+    envelope: Envelope = {
+        "id": row.id,
+        "thread_id": row.thread_id,
+        "type": row.type,
+        "created_at": row.created_at,
+        "resource_id": row.owner or None,
+        "parent_id": row.parent_id,
+        "run_id": row.run_id,
+        "seq": row.seq,
+        "internal": bool(row.internal),
+        "extra": None if row.extra is None else Extra(loads(row.extra)),
+    }
+    message: Message = MESSAGES[row.role](content=read_content(row, content), **envelope)
+    return message
+
+
+def read_content(row: Row[Any], content: JsonObject | None = None) -> Content:
+    """The content of a row; one of an older shape, or a damaged one, is read as what it is."""
+    codec = CONTENTS[row.role]
+    try:
+        found: Content = codec.decode(row.content) if content is None else codec.read(content)
+    except DecodeError:
+        return upgraded(row.role, row.content).content
+    return found
+
+
+def stored(message: Message, **fields: Any) -> Message:
+    """The message with the fields that the store gave it."""
+    changed: Message = replace(message, **fields)
+    return changed
+
+
+def contents_of(rows: Iterable[Row[Any]]) -> list[Content]:
+    """The contents of rows, references left as they are."""
+    return [read_content(row) for row in rows]

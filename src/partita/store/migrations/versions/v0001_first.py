@@ -1,0 +1,241 @@
+"""The first schema: threads, messages, parts, runs, their log, blobs, sources, search."""
+
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+COMMON = """
+CREATE TABLE threads (
+    {key},
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    title TEXT,
+    metadata TEXT,
+    agent TEXT,
+    project TEXT,
+    active_leaf_id TEXT,
+    next_seq BIGINT NOT NULL,
+    message_count INTEGER NOT NULL,
+    error_count INTEGER NOT NULL,
+    extra TEXT,
+    created_at {instant} NOT NULL,
+    updated_at {instant} NOT NULL,
+    {unique} (owner, id)
+);
+CREATE INDEX threads_by_time ON threads (updated_at, id);
+CREATE INDEX threads_by_owner_and_time ON threads (owner, updated_at, id);
+CREATE INDEX threads_by_agent ON threads (agent, updated_at);
+CREATE INDEX threads_by_project ON threads (project, updated_at);
+
+CREATE TABLE thread_labels (
+    owner TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (owner, thread_id, name),
+    FOREIGN KEY (owner, thread_id) REFERENCES threads (owner, id) ON DELETE CASCADE
+){lean};
+CREATE INDEX thread_labels_by_value ON thread_labels (name, value, owner, thread_id);
+
+CREATE TABLE messages (
+    {key},
+    owner TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    id TEXT NOT NULL,
+    role TEXT NOT NULL,
+    type TEXT NOT NULL,
+    content TEXT NOT NULL,
+    blobs TEXT,
+    extra TEXT,
+    parent_id TEXT,
+    active {bool} NOT NULL,
+    run_id TEXT,
+    internal {bool} NOT NULL,
+    has_tool_calls {bool} NOT NULL,
+    has_reasoning {bool} NOT NULL,
+    has_files {bool} NOT NULL,
+    has_errors {bool} NOT NULL,
+    preview TEXT NOT NULL,
+    created_at {instant} NOT NULL,
+    updated_at {instant} NOT NULL,
+    {message_key}
+    UNIQUE (owner, thread_id, seq),
+    UNIQUE (owner, thread_id, id),
+    FOREIGN KEY (owner, thread_id) REFERENCES threads (owner, id) ON DELETE CASCADE
+);
+CREATE INDEX messages_by_run ON messages (run_id, owner) WHERE run_id IS NOT NULL;
+CREATE INDEX messages_by_parent ON messages (owner, thread_id, parent_id) WHERE parent_id IS NOT NULL;
+
+CREATE TABLE parts (
+    owner TEXT NOT NULL,
+    message BIGINT NOT NULL,
+    number INTEGER NOT NULL,
+    path TEXT NOT NULL,
+    type TEXT NOT NULL,
+    tool_name TEXT,
+    call_id TEXT,
+    state TEXT,
+    error TEXT,
+    started_at {instant},
+    ended_at {instant},
+    PRIMARY KEY ({parts_key}),
+    FOREIGN KEY ({of_message}) REFERENCES messages ({message}) ON DELETE CASCADE
+){lean};
+CREATE INDEX parts_by_tool ON parts (tool_name, message) WHERE tool_name IS NOT NULL;
+CREATE INDEX parts_by_type ON parts (type, message);
+CREATE INDEX parts_by_error ON parts (message) WHERE error IS NOT NULL;
+
+CREATE TABLE runs (
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    message_id TEXT,
+    agent TEXT,
+    model TEXT,
+    status TEXT NOT NULL,
+    usage TEXT,
+    cost DOUBLE PRECISION,
+    error TEXT,
+    metadata TEXT,
+    extra TEXT,
+    lease_owner TEXT,
+    lease_expires_at {instant},
+    last_seq BIGINT NOT NULL,
+    sealed {bool} NOT NULL,
+    log_dropped_at {instant},
+    created_at {instant} NOT NULL,
+    started_at {instant},
+    finished_at {instant},
+    PRIMARY KEY (owner, id),
+    FOREIGN KEY (owner, thread_id) REFERENCES threads (owner, id) ON DELETE CASCADE
+){fill};
+CREATE INDEX runs_by_id ON runs (id);
+CREATE INDEX runs_by_thread ON runs (owner, thread_id, created_at, id);
+CREATE INDEX runs_at_work ON runs (status, lease_expires_at) WHERE finished_at IS NULL;
+CREATE INDEX runs_to_seal ON runs (finished_at) WHERE NOT sealed;
+
+CREATE TABLE run_log (
+    owner TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    last_seq BIGINT NOT NULL,
+    encoding TEXT NOT NULL,
+    data {bytes} NOT NULL,
+    PRIMARY KEY (owner, run_id, first_seq),
+    FOREIGN KEY (owner, run_id) REFERENCES runs (owner, id) ON DELETE CASCADE
+);
+
+CREATE TABLE blobs (
+    owner TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    size BIGINT NOT NULL,
+    media_type TEXT,
+    encoding TEXT NOT NULL,
+    data {bytes} NOT NULL,
+    created_at {instant} NOT NULL,
+    PRIMARY KEY (owner, hash)
+);
+
+CREATE TABLE blob_refs (
+    owner TEXT NOT NULL,
+    message BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (owner, message, hash),
+    FOREIGN KEY ({of_message}) REFERENCES messages ({message}) ON DELETE CASCADE,
+    FOREIGN KEY (owner, hash) REFERENCES blobs (owner, hash)
+){lean};
+CREATE INDEX blob_refs_by_hash ON blob_refs (owner, hash);
+
+CREATE TABLE sources (
+    owner TEXT NOT NULL,
+    path TEXT NOT NULL,
+    identity TEXT,
+    agent TEXT,
+    thread_id TEXT,
+    "offset" BIGINT NOT NULL,
+    hash TEXT,
+    state TEXT,
+    updated_at {instant} NOT NULL,
+    PRIMARY KEY (owner, path)
+);
+
+CREATE TABLE data_migrations (
+    name TEXT NOT NULL PRIMARY KEY,
+    position BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    seen BIGINT NOT NULL,
+    changed BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    report TEXT,
+    started_at {instant} NOT NULL,
+    updated_at {instant} NOT NULL,
+    finished_at {instant}
+);
+"""
+
+SQLITE_WORDS = {
+    # AUTOINCREMENT: a search row of a dead message must never meet a new one.
+    "key": "key INTEGER PRIMARY KEY AUTOINCREMENT",
+    "unique": "UNIQUE",
+    "message_key": "",
+    "parts_key": "message, number",
+    "of_message": "message",
+    "message": "key",
+    "instant": "INTEGER",
+    "bool": "BOOLEAN",
+    "bytes": "BLOB",
+    "lean": " WITHOUT ROWID",
+    "fill": "",
+}
+
+SQLITE_SEARCH = """
+CREATE VIRTUAL TABLE search USING fts5 (
+    owner, title, text, reasoning, tool_input, tool_output,
+    tokenize = 'ascii'
+);
+"""
+
+POSTGRES_WORDS = {
+    "key": "key BIGINT NOT NULL GENERATED BY DEFAULT AS IDENTITY",
+    "unique": "PRIMARY KEY",
+    "message_key": "PRIMARY KEY (owner, key),",
+    "parts_key": "owner, message, number",
+    "of_message": "owner, message",
+    "message": "owner, key",
+    "instant": "TIMESTAMPTZ",
+    "bool": "BOOLEAN",
+    "bytes": "BYTEA",
+    "lean": "",
+    "fill": " WITH (fillfactor = 60)",  # every append moves `last_seq`: leave room to do it in place
+}
+
+POSTGRES_SEARCH = """
+CREATE TABLE search (
+    owner TEXT NOT NULL,
+    key BIGINT NOT NULL,
+    number INTEGER NOT NULL,
+    words TSVECTOR NOT NULL,
+    PRIMARY KEY (owner, key, number)
+);
+CREATE INDEX search_by_word ON search USING gin (words) WHERE number = 0;
+CREATE INDEX search_by_key ON search (key) WHERE number = 0;
+CREATE INDEX messages_by_key ON messages (key);
+CREATE INDEX threads_by_key ON threads (key);
+CREATE TABLE write_tokens (
+    token TEXT NOT NULL PRIMARY KEY,
+    written_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX write_tokens_by_time ON write_tokens (written_at);
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    lite = op.get_context().dialect.name == "sqlite"
+    words = SQLITE_WORDS if lite else POSTGRES_WORDS
+    script = COMMON.format(**words) + (SQLITE_SEARCH if lite else POSTGRES_SEARCH)
+    for statement in script.split(";\n"):
+        if statement.strip():
+            op.execute(statement)

@@ -1,0 +1,88 @@
+"""`open_store`: find the database, bring it to the schema of this version, hand out the store."""
+
+import asyncio
+import os
+from collections.abc import Callable, Generator
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from partita.errors import StoreError
+
+from .engine import Engine
+from .location import Location, locate
+from .postgres import PostgresEngine
+from .schema import HEAD, back_up, refuse_newer, revision_of, upgrade
+from .sqlite import SqliteEngine
+from .store import Store
+
+
+def utc_now() -> datetime:
+    """The time, as messages carry it."""
+    return datetime.now(UTC)
+
+
+class open_store:  # noqa: N801 # called like a function; a class so that it can be awaited and entered
+    """The store of a URL: `async with open_store(url) as store`, or `store = await open_store(url)`.
+
+    `sqlite:///FILE` or a path, `postgresql://…`, `memory:`; without a URL what `PARTITA_STORE` says, else a
+    file in the user's data directory. `patience` is how many seconds to wait for a lock or for a server.
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str] | None = None,
+        *,
+        pool_size: int = 10,
+        patience: float = 30.0,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._location = locate(url)
+        self._pool_size = pool_size
+        self._patience = patience
+        self._clock = clock
+        self._store: Store | None = None
+
+    def __await__(self) -> Generator[Any, None, Store]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Store:
+        self._store = await self._open()
+        return self._store
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._store is not None, "entered before"
+        await self._store.close()
+
+    async def _open(self) -> Store:
+        engine = await open_engine(self._location, pool_size=self._pool_size, patience=self._patience)
+        return Store(engine, clock=self._clock)
+
+
+async def open_engine(location: Location, *, pool_size: int = 10, patience: float = 30.0) -> Engine:
+    """The engine of a place, its schema up to date."""
+    engine: Engine
+    if location.engine == "postgresql":
+        engine = PostgresEngine(location.url, pool_size=pool_size, patience=patience)
+    else:
+        engine = await asyncio.to_thread(SqliteEngine, location.path, patience=patience)
+    try:
+        await _bring_up_to_date(engine)
+    except BaseException as error:
+        await engine.close()
+        if isinstance(error, StoreError) and not error.where:
+            error.where = engine.where
+        raise
+    return engine
+
+
+async def _bring_up_to_date(engine: Engine) -> None:
+    revision = await engine.read(revision_of)
+    refuse_newer(revision)
+    if revision == HEAD:
+        return
+    if isinstance(engine, SqliteEngine) and engine.path is not None and revision is not None:
+        await asyncio.to_thread(back_up, engine.path, revision)
+    await engine.make(upgrade)

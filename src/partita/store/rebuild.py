@@ -1,0 +1,74 @@
+"""Deriving everything anew: flags, previews, part rows, branches, labels, counters, the search index."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Row, func, select, update
+
+from partita.types.messages import Message
+
+from . import branches, saving, threads
+from .blob_moves import moves_from_json
+from .message_rows import prepare, read_messages
+from .saving import Slot
+from .tables import messages
+from .tables import threads as thread_table
+from .transaction import Transaction
+
+FLAGS = (
+    "UPDATE messages SET has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?"
+    " WHERE owner = ? AND key = ?"
+)
+
+
+def rebuild_messages(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
+    """Derive the next messages anew; give how many there were, and the key of the last one."""
+    query = select(messages).where(messages.c.key > after, tx.mine(messages))
+    rows = tx.rows(query.order_by(messages.c.key).limit(limit))
+    for owner, group in groupby(rows, key=lambda row: row.owner):
+        rederive(tx, owner, list(group))
+    return len(rows), rows[-1].key if rows else after
+
+
+def rederive(tx: Transaction, owner: str, rows: Sequence[Row[Any]]) -> None:
+    """Derive messages of one owner anew from their rows."""
+    whole = read_messages(tx, rows, "inline")
+    slots = [_slot(row, message) for row, message in zip(rows, whole, strict=True)]
+    saving.rewrite_derived(tx, owner, slots)
+    tx.many(FLAGS, [(*slot.prepared.derived[:5], owner, slot.key) for slot in slots])
+
+
+def _slot(row: Row[Any], message: Message) -> Slot:
+    moves = moves_from_json(row.blobs) if row.blobs else []
+    return Slot(prepare(message, row.thread_id), row.key, row.seq, row.parent_id, None, row.content, moves)
+
+
+def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
+    """Derive the next threads anew; give how many there were, and the key of the last one."""
+    query = select(thread_table).where(thread_table.c.key > after, tx.mine(thread_table))
+    rows = tx.rows(query.order_by(thread_table.c.key).limit(limit))
+    for row in rows:
+        recount(tx, row)
+        threads.rewrite_derived(tx, row)
+        if row.active_leaf_id is not None:
+            branches.mark_active(tx, row.owner, row.id, row.active_leaf_id)
+    return len(rows), rows[-1].key if rows else after
+
+
+def recount(tx: Transaction, thread: Row[Any]) -> None:
+    """Count a thread's messages and errors anew; its next number is above all that are taken."""
+    mine = (messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
+    taken = tx.run(
+        select(func.count().label("total"), func.max(messages.c.seq).label("last")).where(*mine)
+    ).one()
+    errors = tx.run(select(func.count()).where(*mine, messages.c.has_errors)).scalar_one()
+    tx.run(
+        update(thread_table)
+        .where(thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
+        .values(
+            message_count=taken.total,
+            error_count=errors,
+            next_seq=max(thread.next_seq, (taken.last or 0) + 1),
+        )
+    )

@@ -1,0 +1,335 @@
+"""The log of a run: every chunk, and every byte the agent said, in order, with its time.
+
+Entries are numbered from 1, without a gap. A run at work adds rows; `sealing` makes blocks of them later.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+
+from sqlalchemy import Row, func, select, tuple_
+
+from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
+from partita.types.chunks import Chunk
+from partita.types.codec import decode_chunk, encode
+from partita.types.json import dumps, loads
+from partita.types.runs import RunStatus
+from partita.types.value import Value
+
+from . import log_blocks
+from .log_blocks import Stored
+from .postgres import CHANNEL
+from .runs import find
+from .tables import from_microseconds, run_log, runs, to_microseconds
+from .transaction import Transaction, cut
+
+ROWS_AT_ONCE = 200
+
+Key: TypeAlias = tuple[str, str]
+"""A run: its owner and its id."""
+
+
+class LogEntry(NamedTuple):
+    """What goes into a log. A chunk may come as the JSON that `encode` gave, so that it is made only once.
+
+    An agent's line that gave several chunks stands beside the first.
+    """
+
+    time: datetime
+    chunk: Chunk | bytes | None = None
+    raw: bytes | None = None
+
+
+class LogRecord(NamedTuple):
+    """What comes out of a log."""
+
+    seq: int
+    time: datetime
+    chunk: Chunk | None
+    raw: bytes | None
+
+
+class Batch(NamedTuple):
+    """Entries for one run, as `encode_entries` wrote them. Without an owner, the run is found by its id."""
+
+    owner: str | None
+    run_id: str
+    entries: int
+    data: bytes | bytearray
+
+
+class Appended(NamedTuple):
+    """The number of the last entry of a batch."""
+
+    last_seq: int
+
+
+class RunState(NamedTuple):
+    """Whether a run is at work, and how long its log is."""
+
+    status: RunStatus
+    last_seq: int
+
+
+def encode_entries(entries: Sequence[LogEntry]) -> bytearray:
+    """Entries as a batch carries them."""
+    body = bytearray()
+    for number, (time, chunk, raw) in enumerate(entries):
+        log_blocks.add(body, _microseconds(time, number), _chunk_json(chunk, number), _raw(raw, number))
+    return body
+
+
+def _chunk_json(chunk: object, number: int) -> bytes | None:
+    if chunk is None or isinstance(chunk, bytes):
+        return chunk
+    if isinstance(chunk, Value):
+        return encode(chunk)
+    raise StoreError("this is no chunk", where=f"entry {number}", hint="read it with read_chunk first")
+
+
+def _raw(raw: object, number: int) -> bytes | None:
+    if raw is None or isinstance(raw, bytes):
+        return raw
+    raise StoreError("raw data must be bytes", where=f"entry {number}", hint="encode text as UTF-8")
+
+
+def _microseconds(time: datetime, number: int) -> int:
+    try:
+        return to_microseconds(time)
+    except TypeError:
+        raise StoreError(
+            "time without a zone",
+            where=f"entry {number}",
+            hint="use an aware datetime, such as datetime.now(UTC)",
+        ) from None
+
+
+class _Addition:
+    """What one run gets: how many entries, in which pieces."""
+
+    __slots__ = ("count", "pieces", "size")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.size = log_blocks.HEAD
+        self.pieces: list[bytes | bytearray] = [b""]  # the head of the row, once the count is known
+
+
+def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | StoreError]:
+    """Add batches to the logs of many runs at once; a run that takes nothing does not stop the others."""
+    keys = _keys(tx, batches)
+    additions: dict[Key, _Addition] = {}
+    places: list[int] = []  # of each batch: the number of its last entry among those of its run
+    for key, batch in zip(keys, batches, strict=True):
+        addition = additions.setdefault(key, _Addition()) if key else _Addition()
+        addition.count += batch.entries
+        addition.size += len(batch.data)
+        addition.pieces.append(batch.data)
+        places.append(addition.count)
+    for addition in additions.values():
+        addition.pieces[0] = log_blocks.head(addition.count)
+    ends = (_append_lite if tx.lite else _append_postgres)(tx, additions)
+    refused = _why(tx, [key for key in additions if key not in ends])
+    results: list[Appended | StoreError] = []
+    for key, batch, place in zip(keys, batches, places, strict=True):
+        if key in ends:
+            results.append(Appended(ends[key] - additions[key].count + place))
+        else:
+            results.append(refused.get(key) or _missing(batch.run_id))
+    return results
+
+
+def _keys(tx: Transaction, batches: Sequence[Batch]) -> list[Key | None]:
+    """The run of each batch; none when it is another owner's."""
+    unowned = {batch.run_id for batch in batches if batch.owner is None}
+    owners: dict[str, str] = {}
+    for ids in cut(unowned):
+        query = select(runs.c.id, runs.c.owner).where(runs.c.id.in_(ids), tx.mine(runs))
+        owners.update((row.id, row.owner) for row in tx.rows(query))
+    keys: list[Key | None] = []
+    for batch in batches:
+        owner = owners.get(batch.run_id) if batch.owner is None else batch.owner
+        visible = owner is not None and tx.owner in (None, owner)
+        keys.append((owner, batch.run_id) if owner is not None and visible else None)
+    return keys
+
+
+# Three statements that give at most one row: at every step the driver lets go of the interpreter and must
+# get it back from a busy event loop. All data comes as one blob, and each run takes its piece of it.
+MOVE_LITE = """
+UPDATE runs SET last_seq = runs.last_seq + given.count
+FROM (
+    SELECT json_extract(value, '$[0]') AS owner, json_extract(value, '$[1]') AS id,
+        json_extract(value, '$[2]') AS count
+    FROM json_each(?)
+) AS given
+WHERE runs.owner = given.owner AND runs.id = given.id AND runs.status IN ('pending', 'running')
+"""
+
+APPEND_LITE = """
+INSERT INTO run_log (owner, run_id, first_seq, last_seq, encoding, data)
+SELECT runs.owner, runs.id, runs.last_seq - json_extract(value, '$[2]') + 1, runs.last_seq, 'plain',
+    substr(?, json_extract(value, '$[3]'), json_extract(value, '$[4]'))
+FROM json_each(?) CROSS JOIN runs
+WHERE runs.owner = json_extract(value, '$[0]') AND runs.id = json_extract(value, '$[1]')
+    AND runs.status IN ('pending', 'running')
+"""
+
+ENDS_LITE = """
+SELECT json_group_array(json_array(runs.owner, runs.id, runs.last_seq))
+FROM json_each(?) CROSS JOIN runs
+WHERE runs.owner = json_extract(value, '$[0]') AND runs.id = json_extract(value, '$[1]')
+    AND runs.status IN ('pending', 'running')
+"""
+
+
+def _append_lite(tx: Transaction, additions: Mapping[Key, _Addition]) -> dict[Key, int]:
+    rows: list[tuple[str, str, int, int, int]] = []
+    pieces: list[bytes | bytearray] = []
+    start = 1
+    for key, addition in additions.items():
+        rows.append((*key, addition.count, start, addition.size))
+        pieces += addition.pieces
+        start += addition.size
+    given = dumps(rows).decode()
+    tx.sql(MOVE_LITE, (given,))
+    tx.sql(APPEND_LITE, (b"".join(pieces), given))
+    ends = loads(tx.sql(ENDS_LITE, (given,)).scalar_one())
+    return {(owner, run_id): last for owner, run_id, last in ends}
+
+
+# Rows are locked in order before they are changed: two writers never wait for each other in a circle.
+APPEND_POSTGRES = """
+WITH given AS (
+    SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::bytea[]) AS given (owner, id, count, data)
+), locked AS MATERIALIZED (
+    SELECT runs.owner, runs.id FROM runs JOIN given ON runs.owner = given.owner AND runs.id = given.id
+    ORDER BY runs.owner, runs.id FOR NO KEY UPDATE OF runs
+), moved AS (
+    UPDATE runs SET last_seq = runs.last_seq + given.count
+    FROM given JOIN locked ON locked.owner = given.owner AND locked.id = given.id
+    WHERE runs.owner = given.owner AND runs.id = given.id AND runs.status IN ('pending', 'running')
+    RETURNING runs.owner, runs.id, runs.last_seq, given.count, given.data
+), added AS (
+    INSERT INTO run_log (owner, run_id, first_seq, last_seq, encoding, data)
+    SELECT owner, id, last_seq - count + 1, last_seq, 'plain', data FROM moved
+)
+SELECT owner, id, last_seq, pg_notify(?, id) FROM moved
+"""
+
+
+def _append_postgres(tx: Transaction, additions: Mapping[Key, _Addition]) -> dict[Key, int]:
+    columns = (
+        [owner for owner, _ in additions],
+        [run_id for _, run_id in additions],
+        [addition.count for addition in additions.values()],
+        [b"".join(addition.pieces) for addition in additions.values()],
+    )
+    moved = tx.sql(APPEND_POSTGRES, (*columns, CHANNEL))
+    return {(row.owner, row.id): row.last_seq for row in moved}
+
+
+def _why(tx: Transaction, keys: Sequence[Key]) -> Mapping[Key | None, StoreError]:
+    """Why these runs took nothing."""
+    errors: dict[Key | None, StoreError] = {}
+    for some in cut(keys, 200):
+        query = select(runs.c.owner, runs.c.id, runs.c.status)
+        for row in tx.rows(query.where(tuple_(runs.c.owner, runs.c.id).in_(some))):
+            errors[row.owner, row.id] = ConflictError(
+                f"run {row.id!r} has ended: {row.status}", hint="open a new run to go on"
+            )
+    return errors
+
+
+def _missing(run_id: str) -> NotFoundError:
+    return NotFoundError(f"no run {run_id!r}", hint="open_run() before its log is written")
+
+
+def status_of(tx: Transaction, run_id: str) -> RunState:
+    """Whether a run is at work, and how long its log is."""
+    row = find(tx, run_id)
+    return RunState(row.status, row.last_seq)
+
+
+def read_log(
+    tx: Transaction, run_id: str, *, after: int = 0, limit: int | None = None, through: int | None = None
+) -> list[LogRecord]:
+    """The records of a log with a number above `after`, at most `limit` of them, none above `through`."""
+    ends = [end for end in (through, None if limit is None else max(after, 0) + limit) if end is not None]
+    entries = stored_entries(tx, run_id, after=after, through=min(ends, default=None))
+    return [_record(run_id, seq, entry) for seq, entry in entries]
+
+
+def _record(run_id: str, seq: int, entry: Stored) -> LogRecord:
+    try:
+        chunk = None if entry.chunk is None else decode_chunk(entry.chunk)
+    except PartitaError as error:
+        raise StoreError(f"this is no chunk: {error.what}", where=f"run {run_id}, entry {seq}") from error
+    return LogRecord(seq, from_microseconds(entry.time), chunk, entry.raw)
+
+
+def raw_lines(tx: Transaction, run_id: str, *, after: int = 0) -> Iterator[bytes]:
+    """What the agent said, byte for byte, in order. Read it inside the transaction."""
+    return (entry.raw for _, entry in stored_entries(tx, run_id, after=after) if entry.raw is not None)
+
+
+def stored_entries(
+    tx: Transaction, run_id: str, *, after: int = 0, through: int | None = None
+) -> Iterator[tuple[int, Stored]]:
+    """Numbered entries as they are kept. Only the blocks that hold them are unpacked."""
+    run = find(tx, run_id)
+    if run.log_dropped_at is not None:
+        raise NotFoundError(
+            f"the log of run {run_id!r} was dropped on {run.log_dropped_at:%Y-%m-%d %H:%M} UTC",
+            hint="its messages are still there; keep logs longer with another retention policy",
+        )
+    return _entries(
+        tx, run, max(after, 0) + 1, run.last_seq if through is None else min(through, run.last_seq)
+    )
+
+
+def _entries(tx: Transaction, run: Row[Any], start: int, end: int) -> Iterator[tuple[int, Stored]]:
+    seq = start
+    while (before := seq) <= end:
+        for row in _rows(tx, run, seq, end):
+            entries = unpacked(run.id, row)
+            if row.first_seq > seq:
+                raise _gap(run.id, seq, row.first_seq - 1)
+            for entry in entries[seq - row.first_seq : end + 1 - row.first_seq]:
+                yield seq, entry
+                seq += 1
+        if seq == before:
+            raise _gap(run.id, seq, end)
+
+
+def _rows(tx: Transaction, run: Row[Any], start: int, end: int) -> Sequence[Row[Any]]:
+    """The rows that hold entries from `start` to `end`: a row may begin before its entry that is wanted."""
+    mine = (run_log.c.owner == run.owner, run_log.c.run_id == run.id)
+    first = select(func.max(run_log.c.first_seq)).where(*mine, run_log.c.first_seq <= start).scalar_subquery()
+    return tx.rows(
+        select(run_log)
+        .where(*mine, run_log.c.first_seq >= func.coalesce(first, start), run_log.c.first_seq <= end)
+        .order_by(run_log.c.first_seq)
+        .limit(ROWS_AT_ONCE)
+    )
+
+
+def unpacked(run_id: str, row: Row[Any]) -> list[Stored]:
+    """The entries of a row, as many as it says."""
+    where = f"run {run_id}, entries {row.first_seq}-{row.last_seq}"
+    try:
+        entries = log_blocks.unpack(row.encoding, row.data)
+    except StoreError as error:
+        error.where = where
+        raise
+    if len(entries) != row.last_seq - row.first_seq + 1:
+        raise StoreError("a block of the log is damaged", where=where, hint="take it from a backup")
+    return entries
+
+
+def _gap(run_id: str, first: int, last: int) -> StoreError:
+    return StoreError(
+        "a part of the log is missing",
+        where=f"run {run_id}, entries {first}-{last}",
+        hint="take it from a backup",
+    )

@@ -1,0 +1,318 @@
+"""Runs: what is at work, who holds it, and how it ended.
+
+A run is `pending` or `running` until it ends, once, in one of four ways. Whoever works on it holds a lease
+and renews it; when the lease runs out, the owner is gone and somebody else may take the run over.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, literal, or_, select, tuple_, update
+
+from partita.errors import ConflictError, StoreError
+from partita.types.codec import decode, encode
+from partita.types.json import dumps, loads
+from partita.types.runs import Run, RunStatus
+from partita.types.usage import Usage
+from partita.types.value import Extra
+
+from . import threads
+from .cursors import time_and_id, to_cursor
+from .postgres import CHANNEL
+from .tables import Instant, runs
+from .texts import required, storable
+from .transaction import Transaction, found
+from .values import Page
+
+AT_WORK: tuple[RunStatus, ...] = ("pending", "running")
+LONGEST_ID = 255
+
+
+def find(tx: Transaction, id: str, *, lock: bool = False) -> Row[Any]:
+    """The row of a run. Without an owner, an id that several owners have is an error."""
+    storable(id, "the run id")
+    query = select(runs).where(runs.c.id == id, tx.mine(runs)).limit(2)
+    rows = tx.rows(query.with_for_update() if lock and not tx.lite else query)
+    if len(rows) > 1:
+        raise ConflictError(f"several owners have a run {id!r}", hint="ask the store of one of them")
+    return found(rows[0] if rows else None, "run", id)
+
+
+def from_row(row: Row[Any]) -> Run:
+    """The run of a row."""
+    return Run(
+        id=row.id,
+        thread_id=row.thread_id,
+        status=row.status,
+        message_id=row.message_id,
+        agent=row.agent,
+        model=row.model,
+        usage=None if row.usage is None else decode(row.usage, Usage),
+        cost=row.cost,
+        error=None if row.error is None else loads(row.error),
+        metadata=None if row.metadata is None else loads(row.metadata),
+        lease_owner=row.lease_owner,
+        lease_expires_at=row.lease_expires_at,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+        extra=None if row.extra is None else Extra(loads(row.extra)),
+    )
+
+
+def open_run(
+    tx: Transaction,
+    run: Run,
+    *,
+    resource_id: str | None = None,
+    lease_owner: str | None = None,
+    lease_seconds: float | None = None,
+) -> Run:
+    """Write a new run, at work from now on unless it is `pending`; an id that is taken is an error."""
+    if len(required(run.id, "run id")) > LONGEST_ID:
+        raise StoreError("the run id is too long", where=run.id[:80], hint=f"at most {LONGEST_ID} characters")
+    owner = threads.find(tx, required(run.thread_id, "thread id"), resource_id).owner
+    pending = run.status == "pending"
+    fields: dict[str, Any] = {
+        "owner": owner,
+        "id": run.id,
+        "thread_id": run.thread_id,
+        "status": "pending" if pending else "running",
+        "last_seq": 0,
+        "sealed": False,
+        "created_at": run.created_at or tx.now,
+        "started_at": run.started_at or (None if pending else tx.now),
+        **_own_fields(run),
+        **_lease(tx, lease_owner, lease_seconds),
+    }
+    if tx.run(_insert_unless_taken(tx), fields).rowcount == 0:
+        raise ConflictError(f"there is a run {run.id!r} already", hint="make a new id for every run")
+    return get_run(Transaction(tx.connection, owner, tx.now), run.id)
+
+
+def _insert_unless_taken(tx: Transaction) -> Any:
+    if tx.lite:
+        from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+        return sqlite_insert(runs).on_conflict_do_nothing()
+    from sqlalchemy.dialects.postgresql import insert as postgres_insert
+
+    return postgres_insert(runs).on_conflict_do_nothing()
+
+
+def _own_fields(run: Run) -> dict[str, Any]:
+    """What a run says of itself, as columns."""
+    return {
+        "message_id": storable(run.message_id, "the message id"),
+        "agent": storable(run.agent, "the agent"),
+        "model": storable(run.model, "the model"),
+        "usage": None if run.usage is None else encode(run.usage).decode(),
+        "cost": _amount(run.cost),
+        "error": None if run.error is None else dumps(run.error).decode(),
+        "metadata": None if run.metadata is None else dumps(run.metadata).decode(),
+        "extra": None if run.extra is None else dumps(dict(run.extra)).decode(),
+    }
+
+
+def _amount(cost: float | None) -> float | None:
+    if cost is not None and not math.isfinite(cost):
+        raise StoreError(f"the cost is {cost}", hint="give a number, or None when it is not known")
+    return cost
+
+
+def get_run(tx: Transaction, id: str) -> Run:
+    """A run."""
+    return from_row(find(tx, id))
+
+
+def list_runs(
+    tx: Transaction,
+    *,
+    thread_id: str | None = None,
+    status: Sequence[RunStatus] = (),
+    agent: str | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> Page[Run]:
+    """Runs, the newest first."""
+    query = select(runs).where(tx.mine(runs)).order_by(runs.c.created_at.desc(), runs.c.id.desc())
+    if thread_id is not None:
+        query = query.where(runs.c.thread_id == storable(thread_id, "the thread id"))
+    if status:
+        query = query.where(runs.c.status.in_(status))
+    if agent is not None:
+        query = query.where(runs.c.agent == storable(agent, "the agent"))
+    if cursor is not None:
+        query = query.where(_before(*time_and_id(cursor)))
+    rows = tx.rows(query.limit(limit + 1))
+    items = tuple(from_row(row) for row in rows[:limit])
+    more = len(rows) > limit and items
+    return Page(items, to_cursor(rows[limit - 1].created_at, items[-1].id) if more else None)
+
+
+def _before(moment: datetime, id: str) -> ColumnElement[bool]:
+    place = tuple_(literal(moment, Instant()), literal(storable(id, "the cursor")))
+    return tuple_(runs.c.created_at, runs.c.id) < place
+
+
+def save_run(tx: Transaction, run: Run) -> Run:
+    """Write what a run says of itself. Leases, times and ends have functions of their own."""
+    row = find(tx, run.id, lock=True)
+    if run.thread_id != row.thread_id:
+        raise ConflictError(
+            f"run {run.id!r} belongs to thread {row.thread_id!r}", hint="open a new run in the other thread"
+        )
+    begins = (row.status, run.status) == ("pending", "running")
+    if run.status != row.status and not begins:
+        raise ConflictError(
+            f"run {run.id!r} is {row.status}, it does not become {run.status}",
+            hint="end a run with finish_run, fail_run, cancel_run or interrupt_run",
+        )
+    fields = _own_fields(run) | ({"status": "running", "started_at": tx.now} if begins else {})
+    return _change(tx, row, fields)
+
+
+def _change(tx: Transaction, row: Row[Any], fields: dict[str, Any]) -> Run:
+    changed = tx.row(_update(row.owner, row.id).values(fields).returning(runs))
+    return from_row(found(changed, "run", row.id))
+
+
+def _update(owner: str, id: str) -> Any:
+    return update(runs).where(runs.c.owner == owner, runs.c.id == id)
+
+
+def finish_run(
+    tx: Transaction,
+    id: str,
+    *,
+    usage: Usage | None = None,
+    cost: float | None = None,
+    message_id: str | None = None,
+) -> Run:
+    """End a run that did what it should."""
+    return _end(tx, id, "completed", None, usage=usage, cost=cost, message_id=message_id)
+
+
+def fail_run(
+    tx: Transaction,
+    id: str,
+    error: str,
+    *,
+    usage: Usage | None = None,
+    cost: float | None = None,
+    message_id: str | None = None,
+) -> Run:
+    """End a run that did not."""
+    return _end(tx, id, "failed", error, usage=usage, cost=cost, message_id=message_id)
+
+
+def cancel_run(tx: Transaction, id: str, reason: str | None = None) -> Run:
+    """End a run that somebody stopped."""
+    return _end(tx, id, "cancelled", reason)
+
+
+def interrupt_run(tx: Transaction, id: str, reason: str | None = None) -> Run:
+    """End a run whose owner went away."""
+    return _end(tx, id, "interrupted", reason)
+
+
+def _end(
+    tx: Transaction,
+    id: str,
+    status: RunStatus,
+    error: str | None,
+    *,
+    usage: Usage | None = None,
+    cost: float | None = None,
+    message_id: str | None = None,
+) -> Run:
+    """The ended run. To end it twice in the same way is harmless, in another way an error."""
+    row = find(tx, id, lock=True)
+    if row.status == status:
+        return from_row(row)
+    if row.status not in AT_WORK:
+        raise ConflictError(
+            f"run {id!r} is {row.status}, it does not become {status}",
+            hint="a run ends once: look at get_run",
+        )
+    said = {
+        "error": None if error is None else dumps(error).decode(),
+        "usage": None if usage is None else encode(usage).decode(),
+        "cost": _amount(cost),
+        "message_id": storable(message_id, "the message id"),
+    }
+    fields = {name: value for name, value in said.items() if value is not None}
+    ended = _change(tx, row, {**fields, "status": status, "finished_at": tx.now, **_lease(tx, None, None)})
+    notify(tx, id)
+    return ended
+
+
+def notify(tx: Transaction, id: str) -> None:
+    """Tell other processes that there is news of a run, once this is committed. SQLite's look for it."""
+    if not tx.lite:
+        tx.sql("SELECT pg_notify(?, ?)", (CHANNEL, id))
+
+
+def _lease(tx: Transaction, lease_owner: str | None, seconds: float | None) -> dict[str, Any]:
+    """Who holds the run, and until when; a lease without an end is held until it is given back."""
+    expires = None if seconds is None or lease_owner is None else tx.now + timedelta(seconds=seconds)
+    return {"lease_owner": storable(lease_owner, "the lease owner"), "lease_expires_at": expires}
+
+
+def heartbeat(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Run:
+    """Renew one's own lease, late or not, unless somebody else has taken the run over."""
+    row = _at_work(tx, id)
+    if row.lease_owner != lease_owner:
+        free = row.lease_owner is None
+        raise ConflictError(
+            f"nobody holds run {id!r}" if free else f"run {id!r} is held by {row.lease_owner!r}",
+            hint="take_lease() takes what is free" if free else "stop working on it: it was taken over",
+        )
+    return _change(tx, row, _lease(tx, lease_owner, seconds))
+
+
+def take_lease(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Run:
+    """Take a run that nobody holds, or whose owner let the lease run out."""
+    row = _at_work(tx, id)
+    expired = row.lease_expires_at is not None and row.lease_expires_at <= tx.now
+    if row.lease_owner not in (None, lease_owner) and not expired:
+        until = "it is given back" if row.lease_expires_at is None else row.lease_expires_at.isoformat()
+        raise ConflictError(
+            f"run {id!r} is held by {row.lease_owner!r}", hint=f"wait until {until}, or cancel the run"
+        )
+    return _change(tx, row, _lease(tx, required(lease_owner, "lease owner"), seconds))
+
+
+def release_lease(tx: Transaction, id: str, lease_owner: str) -> Run:
+    """Give a run back. What is free already stays free."""
+    row = find(tx, id, lock=True)
+    if row.lease_owner not in (None, lease_owner):
+        raise ConflictError(
+            f"run {id!r} is held by {row.lease_owner!r}", hint="only who holds a run can give it back"
+        )
+    return _change(tx, row, _lease(tx, None, None))
+
+
+def _at_work(tx: Transaction, id: str) -> Row[Any]:
+    row = find(tx, id, lock=True)
+    if row.status not in AT_WORK:
+        raise ConflictError(f"run {id!r} has ended: {row.status}", hint="open a new run")
+    return row
+
+
+def abandoned_runs(tx: Transaction, *, limit: int = 100) -> list[Run]:
+    """Runs at work whose owner let the lease run out, the longest abandoned first."""
+    query = (
+        select(runs)
+        .where(
+            tx.mine(runs),
+            runs.c.finished_at.is_(None),
+            or_(*(runs.c.status == status for status in AT_WORK)),
+            runs.c.lease_expires_at <= tx.now,
+        )
+        .order_by(runs.c.lease_expires_at, runs.c.id)
+        .limit(limit)
+    )
+    return [from_row(row) for row in tx.rows(query)]

@@ -1,0 +1,286 @@
+"""Writing messages: all or none, each with a number of its own, everything derived from it beside it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row, delete, select, update
+
+from partita.types.json import dumps, is_object, loads
+from partita.types.messages import Message
+
+from . import blobs, branches, search, threads
+from .blob_moves import HASH, Move, Moved, move_out, moves_to_json
+from .message_rows import Prepared, check, stored
+from .tables import blob_refs, messages, parts
+from .tables import threads as thread_table
+from .transaction import Transaction, cut
+
+INSERT_PART = (
+    "INSERT INTO parts (owner, message, number, path, type, tool_name, call_id, state, error)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+UPDATE_MESSAGE = (
+    "UPDATE messages SET role = ?, type = ?, content = ?, blobs = ?, extra = ?, parent_id = ?, run_id = ?,"
+    " internal = ?, has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?,"
+    " created_at = ?, updated_at = ? WHERE owner = ? AND key = ?"
+)
+KEEP_TIMES = "UPDATE parts SET started_at = ?, ended_at = ? WHERE owner = ? AND message = ? AND call_id = ?"
+
+
+class Known(NamedTuple):
+    """What is there of a message that is written again."""
+
+    key: int
+    seq: int
+    parent_id: str | None
+    active: bool
+    has_errors: bool
+    created_at: Any
+    run_id: str | None
+
+
+class Slot(NamedTuple):
+    """A message and the place it gets."""
+
+    prepared: Prepared
+    key: int
+    seq: int
+    parent_id: str | None
+    known: Known | None
+    content: str
+    moves: Sequence[Move]
+
+    @property
+    def message(self) -> Message:
+        """The message."""
+        return self.prepared.message
+
+
+def save(tx: Transaction, prepared: Sequence[Prepared]) -> tuple[Message, ...]:
+    """Write messages to their threads: new ones at the end, known ones (by id) in their place."""
+    by_thread: dict[tuple[str, str], list[Prepared]] = {}
+    for one in prepared:
+        check(one.message)
+        by_thread.setdefault((one.thread_id, one.message.resource_id or ""), []).append(one)
+    saved: dict[int, Message] = {}
+    for thread_id, resource_id in sorted(
+        by_thread
+    ):  # in one order, so that no two writers wait for each other
+        group = by_thread[thread_id, resource_id]
+        thread = threads.find(tx, thread_id, resource_id or None, lock=True)
+        saved.update(zip(map(id, group), _save_group(tx, thread, group), strict=True))
+    return tuple(saved[id(one)] for one in prepared)
+
+
+def _save_group(tx: Transaction, thread: Row[Any], group: Sequence[Prepared]) -> list[Message]:
+    latest = {one.message.id: one for one in group}  # of two with one id the later is the last word
+    slots = _place(tx, thread, list(latest.values()), _known(tx, thread, latest))
+    _write(tx, thread.owner, thread.id, slots)
+    _settle(tx, thread, slots)
+    placed = {slot.message.id: slot for slot in slots}
+    return [_given(tx, thread, placed[one.message.id]) for one in group]
+
+
+def _known(tx: Transaction, thread: Row[Any], ids: Iterable[str]) -> dict[str, Known]:
+    columns = (messages.c[name] for name in ("id", *Known._fields))
+    query = select(*columns).where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
+    return {
+        row[0]: Known._make(row[1:])
+        for batch in cut(ids)
+        for row in tx.rows(query.where(messages.c.id.in_(batch)))
+    }
+
+
+def _place(
+    tx: Transaction, thread: Row[Any], latest: Sequence[Prepared], known: dict[str, Known]
+) -> list[Slot]:
+    """Keys and numbers: those a message has, or the next ones. Without a parent it follows the last one."""
+    fresh = sum(one.message.id not in known for one in latest)
+    keys = iter(tx.next_keys("messages", fresh) if fresh else ())
+    seq, leaf = thread.next_seq, thread.active_leaf_id
+    slots: list[Slot] = []
+    for one in latest:
+        there = known.get(one.message.id)
+        content, moves = _without_large_values(tx, thread.owner, one)
+        parent = one.message.parent_id
+        if there is not None:
+            parent = there.parent_id if parent is None else parent or None
+            slots.append(Slot(one, there.key, there.seq, parent, there, content, moves))
+            continue
+        parent = leaf if parent is None else parent or None  # "" asks for a new root
+        slots.append(Slot(one, next(keys), seq, parent, None, content, moves))
+        seq, leaf = seq + 1, one.message.id
+    return slots
+
+
+def _without_large_values(tx: Transaction, owner: str, one: Prepared) -> tuple[str, list[Move]]:
+    """The content with its large values moved to blobs, and where they were."""
+    content = loads(one.content) if one.large else None
+    if not is_object(content):
+        return one.content, []
+    referred = blobs.known(tx, owner, set(HASH.findall(one.content)))
+    moved = move_out(content, referred.__contains__)
+    if not moved:
+        return one.content, []
+    new = [item for item in moved if isinstance(item, Moved)]
+    blobs.write(tx, owner, [(item.move.hash, item.data, item.move.media_type) for item in new])
+    return dumps(content).decode(), [item.move if isinstance(item, Moved) else item for item in moved]
+
+
+def _write(tx: Transaction, owner: str, thread_id: str, slots: Sequence[Slot]) -> None:
+    again = [slot for slot in slots if slot.known is not None]
+    fresh = [slot for slot in slots if slot.known is None]
+    now = tx.instant(tx.now)
+    tx.insert(messages, [_row(tx, owner, thread_id, slot, now) for slot in fresh])
+    tx.many(UPDATE_MESSAGE, [_changes(tx, owner, slot, now) for slot in again])
+    _write_derived(tx, owner, fresh)
+    rewrite_derived(tx, owner, again)
+
+
+def rewrite_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
+    """Derive what hangs on messages anew; the times of their calls, which come from logs, stay."""
+    if not slots:
+        return
+    times, referred = _forget_derived(tx, owner, [slot.key for slot in slots])
+    _write_derived(tx, owner, slots)
+    tx.many(KEEP_TIMES, times)
+    blobs.drop_unreferred(tx, owner, referred)
+
+
+def _write_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
+    """The rows of parts, the references to blobs and the index entries of messages."""
+    tx.many(
+        INSERT_PART,
+        [
+            (owner, slot.key, number, *part)
+            for slot in slots
+            for number, part in enumerate(slot.prepared.derived.parts)
+        ],
+    )
+    tx.insert(
+        blob_refs,
+        [
+            (owner, slot.key, digest)
+            for slot in slots
+            if slot.moves
+            for digest in sorted({move.hash for move in slot.moves})
+        ],
+    )
+    search.index(tx, [search.SearchEntry(owner, slot.key, "", slot.prepared.fields) for slot in slots])
+
+
+def _forget_derived(
+    tx: Transaction, owner: str, keys: Sequence[int]
+) -> tuple[list[tuple[Any, ...]], set[str]]:
+    """Remove what was derived from messages; give the times of their calls, and what they referred to."""
+    times: list[tuple[Any, ...]] = []
+    referred: set[str] = set()
+    for batch in cut(keys):
+        of_message = (parts.c.owner == owner, parts.c.message.in_(batch))
+        timed = select(parts.c.message, parts.c.call_id, parts.c.started_at, parts.c.ended_at).where(
+            *of_message, parts.c.started_at.is_not(None)
+        )
+        times.extend(
+            (tx.instant(row.started_at), tx.instant(row.ended_at), owner, row.message, row.call_id)
+            for row in tx.rows(timed)
+        )
+        tx.run(delete(parts).where(*of_message))
+        mine = (blob_refs.c.owner == owner, blob_refs.c.message.in_(batch))
+        referred.update(row.hash for row in tx.rows(select(blob_refs.c.hash).where(*mine)))
+        tx.run(delete(blob_refs).where(*mine))
+    search.forget(tx, [(owner, key) for key in keys])
+    return times, referred
+
+
+def _row(tx: Transaction, owner: str, thread_id: str, slot: Slot, now: Any) -> tuple[Any, ...]:
+    message, derived = slot.message, slot.prepared.derived
+    created = now if message.created_at is None else tx.instant(message.created_at)
+    return (
+        slot.key,
+        owner,
+        thread_id,
+        slot.seq,
+        message.id,
+        slot.prepared.role,
+        message.type,
+        slot.content,
+        moves_to_json(slot.moves) if slot.moves else None,
+        slot.prepared.extra,
+        slot.parent_id,
+        True,
+        message.run_id,
+        message.internal,
+        *derived[:5],
+        created,
+        now,
+    )
+
+
+def _changes(tx: Transaction, owner: str, slot: Slot, now: Any) -> tuple[Any, ...]:
+    assert slot.known is not None, "written before"
+    message, derived = slot.message, slot.prepared.derived
+    return (
+        slot.prepared.role,
+        message.type,
+        slot.content,
+        moves_to_json(slot.moves) if slot.moves else None,
+        slot.prepared.extra,
+        slot.parent_id,
+        message.run_id or slot.known.run_id,
+        message.internal,
+        *derived[:5],
+        tx.instant(message.created_at or slot.known.created_at),
+        now,
+        owner,
+        slot.key,
+    )
+
+
+def _settle(tx: Transaction, thread: Row[Any], slots: Sequence[Slot]) -> None:
+    """Bring the thread's counters, its active leaf and its branches up to date."""
+    fresh = [slot for slot in slots if slot.known is None]
+    errors = sum(slot.prepared.derived.has_errors for slot in slots)
+    errors -= sum(slot.known.has_errors for slot in slots if slot.known is not None)
+    leaf = fresh[-1].message.id if fresh else thread.active_leaf_id
+    own = (thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
+    tx.run(
+        update(thread_table)
+        .where(*own)
+        .values(
+            next_seq=thread.next_seq + len(fresh),
+            message_count=thread.message_count + len(fresh),
+            error_count=thread.error_count + errors,
+            active_leaf_id=leaf,
+            updated_at=tx.now,
+        )
+    )
+    if _branches_off(thread.active_leaf_id, slots):
+        branches.mark_active(tx, thread.owner, thread.id, leaf)
+
+
+def _branches_off(leaf: str | None, slots: Sequence[Slot]) -> bool:
+    """Whether some message does not follow the one before it."""
+    for slot in slots:
+        if slot.known is not None:
+            if slot.parent_id != slot.known.parent_id:
+                return True
+            continue
+        if leaf is not None and slot.parent_id != leaf:
+            return True
+        leaf = slot.message.id
+    return False
+
+
+def _given(tx: Transaction, thread: Row[Any], slot: Slot) -> Message:
+    """The message with what the store gave it."""
+    there = slot.known
+    created = slot.message.created_at or (there.created_at if there else tx.now)
+    return stored(
+        slot.message,
+        thread_id=thread.id,
+        resource_id=thread.owner or None,
+        seq=slot.seq,
+        parent_id=slot.parent_id,
+        run_id=slot.message.run_id or (there.run_id if there else None),
+        created_at=created,
+    )

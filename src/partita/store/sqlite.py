@@ -1,0 +1,256 @@
+"""SQLite: one writer thread, a few reader threads, write-ahead log.
+
+The writer takes all work that waits and commits it together, each piece in a savepoint of its own: many
+small writes become few commits, and one that fails takes nothing else with it.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TypeVar
+
+import sqlalchemy
+from sqlalchemy import Connection, event
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from partita.errors import StoreError
+
+from .failures import TELLABLE, explained, told
+from .wake import Listeners, News
+
+T = TypeVar("T")
+
+READERS = 4
+TOGETHER = 1000
+"""How many pieces of work one commit takes at most."""
+
+GLANCE = 0.02
+"""How many seconds lie between two looks whether another process has written."""
+
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # durable means durable: a power cut loses nothing that was acknowledged
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -16000",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+class Job:
+    """Work, and whom to tell what became of it."""
+
+    __slots__ = ("future", "work")
+
+    def __init__(self, work: Callable[[Connection], Any]) -> None:
+        self.work = work
+        self.future: Future[Any] = Future()
+
+
+class SqliteEngine:
+    """A file, or a database in memory."""
+
+    def __init__(self, path: Path | None, *, patience: float = 30.0) -> None:
+        self.path = path
+        self._patience = patience
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._listeners = Listeners()
+        self._watcher: asyncio.Task[None] | None = None
+        self._closed = False
+        with told(self.where):
+            self._prepare()
+            self._writing = self._engine("IMMEDIATE", StaticPool, {})
+            self._reading = (
+                self._writing if path is None else self._engine("DEFERRED", QueuePool, {"pool_size": READERS})
+            )
+            self._writing.connect().close()  # now, so that what is wrong is told now
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="partita-read")
+        self._writer = Thread(target=self._write_all, name="partita-write", daemon=True)
+        self._writer.start()
+
+    @property
+    def where(self) -> str:
+        """The path of the file."""
+        return "memory" if self.path is None else str(self.path)
+
+    def _prepare(self) -> None:
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+
+    def _engine(self, begin: str, pool: type[Any], options: dict[str, Any]) -> sqlalchemy.Engine:
+        engine = sqlalchemy.create_engine("sqlite://", creator=self._connect, poolclass=pool, **options)
+
+        @event.listens_for(engine, "begin")
+        def _begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction] # called by SQLAlchemy
+            connection.exec_driver_sql(f"BEGIN {begin}")
+
+        return engine
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            ":memory:" if self.path is None else self.path,
+            timeout=self._patience,
+            isolation_level=None,  # transactions begin where we say so
+            check_same_thread=False,
+        )
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+        return connection
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """What the work gives, from one consistent view."""
+        if self.path is None:  # one connection is all there is
+            return await self.write(work)
+        self._refuse_if_closed()
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        with told(self.where), self._reading.connect() as connection, connection.begin():
+            return work(connection)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """What the work gives, once it is durable; if it raises, nothing of it remains."""
+        self._refuse_if_closed()
+        job = Job(work)
+        self._jobs.put(job)
+        result: T = await asyncio.wrap_future(job.future)
+        return result
+
+    async def make(self, work: Callable[[Connection], None]) -> None:
+        """Do work that makes or changes the tables, in one transaction."""
+        await self.write(work)
+
+    async def alone(self, work: Callable[[Connection], T]) -> T:
+        """What the work gives, between two transactions of the writer."""
+        self._refuse_if_closed()
+        job = Job(work)
+        self._jobs.put(Alone(job))
+        result: T = await asyncio.wrap_future(job.future)
+        return result
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise StoreError("the store is closed", where=self.where, hint="open it again")
+
+    def _write_all(self) -> None:
+        """The life of the writer thread: take what waits, commit it, tell those who asked."""
+        while (first := self._jobs.get()) is not None:
+            jobs = [first]
+            while len(jobs) < TOGETHER and not isinstance(jobs[-1], Alone) and not self._jobs.empty():
+                following = self._jobs.get()
+                if following is None:
+                    self._jobs.put(None)
+                    break
+                jobs.append(following)
+            lonely = jobs.pop() if isinstance(jobs[-1], Alone) else None
+            self._commit([job for job in jobs if job.future.set_running_or_notify_cancel()])
+            if lonely is not None:
+                self._run_alone(lonely)
+        self._writing.dispose()
+
+    def _commit(self, jobs: list[Job]) -> None:
+        if not jobs:
+            return
+        done: list[tuple[Job, Any]] = []
+        try:
+            with self._writing.connect() as connection, connection.begin():
+                for job in jobs:
+                    self._attempt(connection, job, done, alone=len(jobs) == 1)
+        except BaseException as error:  # the commit itself failed: nobody's work is there
+            for job in jobs:
+                if not job.future.done():
+                    job.future.set_exception(self._shown(error))
+            return
+        for job, result in done:
+            job.future.set_result(result)
+
+    def _attempt(self, connection: Connection, job: Job, done: list[tuple[Job, Any]], *, alone: bool) -> None:
+        if alone:
+            done.append((job, job.work(connection)))
+            return
+        savepoint = connection.begin_nested()
+        try:
+            result = job.work(connection)
+        except BaseException as error:
+            savepoint.rollback()
+            job.future.set_exception(self._shown(error))
+        else:
+            savepoint.commit()
+            done.append((job, result))
+
+    def _run_alone(self, job: Job) -> None:
+        if not job.future.set_running_or_notify_cancel():
+            return
+        try:
+            with self._writing.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                job.future.set_result(job.work(connection))
+        except BaseException as error:
+            job.future.set_exception(self._shown(error))
+
+    def _shown(self, error: BaseException) -> BaseException:
+        if isinstance(error, TELLABLE):
+            shown = explained(error, self.where)
+            shown.__cause__ = error
+            return shown
+        return error
+
+    @contextmanager
+    def listen(self, topic: str) -> Generator[News, None, None]:
+        """News of a topic; another process's writing counts as news of everything."""
+        with self._listeners.listen(topic) as news:
+            if self.path is not None and (self._watcher is None or self._watcher.done()):
+                self._watcher = asyncio.create_task(self._watch())
+            yield news
+
+    async def _watch(self) -> None:
+        """Look for writings of other processes for as long as anybody listens."""
+        loop = asyncio.get_running_loop()
+        connection = self._connect()
+        try:
+            known = -1
+            while self._listeners and not self._closed:
+                version = await loop.run_in_executor(self._readers, _data_version, connection)
+                if version != known:
+                    self._listeners.tell_all()
+                known = version
+                await asyncio.sleep(GLANCE)
+        finally:
+            connection.close()
+
+    def tell(self, topic: str) -> None:
+        """Wake those in this process who wait for a topic."""
+        self._listeners.tell(topic)
+
+    async def close(self) -> None:
+        """Commit what waits, stop the threads, close the file."""
+        if self._closed:
+            return
+        self._closed = True
+        self._listeners.tell_all()
+        if self._watcher is not None:
+            self._watcher.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watcher
+        self._jobs.put(None)
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._writer.join)
+        await loop.run_in_executor(None, self._readers.shutdown)
+        self._reading.dispose()
+
+
+class Alone(Job):
+    """Work that must not share a transaction."""
+
+    def __init__(self, job: Job) -> None:
+        self.work = job.work
+        self.future = job.future
+
+
+def _data_version(connection: sqlite3.Connection) -> int:
+    row: tuple[int] = connection.execute("PRAGMA data_version").fetchone()
+    return row[0]

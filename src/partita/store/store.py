@@ -1,0 +1,29 @@
+"""The store: every message, run, chunk and raw event, kept. One class over two engines."""
+
+from types import TracebackType
+
+from .facade_archive import ArchiveStore
+from .facade_messages import MessageStore
+from .facade_runs import RunStore
+from .facade_threads import ThreadStore
+
+
+class Store(ThreadStore, MessageStore, RunStore, ArchiveStore):
+    """Threads, messages, runs and their logs, blobs, search. Made by `open_store`."""
+
+    async def __aenter__(self) -> "Store":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Write what waits, and let go of the database."""
+        await self.appender.close()
+        await self.engine.close()
+
+    def scoped(self, resource_id: str) -> "Store":
+        """The same store, for one owner: others' rows cannot be seen or touched through it."""
+        return Store(self.engine, clock=self.clock, owner=resource_id, appender=self.appender)

@@ -1,0 +1,221 @@
+"""The tables, as statements are built from them. How they come to be is told in `migrations`.
+
+Every key leads with the owner (the resource id, `""` for nobody), so that the schema can be sharded by it.
+The row of a message is the truth; `parts`, flags, previews and the search index are derived from it.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+def to_microseconds(moment: datetime) -> int:
+    """A moment as SQLite keeps it: microseconds since 1970, exactly."""
+    return (moment - EPOCH) // MICROSECOND
+
+
+def from_microseconds(number: int) -> datetime:
+    """The moment that SQLite kept."""
+    return EPOCH + number * MICROSECOND
+
+
+class Instant(TypeDecorator[datetime]):
+    """A moment: `timestamptz` in PostgreSQL, an integer of microseconds in SQLite."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """The type of the engine."""
+        own: TypeEngine[Any] = BigInteger() if dialect.name == "sqlite" else DateTime(timezone=True)
+        return dialect.type_descriptor(own)
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """A moment on its way in."""
+        return to_microseconds(value) if value is not None and dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """A moment on its way out."""
+        return from_microseconds(value) if isinstance(value, int) else value
+
+
+metadata = MetaData()
+
+threads = Table(
+    "threads",
+    metadata,
+    Column("key", BigInteger),
+    Column("owner", Text),
+    Column("id", Text),
+    Column("title", Text),
+    Column("metadata", Text),  # JSON
+    Column("agent", Text),
+    Column("project", Text),
+    Column("active_leaf_id", Text),
+    Column("next_seq", BigInteger),
+    Column("message_count", Integer),
+    Column("error_count", Integer),
+    Column("extra", Text),  # JSON
+    Column("created_at", Instant),
+    Column("updated_at", Instant),
+)
+
+thread_labels = Table(  # derived: the scalars of a thread's metadata, for filters
+    "thread_labels",
+    metadata,
+    Column("owner", Text),
+    Column("thread_id", Text),
+    Column("name", Text),
+    Column("value", Text),  # JSON
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("key", BigInteger),
+    Column("owner", Text),
+    Column("thread_id", Text),
+    Column("seq", BigInteger),
+    Column("id", Text),
+    Column("role", Text),
+    Column("type", Text),
+    Column("content", Text),  # JSON
+    Column("blobs", Text),  # JSON: what was moved out of the content, and where it was
+    Column("extra", Text),  # JSON
+    Column("parent_id", Text),
+    Column("active", Boolean),  # derived: is it on the way from the root to the active leaf?
+    Column("run_id", Text),
+    Column("internal", Boolean),
+    Column("has_tool_calls", Boolean),  # derived, as is all that follows but the times
+    Column("has_reasoning", Boolean),
+    Column("has_files", Boolean),
+    Column("has_errors", Boolean),
+    Column("preview", Text),
+    Column("created_at", Instant),
+    Column("updated_at", Instant),
+)
+
+parts = Table(  # derived
+    "parts",
+    metadata,
+    Column("owner", Text),
+    Column("message", BigInteger),
+    Column("number", Integer),
+    Column("path", Text),
+    Column("type", Text),
+    Column("tool_name", Text),
+    Column("call_id", Text),
+    Column("state", Text),
+    Column("error", Text),
+    Column("started_at", Instant),
+    Column("ended_at", Instant),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("owner", Text),
+    Column("id", Text),
+    Column("thread_id", Text),
+    Column("message_id", Text),
+    Column("agent", Text),
+    Column("model", Text),
+    Column("status", Text),
+    Column("usage", Text),  # JSON
+    Column("cost", Float),
+    Column("error", Text),  # JSON: any text an agent may say, NUL included
+    Column("metadata", Text),  # JSON
+    Column("extra", Text),  # JSON
+    Column("lease_owner", Text),
+    Column("lease_expires_at", Instant),
+    Column("last_seq", BigInteger),
+    Column("sealed", Boolean),
+    Column("log_dropped_at", Instant),
+    Column("created_at", Instant),
+    Column("started_at", Instant),
+    Column("finished_at", Instant),
+)
+
+run_log = Table(
+    "run_log",
+    metadata,
+    Column("owner", Text),
+    Column("run_id", Text),
+    Column("first_seq", BigInteger),
+    Column("last_seq", BigInteger),
+    Column("encoding", Text),
+    Column("data", LargeBinary),
+)
+
+blobs = Table(
+    "blobs",
+    metadata,
+    Column("owner", Text),
+    Column("hash", Text),
+    Column("size", BigInteger),
+    Column("media_type", Text),
+    Column("encoding", Text),
+    Column("data", LargeBinary),
+    Column("created_at", Instant),
+)
+
+blob_refs = Table(
+    "blob_refs",
+    metadata,
+    Column("owner", Text),
+    Column("message", BigInteger),
+    Column("hash", Text),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("owner", Text),
+    Column("path", Text),
+    Column("identity", Text),
+    Column("agent", Text),
+    Column("thread_id", Text),
+    Column("offset", BigInteger),
+    Column("hash", Text),
+    Column("state", Text),  # JSON
+    Column("updated_at", Instant),
+)
+
+data_migrations = Table(
+    "data_migrations",
+    metadata,
+    Column("name", Text),
+    Column("position", BigInteger),  # the key of the last message looked at
+    Column("state", Text),
+    Column("seen", BigInteger),
+    Column("changed", BigInteger),
+    Column("failed", BigInteger),
+    Column("report", Text),  # JSON
+    Column("started_at", Instant),
+    Column("updated_at", Instant),
+    Column("finished_at", Instant),
+)
+
+write_tokens = Table(  # PostgreSQL only: which writes were committed, for those who lost the answer
+    "write_tokens",
+    metadata,
+    Column("token", Text),
+    Column("written_at", Instant),
+)

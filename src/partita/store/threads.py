@@ -1,0 +1,254 @@
+"""Threads: the rows of conversations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
+
+from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.types.codec import encode
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+from partita.types.threads import Thread
+from partita.types.value import Extra
+
+from . import blobs, search
+from .cursors import time_and_id, to_cursor
+from .owners import owner_of
+from .search_text import SearchFields
+from .tables import Instant, blob_refs, messages, thread_labels, threads
+from .texts import UNSTORABLE, required, storable
+from .transaction import Transaction, found
+from .values import Order, Page, ThreadFilter
+
+NO_FIELDS = SearchFields("", "", "", "")
+
+
+def find(tx: Transaction, thread_id: str, resource_id: str | None = None, *, lock: bool = False) -> Row[Any]:
+    """The row of a thread. Without an owner, an id that several owners have is an error."""
+    query = select(threads).where(threads.c.id == thread_id, tx.mine(threads)).limit(2)
+    if resource_id is not None:
+        query = query.where(threads.c.owner == owner_of(tx, resource_id))
+    rows = tx.rows(query.with_for_update() if lock and not tx.lite else query)
+    if len(rows) > 1:
+        raise ConflictError(
+            f"several owners have a thread {thread_id!r}", hint="ask the store of one: store.scoped(owner)"
+        )
+    return found(rows[0] if rows else None, "thread", thread_id)
+
+
+def from_row(row: Row[Any]) -> Thread:
+    """The thread of a row."""
+    return Thread(
+        id=row.id,
+        resource_id=row.owner or None,
+        title=row.title,
+        metadata=None if row.metadata is None else loads(row.metadata),
+        agent=row.agent,
+        project=row.project,
+        active_leaf_id=row.active_leaf_id,
+        message_count=row.message_count,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        extra=None if row.extra is None else Extra(loads(row.extra)),
+    )
+
+
+def create(tx: Transaction, thread: Thread) -> Thread:
+    """Write a new thread; an id that is taken is an error."""
+    required(thread.id, "thread id")
+    owner = owner_of(tx, thread.resource_id)
+    if tx.row(select(threads.c.id).where(threads.c.owner == owner, threads.c.id == thread.id)):
+        raise ConflictError(f"there is a thread {thread.id!r} already", hint="save_thread() changes it")
+    return _insert(tx, owner, thread)
+
+
+def _insert(tx: Transaction, owner: str, thread: Thread) -> Thread:
+    created = thread.created_at or tx.now
+    key = tx.next_keys("threads", 1)[0]
+    fields: dict[str, Any] = {
+        "key": key,
+        "owner": owner,
+        "id": thread.id,
+        "active_leaf_id": None,
+        "next_seq": 1,
+        "message_count": 0,
+        "error_count": 0,
+        "created_at": created,
+        "updated_at": thread.updated_at or created,
+        **_own_fields(thread),
+    }
+    if not tx.lite:
+        from sqlalchemy.dialects.postgresql import insert as postgres_insert
+
+        statement = postgres_insert(threads).values(fields).on_conflict_do_nothing()
+        if tx.run(statement).rowcount == 0:  # another process was faster
+            raise ConflictError(f"there is a thread {thread.id!r} already", hint="save_thread() changes it")
+    else:
+        tx.run(insert(threads).values(fields))
+    _write_derived(tx, owner, key, thread)
+    return from_row(find(tx, thread.id, owner))
+
+
+def _own_fields(thread: Thread) -> dict[str, Any]:
+    """What a thread says of itself, as columns."""
+    return {
+        "title": storable(thread.title, "the title"),
+        "metadata": None if thread.metadata is None else encode(thread.metadata).decode(),
+        "agent": storable(thread.agent, "the agent"),
+        "project": storable(thread.project, "the project"),
+        "extra": None if thread.extra is None else dumps(dict(thread.extra)).decode(),
+    }
+
+
+def _write_derived(tx: Transaction, owner: str, key: int, thread: Thread) -> None:
+    """The title in the search index, and the scalars of the metadata as labels."""
+    if thread.title:
+        search.index(tx, [search.SearchEntry(owner, -key, thread.title, NO_FIELDS)])
+    tx.insert(thread_labels, [(owner, thread.id, name, value) for name, value in labels(thread.metadata)])
+
+
+def labels(metadata: JsonObject | None) -> list[tuple[str, str]]:
+    """The scalars of metadata that can be asked for, by name, as JSON."""
+    if metadata is None:
+        return []
+    return [
+        (name, label(value))
+        for name, value in metadata.items()
+        if not isinstance(value, list | dict) and not UNSTORABLE.search(name)
+    ]
+
+
+def label(value: Json) -> str:
+    """A scalar as it is compared: its JSON text."""
+    return dumps(value).decode()
+
+
+def rewrite_derived(tx: Transaction, row: Row[Any]) -> None:
+    """Derive the title's index entry and the labels of a thread anew."""
+    search.forget(tx, [(row.owner, -row.key)])
+    tx.run(
+        delete(thread_labels).where(thread_labels.c.owner == row.owner, thread_labels.c.thread_id == row.id)
+    )
+    _write_derived(tx, row.owner, row.key, from_row(row))
+
+
+def save(tx: Transaction, thread: Thread) -> Thread:
+    """Write a thread, new or known by its id. Counters and the active leaf are the store's own."""
+    required(thread.id, "thread id")
+    owner = owner_of(tx, thread.resource_id)
+    row = tx.row(select(threads).where(threads.c.id == thread.id, threads.c.owner == owner))
+    if row is None:
+        return _insert(tx, owner, thread)
+    times = {"created_at": thread.created_at or row.created_at, "updated_at": thread.updated_at or tx.now}
+    return _change(tx, row, {**_own_fields(thread), **times})
+
+
+def _change(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> Thread:
+    tx.run(update(threads).where(threads.c.owner == row.owner, threads.c.id == row.id).values(**fields))
+    changed = find(tx, row.id, row.owner)
+    if {"title", "metadata"} & fields.keys():
+        rewrite_derived(tx, changed)
+    return from_row(changed)
+
+
+def set_title(tx: Transaction, thread_id: str, title: str | None) -> Thread:
+    """Give a thread another title."""
+    fields = {"title": storable(title, "the title"), "updated_at": tx.now}
+    return _change(tx, find(tx, thread_id, lock=True), fields)
+
+
+def merge_metadata(tx: Transaction, thread_id: str, changes: JsonObject) -> Thread:
+    """Change members of a thread's metadata; `None` removes one."""
+    row = find(tx, thread_id, lock=True)
+    known: Json = {} if row.metadata is None else loads(row.metadata)
+    merged = {**(known if is_object(known) else {}), **changes}
+    kept = {name: value for name, value in merged.items() if value is not None}
+    return _change(tx, row, {"metadata": encode(kept).decode(), "updated_at": tx.now})
+
+
+def get(tx: Transaction, thread_id: str) -> Thread | None:
+    """The thread of that id, or `None`."""
+    try:
+        return from_row(find(tx, thread_id))
+    except NotFoundError:
+        return None
+
+
+def list_page(
+    tx: Transaction, wanted: ThreadFilter, *, limit: int, cursor: str | None, order: Order
+) -> Page[Thread]:
+    """Threads by the time of their last change, newest first unless asked otherwise."""
+    query = select(threads).where(tx.mine(threads), *_conditions(tx, wanted))
+    position = tuple_(threads.c.updated_at, threads.c.id)
+    if cursor is not None:
+        moment, last = time_and_id(cursor)
+        end = tuple_(literal(moment, Instant), literal(last))
+        query = query.where(position > end if order == "asc" else position < end)
+    by = (threads.c.updated_at, threads.c.id)
+    query = query.order_by(*(by if order == "asc" else (column.desc() for column in by)))
+    rows = tx.rows(query.limit(limit + 1))
+    more = to_cursor(rows[limit - 1].updated_at, rows[limit - 1].id) if len(rows) > limit else None
+    return Page(tuple(map(from_row, rows[:limit])), more)
+
+
+def _conditions(tx: Transaction, wanted: ThreadFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.resource_id is not None:
+        conditions.append(threads.c.owner == wanted.resource_id)
+    if wanted.agent is not None:
+        conditions.append(threads.c.agent == wanted.agent)
+    if wanted.project is not None:
+        conditions.append(threads.c.project == wanted.project)
+    if wanted.since is not None:
+        conditions.append(threads.c.updated_at >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(threads.c.updated_at < wanted.until)
+    if wanted.has_errors is not None:
+        conditions.append(threads.c.error_count > 0 if wanted.has_errors else threads.c.error_count == 0)
+    conditions.extend(_has_label(name, value) for name, value in wanted.metadata)
+    if wanted.text is not None:
+        matching = search.thread_ids_matching(tx, wanted.text)
+        conditions.append(tuple_(threads.c.owner, threads.c.id).in_(matching))
+    return conditions
+
+
+def _has_label(name: str, value: Json) -> ColumnElement[bool]:
+    if is_array(value) or is_object(value):
+        raise StoreError(f"metadata {name!r} is compared with {kind_of(value)}", hint="compare with a scalar")
+    return exists().where(
+        thread_labels.c.owner == threads.c.owner,
+        thread_labels.c.thread_id == threads.c.id,
+        thread_labels.c.name == name,
+        thread_labels.c.value == label(value),
+    )
+
+
+def delete_thread(tx: Transaction, thread_id: str) -> bool:
+    """Delete a thread and all that hangs on it; blobs nobody else refers to go too."""
+    try:
+        row = find(tx, thread_id, lock=True)
+    except NotFoundError:
+        return False
+    mine = and_(messages.c.owner == row.owner, messages.c.thread_id == row.id)
+    keys = [key for (key,) in tx.rows(select(messages.c.key).where(mine))]
+    referred = [
+        digest
+        for (digest,) in tx.rows(
+            select(blob_refs.c.hash)
+            .distinct()
+            .join(
+                messages, and_(messages.c.owner == blob_refs.c.owner, messages.c.key == blob_refs.c.message)
+            )
+            .where(mine)
+        )
+    ]
+    search.forget(tx, [(row.owner, key) for key in keys] + [(row.owner, -row.key)])
+    tx.run(delete(threads).where(threads.c.owner == row.owner, threads.c.id == row.id))
+    blobs.drop_unreferred(tx, row.owner, referred)
+    return True
+
+
+def count(tx: Transaction) -> int:
+    """How many threads there are."""
+    number: int = tx.run(select(func.count()).select_from(threads).where(tx.mine(threads))).scalar_one()
+    return number

@@ -1,0 +1,106 @@
+"""One transaction: a connection, whose rows it may touch, and what time it is."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Row, Table, true
+
+from partita.errors import NotFoundError
+
+from .tables import to_microseconds
+
+AT_ONCE = 500
+"""How many values one `IN (…)` takes: SQLite of old allows 999 parameters."""
+
+
+@dataclass(slots=True)
+class Transaction:
+    """A connection inside a transaction. With an owner, it sees and touches that owner's rows only."""
+
+    connection: Connection
+    owner: str | None
+    now: datetime
+
+    @property
+    def lite(self) -> bool:
+        """Whether the engine is SQLite."""
+        return self.connection.dialect.name == "sqlite"
+
+    def run(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
+        """Execute a statement."""
+        return self.connection.execute(statement, parameters)
+
+    def rows(self, statement: Executable, parameters: Any = None) -> Sequence[Row[Any]]:
+        """All rows of a query."""
+        return self.connection.execute(statement, parameters).all()
+
+    def row(self, statement: Executable, parameters: Any = None) -> Row[Any] | None:
+        """The first row of a query."""
+        return self.connection.execute(statement, parameters).first()
+
+    def sql(self, text: str, parameters: tuple[Any, ...] = ()) -> CursorResult[Any]:
+        """Execute a statement in the engine's own words, its parameters written as `?`."""
+        return self.connection.exec_driver_sql(text if self.lite else numbered(text), parameters)
+
+    def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute a statement once for every row, with the bare driver."""
+        if rows:
+            self.connection.exec_driver_sql(text if self.lite else numbered(text), list(rows))
+
+    def insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert rows that hold every column of the table, in order, as the driver takes them."""
+        self.many(insert_text(table), rows)
+
+    def instant(self, moment: datetime | None) -> Any:
+        """A moment as the bare driver takes it."""
+        return to_microseconds(moment) if self.lite and moment is not None else moment
+
+    def mine(self, table: Table) -> ColumnElement[bool]:
+        """The condition that a row belongs to the owner; true without one."""
+        return true() if self.owner is None else table.c.owner == self.owner
+
+    def next_keys(self, table: str, count: int) -> Sequence[int]:
+        """Keys for new rows, before they are written: what is derived from them needs to know."""
+        if not self.lite:
+            result = self.sql(
+                "SELECT nextval(pg_get_serial_sequence(?, 'key')) FROM generate_series(1, ?)", (table, count)
+            )
+            return [row[0] for row in result]
+        last = self.sql("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).scalar() or 0
+        return range(last + 1, last + 1 + count)
+
+
+@lru_cache(maxsize=256)
+def numbered(text: str) -> str:
+    """A statement with `?` for its parameters, as PostgreSQL wants them: `$1`, `$2` …"""
+    pieces = text.split("?")
+    return "".join(piece if number == 0 else f"${number}{piece}" for number, piece in enumerate(pieces))
+
+
+@lru_cache(maxsize=64)
+def insert_text(table: Table) -> str:
+    """The plain insert of all columns."""
+    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    return f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(table.columns))})"
+
+
+def cut(values: Iterable[Any], size: int = AT_ONCE) -> Iterable[list[Any]]:
+    """Values in lists of at most `size`."""
+    batch: list[Any] = []
+    for value in values:
+        batch.append(value)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def found(row: Row[Any] | None, kind: str, id: str) -> Row[Any]:
+    """The row, or the error that there is none."""
+    if row is None:
+        raise NotFoundError(f"no {kind} {id!r}", hint=f"look at the ids of the {kind}s you may see")
+    return row

@@ -1,0 +1,61 @@
+"""Messages of our own to store."""
+
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import FilePart, ReasoningPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+
+
+def ask(id: str, text: str = "How tall is the lighthouse?", **fields: object) -> Message:
+    """A question."""
+    return UserMessage(id=id, content=text, **fields)  # type: ignore[arg-type]
+
+
+def answer(id: str, text: str = "Forty metres.", **fields: object) -> Message:
+    """An answer in words."""
+    return AssistantMessage(id=id, content=text, **fields)  # type: ignore[arg-type]
+
+
+def worked(
+    id: str, *, output: str = "41 m", tool: str = "measure", call: str = "c1", **fields: object
+) -> Message:
+    """An answer with reasoning and a tool call that went well."""
+    return AssistantMessage(
+        id=id,
+        content=[
+            ReasoningPart(text="Someone should measure it."),
+            ToolCallPart(
+                id=call,
+                name=tool,
+                state="output-available",
+                input={"what": "lighthouse"},
+                output=TextOutput(output),
+            ),
+            TextPart(text="It is 41 metres tall."),
+        ],
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def failed(id: str, *, tool: str = "measure", error: str = "tape too short", **fields: object) -> Message:
+    """An answer with a tool call that failed."""
+    return AssistantMessage(
+        id=id,
+        content=[
+            ToolCallPart(
+                id=f"{id}-call", name=tool, state="output-error", input={}, output=ErrorTextOutput(error)
+            )
+        ],
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def with_file(id: str, url: str, media_type: str = "image/png") -> Message:
+    """A message with a file."""
+    return UserMessage(id=id, content=[FilePart(url=url, media_type=media_type)])
+
+
+def with_output(id: str, output: TextOutput | JsonOutput) -> Message:
+    """A message with a tool output."""
+    return AssistantMessage(
+        id=id, content=[ToolCallPart(id="c", name="read", state="output-available", input={}, output=output)]
+    )

@@ -1,0 +1,346 @@
+"""Many writers, few commits: nothing lost, nothing twice, nothing out of order; and those who follow."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+import pytest
+from sqlalchemy import Connection
+
+from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store import run_log, runs
+from partita.store.appender import Appender
+from partita.store.engine import Engine
+from partita.store.following import follow
+from partita.store.location import locate
+from partita.store.opening import open_engine
+from partita.store.run_log import LogEntry, LogRecord
+from partita.store.wake import News
+
+from .running import NOON, log, raws, scoped, start, with_thread
+
+T = TypeVar("T")
+SOON = 30.0
+"""How many seconds anything may take before it is said to hang."""
+
+
+class Counting:
+    """An engine that counts what is written through it, and waits for leave to write."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.where = engine.where
+        self.writes = 0
+        self.leave = asyncio.Event()
+        self.leave.set()
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self._engine.read(work)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        self.writes += 1
+        await self.leave.wait()
+        return await self._engine.write(work)
+
+    async def make(self, work: Callable[[Connection], None]) -> None:
+        await self._engine.make(work)
+
+    async def alone(self, work: Callable[[Connection], T]) -> T:
+        return await self._engine.alone(work)
+
+    def listen(self, topic: str) -> AbstractContextManager[News]:
+        return self._engine.listen(topic)
+
+    def tell(self, topic: str) -> None:
+        self._engine.tell(topic)
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+
+async def lines_of(engine: Engine, run_id: str) -> list[bytes | None]:
+    return [record.raw for record in await scoped(engine).read(run_log.read_log, run_id)]
+
+
+async def test_an_append_gives_the_number_of_its_last_entry(engine: Engine) -> None:
+    await start(await with_thread(engine))
+    appender = Appender(engine)
+    assert await appender.append("u1", "r1", raws(b"1")) == 1
+    assert await appender.append(None, "r1", raws(b"2", b"3")) == 3
+    assert await lines_of(engine, "r1") == [b"1", b"2", b"3"]
+
+
+@pytest.mark.parametrize("many", [1, 8], ids=["one run", "many runs"])
+async def test_thirty_two_at_once_keep_order_and_numbers(engine: Engine, many: int) -> None:
+    store = await with_thread(engine)
+    for number in range(many):
+        await start(store, f"r{number}")
+    appender = Appender(engine)
+    numbers: dict[tuple[str, bytes], int] = {}
+
+    async def work(writer: int) -> None:
+        run_id = f"r{writer % many}"
+        for turn in range(12):
+            lines = [f"{writer}.{turn}.{place}".encode() for place in range(1 + (writer + turn) % 3)]
+            last = await appender.append("u1", run_id, raws(*lines))
+            for place, line in enumerate(reversed(lines)):
+                numbers[run_id, line] = last - place
+
+    await asyncio.gather(*map(work, range(32)))
+    for number in range(many):
+        run_id = f"r{number}"
+        records = await store.read(run_log.read_log, run_id)
+        assert [record.seq for record in records] == list(range(1, len(records) + 1))
+        told = {line: seq for (run, line), seq in numbers.items() if run == run_id}
+        assert {record.raw: record.seq for record in records} == told
+        assert len(records) == len(told)
+    for writer in range(32):
+        own = [seq for (_, line), seq in numbers.items() if line.split(b".")[0] == b"%d" % writer]
+        assert len(own) == len(set(own))
+
+
+async def test_appends_of_one_writer_stay_in_order_without_waiting(engine: Engine) -> None:
+    await start(await with_thread(engine))
+    appender = Appender(engine)
+    lines = [b"%d" % number for number in range(40)]
+    numbers = await asyncio.gather(*(appender.append("u1", "r1", raws(line)) for line in lines))
+    assert numbers == list(range(1, 41))
+    assert await lines_of(engine, "r1") == lines
+
+
+async def test_what_comes_while_one_group_is_written_makes_the_next(engine: Engine) -> None:
+    store = await with_thread(engine)
+    for number in range(50):
+        await start(store, f"r{number}")
+    counting = Counting(engine)
+    counting.leave.clear()
+    appender = Appender(counting)
+    first = asyncio.create_task(appender.append("u1", "r0", raws(b"first")))
+    while not counting.writes:
+        await asyncio.sleep(0)
+    others = [asyncio.create_task(appender.append("u1", f"r{n}", raws(b"other"))) for n in range(50)]
+    await asyncio.sleep(0)
+    counting.leave.set()
+    assert await first == 1
+    assert await asyncio.gather(*others) == [2] + [1] * 49
+    assert counting.writes == 2
+
+
+async def test_a_run_that_takes_nothing_stops_only_its_own_writers(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store, "good")
+    await start(store, "over")
+    await store.write(runs.cancel_run, "over")
+    appender = Appender(engine)
+    results = await asyncio.gather(
+        appender.append("u1", "good", raws(b"1")),
+        appender.append("u1", "over", raws(b"late")),
+        appender.append("u1", "over", raws(b"later")),
+        appender.append("u1", "missing", raws(b"x")),
+        appender.append("u2", "good", raws(b"not mine")),
+        appender.append("u1", "b\x00d", raws(b"x")),
+        appender.append("u1", "good", raws(b"2")),
+        return_exceptions=True,
+    )
+    kinds = [result if isinstance(result, int) else type(result) for result in results]
+    assert kinds == [1, ConflictError, ConflictError, NotFoundError, NotFoundError, StoreError, 2]
+    assert results[1] is not results[2]
+    assert await lines_of(engine, "good") == [b"1", b"2"]
+
+
+BAD: dict[str, Sequence[LogEntry]] = {
+    "no entries": [],
+    "without a zone": [LogEntry(NOON.replace(tzinfo=None))],
+}
+
+
+@pytest.mark.parametrize(("what", "entries"), BAD.items(), ids=BAD)
+async def test_what_cannot_be_written_is_refused_at_once(
+    engine: Engine, what: str, entries: Sequence[LogEntry]
+) -> None:
+    counting = Counting(engine)
+    with pytest.raises(StoreError, match=what):
+        await Appender(counting).append("u1", "r1", entries)
+    assert counting.writes == 0
+
+
+async def test_who_is_cancelled_loses_nothing_and_stops_nobody(engine: Engine) -> None:
+    await start(await with_thread(engine))
+    counting = Counting(engine)
+    counting.leave.clear()
+    appender = Appender(counting)
+    tasks = [asyncio.create_task(appender.append("u1", "r1", raws(b"%d" % number))) for number in range(6)]
+    while not counting.writes:
+        await asyncio.sleep(0)
+    late = [asyncio.create_task(appender.append("u1", "r1", raws(b"%d" % number))) for number in (6, 7)]
+    await asyncio.sleep(0)
+    for task in (tasks[0], tasks[3], late[0]):
+        task.cancel()
+    await asyncio.sleep(0)
+    assert tasks[0].cancelled()
+    counting.leave.set()
+    assert [await task for task in (tasks[1], tasks[2], tasks[4], tasks[5], late[1])] == [2, 3, 5, 6, 8]
+    assert await lines_of(engine, "r1") == [b"%d" % number for number in range(8)]
+
+
+async def test_who_brings_too_much_waits_in_line(engine: Engine) -> None:
+    await start(await with_thread(engine))
+    counting = Counting(engine)
+    counting.leave.clear()
+    appender = Appender(counting, most_waiting=1000)
+    sizes = [300, 300, 900, 10, 5000, 10, 700]
+    tasks = [
+        asyncio.create_task(appender.append("u1", "r1", raws(b"%d" % n * size)))
+        for n, size in enumerate(sizes)
+    ]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert appender.waiting < 1000
+    tasks[3].cancel()
+    counting.leave.set()
+    done = await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), SOON)
+    assert [number for number in done if isinstance(number, int)] == [1, 2, 3, 4, 5, 6]
+    assert appender.waiting == 0
+    assert await lines_of(engine, "r1") == [b"%d" % n * size for n, size in enumerate(sizes) if n != 3]
+
+
+async def test_closing_writes_what_waits(engine: Engine) -> None:
+    await start(await with_thread(engine))
+    appender = Appender(engine)
+    waiting = [asyncio.create_task(appender.append("u1", "r1", raws(b"x"))) for _ in range(5)]
+    await asyncio.sleep(0)
+    await appender.close()
+    assert await asyncio.gather(*waiting) == [1, 2, 3, 4, 5]
+    with pytest.raises(StoreError, match="closed"):
+        await appender.append("u1", "r1", raws(b"y"))
+    await appender.close()
+
+
+async def test_when_the_store_is_gone_everybody_is_told(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store, "a")
+    await start(store, "b")
+    appender = Appender(engine)
+    await engine.close()
+    results = await asyncio.gather(
+        *(appender.append("u1", run_id, raws(b"x")) for run_id in "aab"), return_exceptions=True
+    )
+    assert [str(result).partition(" (")[0] for result in results] == ["the store is closed"] * 3
+    assert len({id(result) for result in results}) == 3
+
+
+async def test_two_processes_may_write_to_the_same_runs(url: str) -> None:
+    if url == "memory:":
+        pytest.skip("a database in memory has one process")
+    engines = [await open_engine(locate(url)) for _ in range(2)]
+    try:
+        store = await with_thread(engines[0])
+        for number in range(6):
+            await start(store, f"r{number}")
+        appenders = [Appender(engine) for engine in engines]
+        numbers = await asyncio.gather(
+            *(
+                appender.append("u1", f"r{(turn * step) % 6}", raws(b"x"))
+                for turn in range(60)
+                for appender, step in zip(appenders, (1, 5), strict=True)
+            )
+        )
+        assert len(numbers) == 120
+        for number in range(6):
+            records = await store.read(run_log.read_log, f"r{number}")
+            assert [record.seq for record in records] == list(range(1, 21))
+    finally:
+        for engine in engines:
+            await engine.close()
+
+
+async def followed(engine: Engine, run_id: str = "r1", after: int = 0) -> list[LogRecord]:
+    """Everything that following a run brings."""
+    async with asyncio.timeout(SOON):
+        return [record async for records in follow(engine, "u1", run_id, after=after) for record in records]
+
+
+async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store)
+    appender = Appender(engine)
+    await appender.append("u1", "r1", raws(b"1", b"2"))
+    followers = [asyncio.create_task(followed(engine, after=after)) for after in (0, 1, 4)]
+    for number in range(3, 30):
+        await appender.append("u1", "r1", raws(b"%d" % number))
+    assert not any(follower.done() for follower in followers)
+    await store.write(runs.finish_run, "r1")
+    engine.tell("r1")
+    for after, follower in zip((0, 1, 4), followers, strict=True):
+        records = await follower
+        assert [record.seq for record in records] == list(range(after + 1, 30))
+        assert [record.raw for record in records] == [b"%d" % record.seq for record in records]
+
+
+async def test_following_a_run_that_has_ended_ends(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store)
+    await log(store, "r1", raws(*[b"x"] * 2500))
+    await store.write(runs.fail_run, "r1", "no")
+    assert len(await followed(engine)) == 2500
+    assert await followed(engine, after=2500) == []
+
+
+async def test_nobody_follows_a_run_of_others(engine: Engine) -> None:
+    await with_thread(engine)
+    await start(await with_thread(engine, "u2"), "theirs")
+    with pytest.raises(NotFoundError):
+        await followed(engine, "theirs")
+
+
+WRITER = """
+import asyncio, sys
+from datetime import UTC, datetime
+from partita.store import runs
+from partita.store.appender import Appender
+from partita.store.facade import Facade
+from partita.store.location import locate
+from partita.store.opening import open_engine
+from partita.store.run_log import LogEntry
+
+async def main():
+    engine = await open_engine(locate(sys.argv[1]))
+    appender = Appender(engine)
+    for line in sys.stdin.buffer:
+        if line == b"end\\n":
+            break
+        print(await appender.append("u1", "r1", [LogEntry(datetime.now(UTC), raw=line)]), flush=True)
+    await Facade(engine, clock=lambda: datetime.now(UTC), owner="u1").write(runs.finish_run, "r1")
+    await engine.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_another_process_is_followed_as_it_writes(url: str) -> None:
+    if url == "memory:":
+        pytest.skip("a database in memory has one process")
+    engine = await open_engine(locate(url))
+    writer = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", WRITER, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert writer.stdin is not None
+    try:
+        await start(await with_thread(engine))
+        seen: list[bytes | None] = []
+        async with asyncio.timeout(SOON):
+            writer.stdin.write(b"line 1\n")
+            async for records in follow(engine, "u1", "r1"):
+                seen += [record.raw for record in records]
+                writer.stdin.write(b"line %d\n" % (len(seen) + 1) if len(seen) < 5 else b"end\n")
+            assert seen == [b"line %d\n" % number for number in range(1, 6)]
+            writer.stdin.close()
+            assert await writer.wait() == 0
+    finally:
+        if writer.returncode is None:
+            writer.kill()
+            await writer.wait()
+        await engine.close()

@@ -1,0 +1,178 @@
+"""Large values: moved out on write, put back on read, kept once, dropped with the last that held them."""
+
+import base64
+import os
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from partita.errors import NotFoundError, StoreError
+from partita.store.blob_moves import THRESHOLD
+from partita.store.store import Store
+from partita.store.tables import blob_refs, blobs, messages
+from partita.store.transaction import Transaction
+from partita.types.codec import to_json
+from partita.types.json import Json
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.parts import FilePart, ImagePart, TextPart
+from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput
+from tests.store.examples import ask, with_file, with_output
+
+NOISE = os.urandom(40_000)
+PICTURE = f"data:image/png;base64,{base64.b64encode(NOISE).decode()}"
+LONG = "lantern " * 5_000
+
+
+@pytest.fixture
+async def thread(store: Store) -> str:
+    await store.create_thread("t1")
+    return "t1"
+
+
+async def count(store: Store, table: Any) -> int:
+    def work(tx: Transaction) -> int:
+        return int(tx.run(select(func.count()).select_from(table)).scalar_one())
+
+    return await store.read(work)
+
+
+async def row_size(store: Store, id: str) -> int:
+    def work(tx: Transaction) -> int:
+        row = tx.row(select(messages.c.content).where(messages.c.id == id))
+        assert row is not None
+        return len(row.content)
+
+    return await store.read(work)
+
+
+def called(output: Any, **fields: Any) -> AssistantMessage:
+    return AssistantMessage(
+        id="m1",
+        content=[
+            ToolCallPart(id="c", name="read", state="output-available", input={}, output=output, **fields)
+        ],
+    )
+
+
+LARGE: dict[str, tuple[Any, int]] = {
+    "picture": (with_file("m1", PICTURE), 1),
+    "picture whose part says another type": (with_file("m1", PICTURE, "image/jpeg"), 1),
+    "image part without a type": (UserMessage(id="m1", content=[ImagePart(url=PICTURE)]), 1),
+    "data url with parameters": (
+        with_file("m1", PICTURE.replace("image/png", "text/plain;charset=utf-8"), "text/plain"),
+        1,
+    ),
+    "base64 written in another way": (with_file("m1", PICTURE + "===="), 1),
+    "data url without base64": (with_file("m1", "data:text/plain," + LONG), 1),
+    "text output": (with_output("m1", TextOutput(LONG)), 1),
+    "output with half a surrogate": (with_output("m1", TextOutput(LONG + "\ud800")), 1),
+    "error output": (called(ErrorTextOutput(LONG)), 1),
+    "json output": (with_output("m1", JsonOutput({"rows": [{"n": n, "f": n / 7} for n in range(5000)]})), 1),
+    "json output that is a string": (with_output("m1", JsonOutput(LONG)), 1),
+    "content output": (
+        called(ContentOutput((TextPart(LONG), FilePart(url=PICTURE, media_type="image/png")))),
+        2,
+    ),
+    "a sub-agent's output": (
+        called(TextOutput("short"), children=(with_output("inner", TextOutput(LONG)),)),
+        1,
+    ),
+    "two of the same": (UserMessage(id="m1", content=[ImagePart(url=PICTURE), ImagePart(url=PICTURE)]), 1),
+    "long url that is no data": (with_file("m1", "https://example.org/" + "x" * 2 * THRESHOLD), 0),
+    "long text stays": (ask("m1", LONG), 0),
+}
+
+
+@pytest.mark.parametrize(("message", "moved"), LARGE.values(), ids=LARGE)
+async def test_large_values_come_back_exactly(store: Store, thread: str, message: Any, moved: int) -> None:
+    saved = (await store.save_messages([message], thread_id=thread))[0]
+    assert saved.content == message.content
+    assert await count(store, blobs) == moved
+    found = await store.get_message(thread, "m1")
+    assert found is not None
+    assert found.content == message.content
+    assert to_json(found.content) == to_json(message.content)
+    if moved:
+        assert await row_size(store, "m1") < THRESHOLD
+
+
+@pytest.mark.parametrize(("message", "moved"), LARGE.values(), ids=LARGE)
+async def test_references_can_be_saved_again(store: Store, thread: str, message: Any, moved: int) -> None:
+    await store.save_messages([message], thread_id=thread)
+    page = await store.list_messages(thread, blobs="reference")
+    assert moved == 0 or b"blob:sha256:" in str(to_json(page.items)).encode("utf-8", "replace")
+    await store.save_messages(page.items)
+    found = await store.get_message(thread, "m1")
+    assert found is not None
+    assert found.content == message.content
+    assert await count(store, blobs) == moved
+
+
+async def test_small_values_stay(store: Store, thread: str) -> None:
+    await store.save_messages([with_output("m1", TextOutput("x" * 1000))], thread_id=thread)
+    assert await count(store, blobs) == 0
+
+
+async def test_text_that_looks_like_a_reference_is_text(store: Store, thread: str) -> None:
+    fake = f"blob:sha256:{'0' * 64}#text"
+    await store.save_messages([with_output("m1", TextOutput(fake)), with_file("m2", fake)], thread_id=thread)
+    first, second = (await store.list_messages(thread)).items
+    assert first.content == with_output("m1", TextOutput(fake)).content
+    assert second.content == with_file("m2", fake).content
+
+
+async def test_what_many_hold_is_kept_once_until_the_last_is_gone(store: Store) -> None:
+    for thread_id in ("a", "b"):
+        await store.create_thread(thread_id)
+        await store.save_messages([with_file("m1", PICTURE), with_file("m2", PICTURE)], thread_id=thread_id)
+    assert (await count(store, blobs), await count(store, blob_refs)) == (1, 4)
+    await store.delete_messages("a", ["m1"])
+    await store.delete_thread("a")
+    assert (await count(store, blobs), await count(store, blob_refs)) == (1, 2)
+    await store.save_messages([ask("m1", "no picture any more")], thread_id="b")
+    assert (await count(store, blobs), await count(store, blob_refs)) == (1, 1)
+    await store.delete_messages("b", ["m2"])
+    assert (await count(store, blobs), await count(store, blob_refs)) == (0, 0)
+
+
+async def test_bytes_are_kept_by_their_hash(store: Store) -> None:
+    blob = await store.put_blob(NOISE, media_type="image/png")
+    assert blob.url == f"blob:sha256:{sha256(NOISE).hexdigest()}"
+    assert (blob.size, blob.media_type) == (len(NOISE), "image/png")
+    assert await store.get_blob(blob.url) == NOISE
+    assert await store.describe_blob(blob.url) == blob
+    assert (await store.put_blob(NOISE)).url == blob.url
+    assert await store.get_blob((await store.put_blob(b"")).url) == b""
+
+
+async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str) -> None:
+    blob = await store.put_blob(NOISE, media_type="image/png")
+    await store.save_messages([with_file("m1", blob.url)], thread_id=thread)
+    found = await store.get_message(thread, "m1")
+    assert found is not None
+    assert found.content == with_file("m1", PICTURE).content
+    await store.delete_thread(thread)
+    with pytest.raises(NotFoundError):
+        await store.get_blob(blob.url)
+
+
+@pytest.mark.parametrize("url", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
+async def test_what_is_no_blob_url_is_told(store: Store, url: str) -> None:
+    with pytest.raises(StoreError, match="no blob url"):
+        await store.get_blob(url)
+
+
+async def test_a_missing_blob_leaves_its_reference(store: Store, thread: str) -> None:
+    await store.save_messages([with_output("m1", TextOutput(LONG))], thread_id=thread)
+
+    def lose(tx: Transaction) -> None:
+        tx.sql("DELETE FROM blob_refs")
+        tx.sql("DELETE FROM blobs")
+
+    await store.write(lose)
+    found = await store.get_message(thread, "m1")
+    assert found is not None
+    value: Json = to_json(found)["content"]["parts"][0]["output"]["value"]
+    assert value.startswith("blob:sha256:")

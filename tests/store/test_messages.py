@@ -1,0 +1,244 @@
+"""Messages, on every engine."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from partita.errors import NotFoundError, StoreError
+from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.types.codec import read_message, to_json
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from partita.types.parts import TextPart
+from partita.types.tools import TextOutput, ToolResultPart
+from tests.canonical import messages as any_message
+from tests.store.examples import answer, ask, failed, worked
+
+
+@pytest.fixture
+async def thread(store: Store) -> str:
+    await store.create_thread("t1")
+    return "t1"
+
+
+def ids(messages: object) -> list[str]:
+    return [message.id for message in messages]  # type: ignore[attr-defined]
+
+
+async def test_messages_come_back_as_they_were_stored(store: Store, thread: str) -> None:
+    saved = await store.save_messages([ask("m1"), worked("m2"), failed("m3")], thread_id=thread)
+    assert [message.seq for message in saved] == [1, 2, 3]
+    assert [message.parent_id for message in saved] == [None, "m1", "m2"]
+    assert (await store.list_messages(thread)).items == saved
+    assert await store.get_message(thread, "m2") == saved[1]
+    assert await store.get_message(thread, "m9") is None
+    found = await store.get_thread_by_id(thread)
+    assert found is not None
+    assert (found.message_count, found.active_leaf_id) == (3, "m3")
+
+
+async def test_the_order_is_that_of_arrival_not_of_clocks(store: Store, thread: str) -> None:
+    late, early = datetime(2030, 1, 1, tzinfo=UTC), datetime(1999, 1, 1, tzinfo=UTC)
+    await store.save_messages([ask("m1", created_at=late)], thread_id=thread)
+    await store.save_messages([answer("m2", created_at=early), ask("m3", created_at=early)], thread_id=thread)
+    assert ids(await store.list_messages(thread)) == ["m1", "m2", "m3"]
+
+
+async def test_a_known_id_is_changed_in_its_place(store: Store, thread: str) -> None:
+    saved = await store.save_messages([ask("m1"), answer("m2"), ask("m3")], thread_id=thread)
+    again = (await store.save_messages([answer("m2", "Forty-one.")], thread_id=thread))[0]
+    assert (again.seq, again.created_at, again.parent_id) == (2, saved[1].created_at, "m1")
+    assert (await store.list_messages(thread)).items == (saved[0], again, saved[2])
+    assert (await store.get_thread_by_id(thread)).message_count == 3  # type: ignore[union-attr]
+
+
+async def test_of_two_with_one_id_in_a_batch_the_later_is_the_last_word(store: Store, thread: str) -> None:
+    await store.save_messages([ask("m1", "a"), answer("m2"), ask("m1", "b")], thread_id=thread)
+    page = await store.list_messages(thread)
+    assert [(m.id, m.seq) for m in page] == [("m1", 1), ("m2", 2)]
+    assert page.items[0].content.parts == (TextPart("b"),)
+
+
+async def test_all_or_none(store: Store, thread: str) -> None:
+    with pytest.raises(StoreError, match="NUL"):
+        await store.save_messages([ask("m1"), answer("nul\x00")], thread_id=thread)
+    with pytest.raises(NotFoundError, match="nowhere"):
+        await store.save_messages([ask("m1", thread_id=thread), ask("m2", thread_id="nowhere")])
+    assert len(await store.list_messages(thread)) == 0
+
+
+async def test_a_message_goes_to_the_thread_it_names(store: Store) -> None:
+    await store.create_thread("a")
+    await store.create_thread("b")
+    await store.save_messages([ask("m1", thread_id="b"), ask("m1", thread_id="a"), ask("m2", thread_id="b")])
+    assert ids(await store.list_messages("a")) == ["m1"]
+    assert ids(await store.list_messages("b")) == ["m1", "m2"]
+    with pytest.raises(StoreError, match="thread id"):
+        await store.save_messages([ask("m3")])
+
+
+async def test_nothing_to_save_is_no_error(store: Store) -> None:
+    assert await store.save_messages([]) == ()
+
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+async def fill(store: Store, thread: str) -> None:
+    """Ten messages: five questions and answers, the fourth pair internal, a notice, a tool."""
+    messages: list[Message] = []
+    for number in range(5):
+        moment = START + timedelta(hours=number)
+        internal = number == 3
+        messages.append(ask(f"q{number}", created_at=moment, internal=internal))
+        messages.append(
+            (worked if number == 1 else answer)(f"a{number}", created_at=moment, internal=internal)
+        )
+    messages[8] = SystemMessage(
+        id="notice", content="compacted", type="event", created_at=messages[8].created_at
+    )
+    await store.save_messages(messages, thread_id=thread)
+
+
+LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
+    "talk alone, by default": ({}, ["q0", "a0", "q1", "a1", "q2", "a2", "notice", "a4"]),
+    "internal turns too": (
+        {"internal": None},
+        ["q0", "a0", "q1", "a1", "q2", "a2", "q3", "a3", "notice", "a4"],
+    ),
+    "internal turns alone": ({"internal": True}, ["q3", "a3"]),
+    "the last three": ({"order": "desc", "limit": 3}, ["a4", "notice", "a2"]),
+    "after a number": ({"after": 5}, ["a2", "notice", "a4"]),
+    "before a number": ({"before": 3}, ["q0", "a0"]),
+    "the two before a number": ({"before": 5, "order": "desc", "limit": 2}, ["a1", "q1"]),
+    "between numbers": ({"after": 1, "before": 5}, ["a0", "q1", "a1"]),
+    "since, inclusive": ({"since": START + timedelta(hours=4)}, ["notice", "a4"]),
+    "until, exclusive": ({"until": START + timedelta(hours=1)}, ["q0", "a0"]),
+    "by role": ({"roles": ["user"]}, ["q0", "q1", "q2"]),
+    "by roles": ({"roles": ["user", "system"]}, ["q0", "q1", "q2", "notice"]),
+    "by type": ({"types": ["tool"]}, ["a1"]),
+    "events": ({"types": ["event"]}, ["notice"]),
+    "around one": ({"around": "q2", "previous": 2, "following": 1}, ["q1", "a1", "q2", "a2"]),
+    "around one, internal too": (
+        {"around": "a3", "previous": 1, "following": 1, "internal": None},
+        ["q3", "a3", "notice"],
+    ),
+    "around the first": ({"around": "q0", "previous": 5, "following": 0}, ["q0"]),
+    "all of them": ({"limit": None}, ["q0", "a0", "q1", "a1", "q2", "a2", "notice", "a4"]),
+}
+
+
+@pytest.mark.parametrize(("wanted", "expected"), LISTS.values(), ids=LISTS)
+async def test_lists(store: Store, thread: str, wanted: dict[str, object], expected: list[str]) -> None:
+    await fill(store, thread)
+    assert ids(await store.list_messages(thread, **wanted)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+async def test_pages_cover_everything_once(store: Store, thread: str, order: str) -> None:
+    await fill(store, thread)
+    whole = ids(await store.list_messages(thread, order=order))  # type: ignore[arg-type]
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = await store.list_messages(thread, limit=3, order=order, cursor=cursor)  # type: ignore[arg-type]
+        seen += ids(page)
+        cursor = page.next
+        if cursor is None:
+            break
+    assert seen == whole
+
+
+async def test_messages_of_nowhere(store: Store, thread: str) -> None:
+    with pytest.raises(NotFoundError, match="nowhere"):
+        await store.list_messages("nowhere")
+    with pytest.raises(NotFoundError, match="m9"):
+        await store.list_messages(thread, around="m9")
+    assert await store.get_message("nowhere", "m1") is None
+    with pytest.raises(StoreError, match="cursor"):
+        await store.list_messages(thread, cursor="seven")
+
+
+async def test_one_part_is_changed(store: Store, thread: str) -> None:
+    await store.save_messages([worked("m1")], thread_id=thread)
+    changed = await store.update_part(thread, "m1", 2, TextPart("It is 42 metres tall."))
+    assert changed.content.parts[2] == TextPart("It is 42 metres tall.")
+    assert await store.get_message(thread, "m1") == changed
+    with pytest.raises(StoreError, match="no part 3"):
+        await store.update_part(thread, "m1", 3, TextPart("x"))
+    with pytest.raises(NotFoundError):
+        await store.update_part(thread, "m2", 0, TextPart("x"))
+
+
+async def test_deleted_messages_leave_a_whole_thread(store: Store, thread: str) -> None:
+    await store.save_messages([ask("m1"), failed("m2"), ask("m3"), answer("m4")], thread_id=thread)
+    assert await store.delete_messages(thread, ["m2", "m4", "unknown"]) == 2
+    left = await store.list_messages(thread)
+    assert [(m.id, m.seq, m.parent_id) for m in left] == [("m1", 1, None), ("m3", 3, "m1")]
+    found = await store.get_thread_by_id(thread)
+    assert found is not None
+    assert (found.message_count, found.active_leaf_id) == (2, "m3")
+    assert [t.id for t in await store.list_threads(has_errors=True)] == []
+    new = (await store.save_messages([answer("m5")], thread_id=thread))[0]
+    assert (new.seq, new.parent_id) == (5, "m3")
+
+
+async def test_tool_messages_and_unknown_fields_survive(store: Store, thread: str) -> None:
+    tool = ToolMessage(id="m1", content=[ToolResultPart(id="c1", name="read", output=TextOutput("x"))])
+    odd = read_message(
+        {
+            "id": "m2",
+            "role": "assistant",
+            "colour": "teal",
+            "content": {"format": 2, "parts": [{"type": "hologram", "depth": 3}], "mood": "calm"},
+        }
+    )
+    saved = await store.save_messages([tool, odd], thread_id=thread)
+    listed = (await store.list_messages(thread)).items
+    assert listed == saved
+    plain = to_json(listed[1])
+    assert plain["colour"] == "teal"
+    assert plain["content"] == {"format": 2, "parts": [{"type": "hologram", "depth": 3}], "mood": "calm"}
+
+
+def settled(message: Message) -> Message:
+    """A message without what the store gives it."""
+    return replace(message, thread_id=None, resource_id=None, seq=None, parent_id=None, created_at=None)
+
+
+@settings(max_examples=40)
+@given(messages=st.lists(any_message(), max_size=4, unique_by=lambda message: message.id))
+async def test_any_message_survives(messages: list[Message]) -> None:
+    """What is stored and read again is equal, on SQLite; the other engines hold the same JSON text."""
+    storable = [
+        replace(m, id=f"m{number}", parent_id=None, run_id=None, resource_id=None)
+        for number, m in enumerate(messages)
+    ]
+    async with open_store("memory:") as store:
+        await store.create_thread("t")
+        await store.save_messages(storable, thread_id="t")
+        listed = await store.list_messages("t", internal=None, branch="all")
+        assert list(map(settled, listed)) == list(map(settled, storable))
+
+
+ODD = ["\x00", "\ud800 half", "emoji 🏮", "ünïcödé", "'; DROP TABLE messages; --", "a" * 100_000]
+
+
+@pytest.mark.parametrize("text", ODD)
+async def test_any_text_survives(store: Store, thread: str, text: str) -> None:
+    saved = await store.save_messages([UserMessage(id="m1", content=text)], thread_id=thread)
+    assert (await store.list_messages(thread)).items == saved
+    again = await store.get_message(thread, "m1")
+    assert isinstance(again, UserMessage)
+    assert again.content.parts == (TextPart(text),)
+
+
+async def test_the_type_of_a_message_is_kept(store: Store, thread: str) -> None:
+    event = AssistantMessage(id="m1", content="interrupted", type="event", internal=True)
+    await store.save_messages([event], thread_id=thread)
+    found = await store.get_message(thread, "m1")
+    assert found is not None
+    assert (found.type, found.internal) == ("event", True)

@@ -1,0 +1,146 @@
+"""Parts across threads, and everything that is derived."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from partita.store.store import Store
+from partita.store.transaction import Transaction
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import TextPart
+from partita.types.tools import InterruptedOutput, TextOutput
+from tests.store.examples import ask, failed, worked
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+async def filled(store: Store) -> Store:
+    await store.create_thread("a", agent="claude", project="alpha")
+    await store.create_thread("b", agent="codex", project="beta")
+    await store.save_messages([ask("m1"), worked("m2", call="c2"), failed("m3")], thread_id="a")
+    sub = worked("inner", tool="dig", call="c-inner")
+    nested = AssistantMessage(
+        id="m1",
+        content=[
+            TextPart("look below"),
+            ToolCallPart(
+                id="c1",
+                name="task",
+                state="output-available",
+                input={},
+                output=TextOutput("done"),
+                children=(sub,),
+            ),
+            ToolCallPart(
+                id="c9",
+                name="wait",
+                state="output-error",
+                input={},
+                output=InterruptedOutput(reason="timeout"),
+            ),
+        ],
+    )
+    await store.save_messages([nested], thread_id="b")
+
+    def time(tx: Transaction) -> None:
+        for call, seconds in (("c2", 5), ("c-inner", 90)):
+            tx.sql(
+                "UPDATE parts SET started_at = ?, ended_at = ? WHERE call_id = ?",
+                (tx.instant(START), tx.instant(START + timedelta(seconds=seconds)), call),
+            )
+
+    await store.write(time)
+    return store
+
+
+QUERIES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "by tool": ({"tool": "measure"}, ["a/m3/0", "a/m2/1"]),
+    "of a sub-agent": ({"tool": "dig"}, ["b/m1/1.children.0.1"]),
+    "by error": ({"has_error": True}, ["b/m1/2", "a/m3/0"]),
+    "by tool, without error": ({"tool": "measure", "has_error": False}, ["a/m2/1"]),
+    "by state": ({"states": ["output-error"]}, ["b/m1/2", "a/m3/0"]),
+    "by kind": ({"types": ["reasoning"]}, ["b/m1/1.children.0.0", "a/m2/0"]),
+    "longer than": ({"longer_than": timedelta(minutes=1)}, ["b/m1/1.children.0.1"]),
+    "shorter than": ({"shorter_than": timedelta(seconds=6)}, ["a/m2/1"]),
+    "by thread": ({"thread_id": "a", "types": ["tool-call"]}, ["a/m3/0", "a/m2/1"]),
+    "by agent": ({"agent": "codex", "types": ["text"]}, ["b/m1/0", "b/m1/1.children.0.2"]),
+    "by project": ({"project": "alpha", "types": ["text"]}, ["a/m2/2", "a/m1/0"]),
+    "since": ({"since": datetime(2100, 1, 1, tzinfo=UTC)}, []),
+    "nothing": ({"tool": "' OR 1=1 --"}, []),
+}
+
+
+@pytest.mark.parametrize(("wanted", "expected"), QUERIES.values(), ids=QUERIES)
+async def test_queries(filled: Store, wanted: dict[str, Any], expected: list[str]) -> None:
+    page = await filled.find_parts(**wanted)
+    assert [f"{part.thread_id}/{part.message_id}/{part.path}" for part in page] == expected
+
+
+async def test_pages_cover_everything_once(filled: Store) -> None:
+    whole = (await filled.find_parts()).items
+    seen: list[Any] = []
+    page = await filled.find_parts(limit=2)
+    seen += page.items
+    while page.next is not None:
+        page = await filled.find_parts(limit=2, cursor=page.next)
+        seen += page.items
+    assert tuple(seen) == whole
+    assert len(whole) == 11
+
+
+async def test_durations_and_errors_are_told(filled: Store) -> None:
+    (slow,) = await filled.find_parts(tool="dig")
+    assert slow.duration == timedelta(seconds=90)
+    (broken,) = await filled.find_parts(tool="measure", has_error=True)
+    assert (broken.error, broken.state, broken.duration) == ("tape too short", "output-error", None)
+
+
+async def test_times_survive_a_change_of_the_message(filled: Store) -> None:
+    await filled.save_messages([worked("m2", call="c2", output="changed")], thread_id="a")
+    (part,) = await filled.find_parts(tool="measure", has_error=False)
+    assert part.duration == timedelta(seconds=5)
+
+
+DERIVED = ("parts", "search", "thread_labels")
+
+
+async def everything(store: Store) -> list[Any]:
+    def work(tx: Transaction) -> list[Any]:
+        found: list[Any] = [
+            list(tx.sql(f"SELECT * FROM {table}")) for table in ("parts", "thread_labels", "messages")
+        ]
+        return [sorted(map(repr, rows)) for rows in found] + [
+            list(
+                tx.sql(
+                    "SELECT id, message_count, error_count, next_seq, active_leaf_id FROM threads ORDER BY id"
+                )
+            )
+        ]
+
+    return await store.read(work)
+
+
+async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
+    await filled.create_thread("c", title="A title", metadata={"pinned": True})
+    before = await everything(filled)
+
+    def forget(tx: Transaction) -> None:
+        # Times come from logs, not from messages: they are not derived here.
+        tx.sql("DELETE FROM parts WHERE started_at IS NULL")
+        tx.sql("DELETE FROM thread_labels")
+        tx.sql("DELETE FROM search")
+        tx.sql("UPDATE threads SET message_count = 0, error_count = 0")
+        tx.sql(
+            "UPDATE messages SET preview = '', has_errors = ?, has_tool_calls = ?, active = ?",
+            (False, False, True),
+        )
+
+    await filled.write(forget)
+    assert await everything(filled) != before
+    assert len(await filled.search("lighthouse")) == 0
+    assert await filled.rebuild() == 4
+    assert await everything(filled) == before
+    assert len(await filled.search("lighthouse")) > 0
+    assert [hit.thread_id for hit in await filled.search("title")] == ["c"]

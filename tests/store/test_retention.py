@@ -1,0 +1,112 @@
+"""Dropping old logs: only when asked, only of runs that have ended, never what else there is."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from partita.errors import NotFoundError
+from partita.store import run_log, runs, sealing
+from partita.store.engine import Engine
+from partita.store.facade import Facade
+from partita.store.following import follow
+from partita.store.message_rows import prepare
+from partita.store.retention import Retention, RetentionReport, drop_logs
+from partita.store.run_log import LogEntry
+from partita.store.saving import save
+from partita.store.tables import messages, parts
+from partita.store.tables import run_log as log_table
+from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
+from partita.types.messages import AssistantMessage, ToolCallPart
+
+from .running import NOON, Clock, log, raws, start, with_thread
+
+DAY = 24 * 3600
+
+
+async def aged(engine: Engine) -> tuple[Facade, Clock]:
+    """Runs that ended 3, 2 and 1 days ago, each with a log of some 1000 bytes, and one at work for 4 days."""
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    await start(store, "at work")
+    await log(store, "at work", raws(bytes(990)))
+    for run_id in ("old", "older than new", "new"):
+        clock.advance(DAY)
+        await start(store, run_id)
+        await log(store, run_id, raws(bytes(990)))
+        await store.write(runs.finish_run, run_id)
+    clock.advance(DAY)
+    return store, clock
+
+
+POLICIES: dict[str, tuple[Retention, list[str]]] = {
+    "nothing unless asked": (Retention(), []),
+    "by age": (Retention(max_age=timedelta(days=1, hours=12)), ["old", "older than new"]),
+    "nothing is that old": (Retention(max_age=timedelta(days=9)), []),
+    "by size, the oldest first": (Retention(max_bytes=3500), ["old"]),
+    "everything that may go": (Retention(max_bytes=0), ["old", "older than new", "new"]),
+    "nothing is too much": (Retention(max_bytes=10**6), []),
+    "what either says": (
+        Retention(max_age=timedelta(days=2, hours=12), max_bytes=2500),
+        ["old", "older than new"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("policy", "dropped"), POLICIES.values(), ids=POLICIES)
+async def test_policy(engine: Engine, policy: Retention, dropped: list[str]) -> None:
+    store, clock = await aged(engine)
+    rehearsal = await store.write(drop_logs, policy, dry_run=True)
+    assert await left(store) == 4
+    report = await store.write(drop_logs, policy)
+    assert report == rehearsal
+    assert (report.run_ids, report.entries, report.more) == (tuple(dropped), len(dropped), False)
+    assert report.bytes == pytest.approx(1000 * len(dropped), rel=0.05)
+    assert await left(store) == 4 - len(dropped)
+    for run_id in dropped:
+        with pytest.raises(NotFoundError, match=rf"dropped on {clock.now:%Y-%m-%d %H:%M} UTC"):
+            await store.read(run_log.read_log, run_id)
+        assert (await store.read(runs.get_run, run_id)).status == "completed"
+    assert (await store.write(drop_logs, policy)) == RetentionReport()
+
+
+async def left(store: Facade) -> int:
+    query = select(func.count(func.distinct(log_table.c.run_id)))
+    return int(await store.read(lambda tx: tx.run(query).scalar_one()))
+
+
+async def test_a_limit_says_when_there_is_more(engine: Engine) -> None:
+    store, _ = await aged(engine)
+    everything = Retention(max_bytes=0)
+    report = await store.write(drop_logs, everything, limit=2)
+    assert (report.run_ids, report.more) == (("old", "older than new"), True)
+    report = await store.write(drop_logs, everything, limit=2)
+    assert (report.run_ids, report.more) == (("new",), False)
+
+
+async def test_a_dropped_log_is_neither_sealed_nor_followed(engine: Engine) -> None:
+    store, _ = await aged(engine)
+    await store.write(drop_logs, Retention(max_bytes=0))
+    assert await store.read(sealing.runs_to_seal) == []
+    assert (await store.write(sealing.seal_run, "old")).blocks == 0
+    with pytest.raises(NotFoundError, match="was dropped"):
+        async for _ in follow(engine, "u1", "old"):
+            pass
+
+
+async def test_messages_and_the_times_of_calls_stay(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store)
+    call = ToolCallPart(id="c", name="sum", state="output-available", input={})
+    await store.write(save, [prepare(AssistantMessage(id="m", content=[call], run_id="r1"), "t1")])
+    later = NOON + timedelta(seconds=2)
+    begun = ToolInputAvailable(tool_call_id="c", tool_name="sum", input={})
+    ended = ToolOutputAvailable(tool_call_id="c", output=3)
+    await log(store, "r1", [LogEntry(NOON, begun), LogEntry(later, ended)])
+    await store.write(runs.finish_run, "r1")
+    await store.write(sealing.seal_run, "r1")
+    assert (await store.write(drop_logs, Retention(max_bytes=0))).run_ids == ("r1",)
+    query = select(messages.c.id, parts.c.started_at, parts.c.ended_at).join(
+        parts, parts.c.message == messages.c.key
+    )
+    assert [tuple(row) for row in await store.read(lambda tx: tx.rows(query))] == [("m", NOON, later)]

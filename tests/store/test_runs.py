@@ -1,0 +1,356 @@
+"""Runs: opened once, held by one, ended once."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store import retention, run_log, runs, sealing, timings
+from partita.store.engine import Engine
+from partita.store.run_log import LogEntry
+from partita.types.runs import Run, RunStatus
+from partita.types.usage import Usage
+from partita.types.value import Extra
+
+from .running import NOON, Clock, batch, log, raws, scoped, start, with_thread
+
+
+async def test_an_opened_run_is_at_work_from_now_on(engine: Engine) -> None:
+    store = await with_thread(engine)
+    run = await start(store)
+    assert run == Run(id="r1", thread_id="t1", status="running", created_at=NOON, started_at=NOON)
+    assert await store.read(runs.get_run, "r1") == run
+
+
+async def test_a_pending_run_has_not_started(engine: Engine) -> None:
+    store = await with_thread(engine)
+    assert (await start(store, status="pending")).started_at is None
+
+
+async def test_every_field_comes_back(engine: Engine) -> None:
+    store = await with_thread(engine)
+    run = Run(
+        id="r1",
+        thread_id="t1",
+        status="running",
+        message_id="m1",
+        agent="coder",
+        model="large",
+        usage=Usage(input_tokens=3, raw={"in": 3}),
+        cost=0.25,
+        error="a NUL \x00 and half a pair \ud800",
+        metadata={"deep": {"a\x00": [None, 1.5, "\ud800"]}},
+        created_at=NOON - timedelta(days=1),
+        started_at=NOON - timedelta(hours=1),
+        extra=Extra({"retries": 2}),
+    )
+    assert await store.write(runs.open_run, run) == run
+    assert await store.read(runs.get_run, "r1") == run
+
+
+BAD_RUNS = {
+    "no id": Run(id="", thread_id="t1", status="running"),
+    "an id with a NUL": Run(id="a\x00", thread_id="t1", status="running"),
+    "an id with half a pair": Run(id="\ud800", thread_id="t1", status="running"),
+    "an id without end": Run(id="r" * 256, thread_id="t1", status="running"),
+    "a thread id with a NUL": Run(id="r1", thread_id="t\x00", status="running"),
+    "an agent with a NUL": Run(id="r1", thread_id="t1", status="running", agent="\x00"),
+    "a model with half a pair": Run(id="r1", thread_id="t1", status="running", model="\udfff"),
+    "a message id with a NUL": Run(id="r1", thread_id="t1", status="running", message_id="\x00"),
+    "a cost that is no number": Run(id="r1", thread_id="t1", status="running", cost=float("nan")),
+}
+
+
+@pytest.mark.parametrize("run", BAD_RUNS.values(), ids=BAD_RUNS)
+async def test_what_no_database_can_hold_is_refused(engine: Engine, run: Run) -> None:
+    store = await with_thread(engine)
+    with pytest.raises(StoreError, match=r"hint|no run id"):
+        await store.write(runs.open_run, run)
+    assert not (await store.read(runs.list_runs)).items
+
+
+async def test_an_id_is_taken_once(engine: Engine) -> None:
+    store = await with_thread(engine)
+    first = await start(store)
+    with pytest.raises(ConflictError, match="already"):
+        await store.write(runs.open_run, Run(id="r1", thread_id="t1", status="pending", agent="other"))
+    assert await store.read(runs.get_run, "r1") == first
+
+
+async def test_a_run_needs_a_thread_of_its_owner(engine: Engine) -> None:
+    await with_thread(engine, "u1")
+    for store, thread_id in ((scoped(engine, "u1"), "t2"), (scoped(engine, "u2"), "t1")):
+        with pytest.raises(NotFoundError, match="no thread"):
+            await store.write(runs.open_run, Run(id="r1", thread_id=thread_id, status="running"))
+
+
+async def test_without_an_owner_the_run_belongs_to_the_owner_of_its_thread(engine: Engine) -> None:
+    await with_thread(engine, "u1")
+    await with_thread(engine, "u2")
+    everyone = scoped(engine, None)
+    run = Run(id="r1", thread_id="t1", status="running")
+    with pytest.raises(ConflictError, match="several owners"):
+        await everyone.write(runs.open_run, run)
+    for owner in ("u1", "u2"):
+        await everyone.write(runs.open_run, run, resource_id=owner)
+        assert (await scoped(engine, owner).read(runs.get_run, "r1")).id == "r1"
+    with pytest.raises(ConflictError, match="several owners"):
+        await everyone.read(runs.get_run, "r1")
+
+
+async def test_runs_are_listed_newest_first_page_by_page(engine: Engine) -> None:
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    for number in range(7):
+        await start(store, f"r{number}")
+        clock.advance(number % 2)  # some at the same moment
+    listed: list[str] = []
+    cursor = None
+    while True:
+        page = await store.read(runs.list_runs, limit=3, cursor=cursor)
+        listed += [run.id for run in page]
+        if (cursor := page.next) is None:
+            break
+    assert listed == [f"r{number}" for number in reversed(range(7))]
+
+
+async def test_a_list_can_be_narrowed(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await store.write(runs.open_run, Run(id="a", thread_id="t1", status="running", agent="coder"))
+    await store.write(runs.open_run, Run(id="b", thread_id="t1", status="pending"))
+    await start(store, "c")
+    await store.write(runs.finish_run, "c")
+    for wanted, found in (
+        ({"status": ["completed", "pending"]}, ["c", "b"]),
+        ({"agent": "coder"}, ["a"]),
+        ({"thread_id": "t1"}, ["c", "b", "a"]),
+        ({"thread_id": "t2"}, []),
+    ):
+        arguments: dict[str, Any] = dict(wanted)
+        page = await store.read(runs.list_runs, **arguments)
+        assert [run.id for run in page] == found
+        assert page.next is None
+
+
+async def test_a_cursor_of_another_list_is_refused(engine: Engine) -> None:
+    store = await with_thread(engine)
+    with pytest.raises(StoreError, match="no cursor of this list"):
+        await store.read(runs.list_runs, cursor="WzFd")
+
+
+async def test_saving_changes_what_a_run_says_of_itself(engine: Engine) -> None:
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    await start(store, status="pending")
+    clock.advance(5)
+    run = Run(id="r1", thread_id="t1", status="running", model="small", extra=Extra({"x": 1}))
+    saved = await store.write(runs.save_run, run)
+    assert saved.status == "running"
+    assert saved.started_at == NOON + timedelta(seconds=5)
+    assert (saved.model, saved.extra, saved.created_at) == ("small", Extra({"x": 1}), NOON)
+    assert await store.read(runs.get_run, "r1") == saved
+
+
+REFUSED = {
+    "an end": Run(id="r1", thread_id="t1", status="completed"),
+    "a way back": Run(id="r1", thread_id="t1", status="pending"),
+    "another thread": Run(id="r1", thread_id="t2", status="running"),
+}
+
+
+@pytest.mark.parametrize("run", REFUSED.values(), ids=REFUSED)
+async def test_saving_neither_ends_nor_moves_a_run(engine: Engine, run: Run) -> None:
+    store = await with_thread(engine)
+    before = await start(store)
+    with pytest.raises(ConflictError):
+        await store.write(runs.save_run, run)
+    assert await store.read(runs.get_run, "r1") == before
+
+
+ENDS: dict[RunStatus, tuple[Callable[..., Run], tuple[str, ...]]] = {
+    "completed": (runs.finish_run, ()),
+    "failed": (runs.fail_run, ("out of \x00 tokens",)),
+    "cancelled": (runs.cancel_run, ("no longer needed",)),
+    "interrupted": (runs.interrupt_run, ("its owner went away",)),
+}
+
+
+@pytest.mark.parametrize("status", ENDS)
+@pytest.mark.parametrize("before", ["pending", "running"])
+async def test_a_run_ends_once(engine: Engine, before: RunStatus, status: RunStatus) -> None:
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    run = Run(id="r1", thread_id="t1", status=before)
+    await store.write(runs.open_run, run, lease_owner="p1", lease_seconds=10)
+    end, arguments = ENDS[status]
+    clock.advance(3)
+    ended = await store.write(end, "r1", *arguments)
+    assert (ended.status, ended.finished_at) == (status, clock.now)
+    assert ended.error == (arguments[0] if arguments else None)
+    assert (ended.lease_owner, ended.lease_expires_at) == (None, None)
+    clock.advance(3)
+    assert await store.write(end, "r1", *arguments) == ended
+    for other, (another_end, others) in ENDS.items():
+        if other != status:
+            with pytest.raises(ConflictError, match=f"is {status}, it does not become {other}"):
+                await store.write(another_end, "r1", *others)
+    assert await store.read(runs.get_run, "r1") == ended
+
+
+async def test_an_end_tells_what_the_run_took_and_gave(engine: Engine) -> None:
+    store = await with_thread(engine)
+    for run_id in ("well", "badly"):
+        run = Run(id=run_id, thread_id="t1", status="running", message_id="m0", cost=0.5)
+        await store.write(runs.open_run, run)
+    usage = Usage(output_tokens=7)
+    for ended in (
+        await store.write(runs.finish_run, "well", usage=usage, message_id="m1"),
+        await store.write(runs.fail_run, "badly", "no", usage=usage, message_id="m1"),
+    ):
+        assert (ended.usage, ended.cost, ended.message_id) == (usage, 0.5, "m1")
+
+
+async def held(engine: Engine, seconds: float | None = 10) -> tuple[Any, Clock]:
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    run = Run(id="r1", thread_id="t1", status="running")
+    await store.write(runs.open_run, run, lease_owner="p1", lease_seconds=seconds)
+    return store, clock
+
+
+# What happens to a lease of p1 over ten seconds: who does what, after how long, and who holds the run then.
+LEASES = {
+    "renewed in time": (runs.heartbeat, "p1", 9, "p1"),
+    "renewed late, when nobody took it": (runs.heartbeat, "p1", 60, "p1"),
+    "renewed by another": (runs.heartbeat, "p2", 9, None),
+    "renewed by another, late": (runs.heartbeat, "p2", 60, None),
+    "taken by its owner": (runs.take_lease, "p1", 9, "p1"),
+    "taken by another in time": (runs.take_lease, "p2", 9.999999, None),
+    "taken by another when it has run out": (runs.take_lease, "p2", 10, "p2"),
+}
+
+
+@pytest.mark.parametrize(("act", "who", "after", "holder"), LEASES.values(), ids=LEASES)
+async def test_lease(
+    engine: Engine, act: Callable[..., Run], who: str, after: float, holder: str | None
+) -> None:
+    store, clock = await held(engine)
+    clock.advance(after)
+    if holder is None:
+        with pytest.raises(ConflictError, match=r"held by 'p1'.*hint"):
+            await store.write(act, "r1", who, 30)
+        assert (await store.read(runs.get_run, "r1")).lease_owner == "p1"
+    else:
+        run = await store.write(act, "r1", who, 30)
+        assert (run.lease_owner, run.lease_expires_at) == (holder, clock.now + timedelta(seconds=30))
+
+
+async def test_who_was_taken_over_learns_it_by_the_next_heartbeat(engine: Engine) -> None:
+    store, clock = await held(engine)
+    clock.advance(11)
+    await store.write(runs.take_lease, "r1", "p2", 10)
+    with pytest.raises(ConflictError, match="held by 'p2'"):
+        await store.write(runs.heartbeat, "r1", "p1", 10)
+
+
+async def test_a_lease_without_end_is_never_abandoned(engine: Engine) -> None:
+    store, clock = await held(engine, None)
+    clock.advance(10**7)
+    assert await store.read(runs.abandoned_runs) == []
+    with pytest.raises(ConflictError):
+        await store.write(runs.take_lease, "r1", "p2", 10)
+
+
+async def test_what_was_given_back_can_be_taken(engine: Engine) -> None:
+    store, _ = await held(engine)
+    with pytest.raises(ConflictError, match="only who holds"):
+        await store.write(runs.release_lease, "r1", "p2")
+    for _ in range(2):
+        assert (await store.write(runs.release_lease, "r1", "p1")).lease_owner is None
+    with pytest.raises(ConflictError, match="nobody holds"):
+        await store.write(runs.heartbeat, "r1", "p1", 10)
+    assert (await store.write(runs.take_lease, "r1", "p2", 10)).lease_owner == "p2"
+
+
+async def test_nobody_holds_a_run_that_has_ended(engine: Engine) -> None:
+    store, _ = await held(engine)
+    await store.write(runs.finish_run, "r1")
+    for act in (runs.heartbeat, runs.take_lease):
+        with pytest.raises(ConflictError, match="has ended"):
+            await store.write(act, "r1", "p1", 10)
+    assert (await store.write(runs.release_lease, "r1", "p1")).lease_owner is None
+
+
+async def test_abandoned_runs_are_those_at_work_whose_lease_ran_out(engine: Engine) -> None:
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    for run_id, seconds in (("late", 20), ("first", 5), ("second", 10), ("ended", 5)):
+        await store.write(
+            runs.open_run,
+            Run(id=run_id, thread_id="t1", status="pending" if run_id == "second" else "running"),
+            lease_owner="p1",
+            lease_seconds=seconds,
+        )
+    await start(store, "free")
+    await store.write(runs.cancel_run, "ended")
+    clock.advance(15)
+    assert [run.id for run in await store.read(runs.abandoned_runs)] == ["first", "second"]
+    assert [run.id for run in await store.read(runs.abandoned_runs, limit=1)] == ["first"]
+
+
+OTHERS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
+    "get": (runs.get_run, ("r1",)),
+    "save": (runs.save_run, (Run(id="r1", thread_id="t1", status="running"),)),
+    "finish": (runs.finish_run, ("r1",)),
+    "fail": (runs.fail_run, ("r1", "no")),
+    "cancel": (runs.cancel_run, ("r1",)),
+    "interrupt": (runs.interrupt_run, ("r1", "no")),
+    "heartbeat": (runs.heartbeat, ("r1", "p1", 10)),
+    "take the lease": (runs.take_lease, ("r1", "p1", 10)),
+    "release the lease": (runs.release_lease, ("r1", "p1")),
+    "status of": (run_log.status_of, ("r1",)),
+    "read the log": (run_log.read_log, ("r1",)),
+    "read raw lines": (run_log.raw_lines, ("r1",)),
+    "seal": (sealing.seal_run, ("r1",)),
+    "record timings": (timings.record_timings, ("r1",)),
+}
+
+
+@pytest.mark.parametrize(("act", "arguments"), OTHERS.values(), ids=OTHERS)
+async def test_runs_of_others_do_not_exist(
+    engine: Engine, act: Callable[..., object], arguments: tuple[Any, ...]
+) -> None:
+    store = await with_thread(engine, "u1")
+    before = await start(store)
+    await log(store, "r1", raws(b"mine"))
+    for other in ("u2", ""):
+        with pytest.raises(NotFoundError, match="no run 'r1'"):
+            await scoped(engine, other).write(act, *arguments)
+    assert await store.read(runs.get_run, "r1") == before
+
+
+async def test_lists_hold_nothing_of_others(engine: Engine) -> None:
+    clock = Clock()
+    store = await with_thread(engine, "u1", clock)
+    await store.write(
+        runs.open_run, Run(id="r1", thread_id="t1", status="running"), lease_owner="p1", lease_seconds=1
+    )
+    await start(store, "r2")
+    await log(store, "r2", raws(b"mine"))
+    await store.write(runs.finish_run, "r2")
+    clock.advance(10)
+    other = scoped(engine, "u2", clock)
+    assert not (await other.read(runs.list_runs)).items
+    assert not await other.read(runs.abandoned_runs)
+    assert not await other.read(sealing.runs_to_seal)
+    everything = retention.Retention(max_bytes=0)
+    assert not (await other.write(retention.drop_logs, everything)).run_ids
+    for given in ("u1", "u2", None):
+        (result,) = await other.write(
+            run_log.append_many, [batch("r1", [LogEntry(NOON, raw=b"not mine")], given)]
+        )
+        assert isinstance(result, NotFoundError)
+    assert (await store.read(run_log.status_of, "r1")).last_seq == 0
+    assert list(await store.read(lambda tx: list(run_log.raw_lines(tx, "r2")))) == [b"mine"]

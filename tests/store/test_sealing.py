@@ -1,0 +1,185 @@
+"""Sealing: the same entries in fewer bytes, a block at a time."""
+
+import random
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, update
+
+from partita.errors import ConflictError, StoreError
+from partita.store import log_blocks, run_log, runs, sealing
+from partita.store.compress import packed
+from partita.store.engine import Engine
+from partita.store.facade import Facade
+from partita.store.log_blocks import BLOCK_BYTES, BLOCK_ENTRIES, Stored
+from partita.store.run_log import LogEntry, LogRecord
+from partita.store.tables import run_log as log_table
+from partita.types.chunks import TextDelta
+from partita.types.json import dumps
+
+from .running import NOON, Clock, log, raws, start, with_thread
+
+AGENT_LOGS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
+
+
+def line(number: int) -> bytes:
+    """A line as agents write them: the same keys, other values."""
+    said = {
+        "uuid": f"{number:032x}",
+        "parent": f"{number - 1:032x}",
+        "role": "assistant",
+        "text": f"step {number}",
+    }
+    return dumps({"session": "0c0e", "cwd": "/home/someone/project", "message": said})
+
+
+async def written(store: Facade, sizes: list[int], run_id: str = "r1") -> list[LogRecord]:
+    """A run that has ended, its log written in batches of these sizes."""
+    await start(store, run_id)
+    number = 0
+    for size in sizes:
+        entries = [
+            LogEntry(
+                NOON,
+                TextDelta(id="t", delta=f"{number + place} "),
+                line(number + place) if place % 3 else None,
+            )
+            for place in range(size)
+        ]
+        number = await log(store, run_id, entries)
+    await store.write(runs.finish_run, run_id)
+    return await store.read(run_log.read_log, run_id)
+
+
+async def rows_of(store: Facade) -> list[tuple[int, int, str]]:
+    query = select(log_table.c.first_seq, log_table.c.last_seq, log_table.c.encoding).order_by(
+        log_table.c.first_seq
+    )
+    return [
+        (row.first_seq, row.last_seq, row.encoding) for row in await store.read(lambda tx: tx.rows(query))
+    ]
+
+
+SIZES = {
+    "many small rows": [1] * 50,
+    "one row": [300],
+    "rows that do not end where blocks do": [BLOCK_ENTRIES - 7, 10, 5, BLOCK_ENTRIES * 2, 1],
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+async def test_a_sealed_log_gives_the_same_records(engine: Engine, sizes: list[int]) -> None:
+    store = await with_thread(engine)
+    before = await written(store, sizes)
+    report = await store.write(sealing.seal_run, "r1")
+    rows = await rows_of(store)
+    assert await store.read(run_log.read_log, "r1") == before
+    assert (report.entries, report.blocks) == (sum(sizes), len(rows))
+    assert report.bytes_after < report.bytes_before / 5
+    assert {encoding for *_, encoding in rows} == {"zstd"}
+    stored = await store.read(lambda tx: tx.run(select(func.sum(func.length(log_table.c.data)))).scalar())
+    assert stored == report.bytes_after
+
+
+async def test_sealing_twice_changes_nothing(engine: Engine) -> None:
+    store = await with_thread(engine)
+    before = await written(store, [40])
+    await store.write(sealing.seal_run, "r1")
+    rows = await rows_of(store)
+    assert (await store.write(sealing.seal_run, "r1")).blocks == 0
+    assert await rows_of(store) == rows
+    assert await store.read(run_log.read_log, "r1") == before
+
+
+async def test_a_run_at_work_is_not_sealed(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store)
+    await log(store, "r1", raws(b"line"))
+    with pytest.raises(ConflictError, match="is running"):
+        await store.write(sealing.seal_run, "r1")
+    assert await log(store, "r1", raws(b"line")) == 2
+
+
+async def test_runs_to_seal_have_ended_and_are_not_sealed(engine: Engine) -> None:
+    clock = Clock()
+    store = await with_thread(engine, clock=clock)
+    for run_id in ("late", "early", "at work", "sealed"):
+        await start(store, run_id)
+    for run_id in ("sealed", "early", "late"):
+        clock.advance(1)
+        await store.write(runs.finish_run, run_id)
+    await store.write(sealing.seal_run, "sealed")
+    assert await store.read(sealing.runs_to_seal) == ["early", "late"]
+    assert await store.read(sealing.runs_to_seal, 1) == ["early"]
+
+
+async def test_an_empty_log_is_sealed_too(engine: Engine) -> None:
+    store = await with_thread(engine)
+    assert await written(store, []) == []
+    assert (await store.write(sealing.seal_run, "r1")).blocks == 0
+    assert await store.read(sealing.runs_to_seal) == []
+    assert await store.read(run_log.read_log, "r1") == []
+
+
+async def test_a_record_takes_its_own_block_and_no_other(engine: Engine) -> None:
+    store = await with_thread(engine)
+    before = await written(store, [BLOCK_ENTRIES * 3])
+    await store.write(sealing.seal_run, "r1")
+    _, second, *_, last = await rows_of(store)
+    others = log_table.c.first_seq != second[0]
+    await store.write(lambda tx: tx.run(update(log_table).where(others).values(data=b"\x00 damaged")))
+    for seq in (second[0], second[0] + 17, second[1]):
+        assert await store.read(run_log.read_log, "r1", after=seq - 1, limit=1) == [before[seq - 1]]
+    with pytest.raises(StoreError, match="a block of the log is damaged"):
+        await store.read(run_log.read_log, "r1", after=last[0], limit=1)
+
+
+async def test_a_damaged_log_is_left_as_it_is(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await written(store, [BLOCK_ENTRIES, 5, 5])
+    last = log_table.c.first_seq == BLOCK_ENTRIES + 6
+    await store.write(lambda tx: tx.run(update(log_table).where(last).values(data=b"\xc1")))
+    rows = await rows_of(store)
+    with pytest.raises(StoreError, match="damaged"):
+        await store.write(sealing.seal_run, "r1")
+    assert await rows_of(store) == rows
+    assert await store.read(sealing.runs_to_seal) == ["r1"]
+
+
+def test_a_changed_byte_is_noticed() -> None:
+    encoding, data = log_blocks.seal([Stored(0, None, line(number)) for number in range(100)])
+    generator = random.Random(7)
+    for _ in range(200):
+        place = generator.randrange(len(data))
+        changed = data[:place] + bytes([data[place] ^ generator.randrange(1, 256)]) + data[place + 1 :]
+        with pytest.raises(StoreError, match="damaged"):
+            log_blocks.unpack(encoding, changed)
+
+
+def test_what_cannot_be_made_smaller_stays_open() -> None:
+    entry = Stored(0, None, random.Random(7).randbytes(1000))
+    encoding, data = log_blocks.seal([entry])
+    assert encoding == "plain"
+    assert log_blocks.unpack(encoding, data) == [entry]
+
+
+def test_a_block_ends_when_it_is_full() -> None:
+    big, small = Stored(0, None, bytes(BLOCK_BYTES)), Stored(0, b"{}", None)
+    assert [len(block) for block in log_blocks.blocks([small, big, big, small])] == [2, 1, 1]
+
+
+@pytest.mark.skipif(not AGENT_LOGS.is_dir(), reason="the corpora are not here")
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_sealed_logs_of_agents_are_smaller_than_their_file_in_one_piece(agent: str) -> None:
+    """Blocks give access to any record, and cost no more than one stream of the usual compression."""
+    original = sealed = whole = 0
+    for path in sorted((AGENT_LOGS / agent).rglob("*.jsonl")):
+        text = path.read_bytes()
+        entries = [
+            Stored(number * 1000, None, raw) for number, raw in enumerate(text.splitlines(keepends=True))
+        ]
+        original += len(text)
+        whole += len(packed(text)[1])
+        sealed += sum(len(log_blocks.seal(block)[1]) for block in log_blocks.blocks(entries))
+    assert sealed < whole
+    assert sealed < original * 0.27

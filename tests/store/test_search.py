@@ -1,0 +1,480 @@
+"""What is found, in which order, and by whom: the same on every engine."""
+
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from partita.errors import StoreError
+from partita.store import blobs, search
+from partita.store.cursors import to_cursor
+from partita.store.engine import Engine
+from partita.store.search import find, forget, index, thread_ids_matching
+from partita.store.search_text import SearchFields
+from partita.store.transaction import Transaction
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import TextOutput
+
+from .searching import NO_FIELDS, NOW, put_message, put_thread, read, shown, write
+
+
+def call(name: str, given: object, output: str) -> ToolCallPart:
+    return ToolCallPart(
+        id=f"call-{name}", name=name, state="output-available", input=given, output=TextOutput(value=output)
+    )
+
+
+SAID: dict[str, str | Message] = {
+    "fox": "The quick brown fox jumps over the lazy dog",
+    "hen": "A brown hen, lazy as ever, sits on its eggs",
+    "code": "getUserName() is in src/app/user_model.py; run it with --dry-run on x86_64, HTTPServer too",
+    "tokyo": "今日は東京タワーに行きました。とても楽しかったです。",
+    "seoul": "서울에서 만나요",
+    "bangkok": "สวัสดีครับ ยินดีต้อนรับ",
+    "coffee": "Un Café crème à la Straße, ÇA VA ? naïve",
+    "moscow": "Ёлка стоит в Москве",
+    "hindi": "मुझे हिन्दी पसंद है",
+    "tools": AssistantMessage(
+        id="tools",
+        content=[
+            ReasoningPart(text="Perhaps grepping helps"),
+            call("search_files", {"pattern": "needle", "flags": ["-i", 42]}, "haystack.txt:7: rusty needle"),
+            TextPart(text="It is in the haystack"),
+        ],
+    ),
+    "odd": 'AND OR NOT NEAR "quoted" it\'s 100% {sure} C++ a\x00b',
+}
+
+# What is asked for, and which messages (by the names above) or titles are found.
+QUERIES: dict[str, set[str]] = {
+    "brown": {"fox", "hen"},
+    "BROWN": {"fox", "hen"},
+    "brown lazy": {"fox", "hen"},
+    "brown fox": {"fox"},
+    "fox hen": set(),
+    '"brown fox"': {"fox"},
+    '"fox brown"': set(),
+    "“brown fox”": {"fox"},
+    '"brown fox': {"fox"},
+    "brown -fox": {"hen"},
+    'lazy -"lazy dog"': {"hen"},
+    "-brown": set(),
+    "bro": {"fox", "hen"},
+    "bro fox": set(),
+    "bro* fox": {"fox"},
+    "q": set(),
+    "q*": {"fox", "odd"},
+    '"bro"': set(),
+    "lazy bro": {"fox", "hen"},
+    "getUserName": {"code"},
+    "getusername": {"code"},
+    "user name": {"code"},
+    "userName": {"code"},
+    "getUserNa": {"code"},
+    "user_model": {"code"},
+    "src/app/user_model.py": {"code"},
+    "app/user": {"code"},
+    "model.py": {"code"},
+    "model.js": set(),
+    "--dry-run": {"code"},
+    "dry-run": {"code"},
+    "x86_64": {"code"},
+    "x86": {"code"},
+    "HTTPServer": {"code"},
+    "httpserver": {"code"},
+    "http server": {"code"},
+    "server": {"code"},
+    "東京": {"tokyo"},
+    "京タ": {"tokyo"},
+    "東京タワー": {"tokyo"},
+    "京東": set(),
+    "タワー 東京": {"tokyo"},
+    "東京 -タワー": set(),
+    "서울": {"seoul"},
+    "울에": {"seoul"},
+    "ยินดี": {"bangkok"},
+    "ดีต้อน": {"bangkok"},
+    "cafe": {"coffee"},
+    "CAFÉ": {"coffee"},
+    "cafe\u0301": {"coffee"},
+    "strasse": {"coffee"},
+    "straße": {"coffee"},
+    "ça va": {"coffee"},
+    "naive": {"coffee"},
+    "елка": {"moscow"},
+    "МОСКВЕ": {"moscow"},
+    "हिन्दी": {"hindi"},
+    "needle": {"tools"},
+    "search_files": {"tools"},
+    "pattern": {"tools"},
+    "42": {"tools"},
+    "haystack.txt": {"tools"},
+    "grepping": {"tools"},
+    "grepping needle haystack": {"tools"},
+    "call-search_files": set(),
+    "AND": {"odd"},
+    "quoted": {"odd"},
+    "NEAR(": {"odd"},
+    "near or not": {"odd"},
+    "c++": {"odd"},
+    "100%": {"odd"},
+    "a b": {"odd"},
+    "greeting": {"greetings"},
+    "greetings brown": set(),
+    "": set(),
+    "   ": set(),
+    '"': set(),
+    "*": set(),
+    "()": set(),
+    "-": set(),
+    '-"-" -*': set(),
+}
+
+
+def fill(tx: Transaction) -> dict[int, str]:
+    put_thread(tx, "t", "Greetings from everywhere")
+    return {put_message(tx, said): name for name, said in SAID.items()}
+
+
+async def test_queries_find_the_same_on_every_engine(engine: Engine) -> None:
+    names = await write(engine, fill)
+
+    def found(tx: Transaction, query: str) -> set[str]:
+        return {
+            "greetings" if hit.message_id is None or hit.seq is None else names[hit.seq]
+            for hit in find(tx, query)
+        }
+
+    def all_found(tx: Transaction) -> dict[str, set[str]]:
+        return {query: found(tx, query) for query in QUERIES}
+
+    assert await read(engine, all_found) == QUERIES
+
+
+async def test_a_hit_tells_where_it_is(engine: Engine) -> None:
+    def fill_one(tx: Transaction) -> int:
+        put_thread(tx, "t", "On gardens", owner="u")
+        said = SystemMessage(id="m", content="Water the roses at dawn")
+        return put_message(tx, said, owner="u", at=NOW - timedelta(days=1))
+
+    key = await write(engine, fill_one)
+    (hit,) = await read(engine, lambda tx: find(tx, "rose"))
+    assert (hit.thread_id, hit.message_id, hit.seq, hit.role) == ("t", "m", key, "system")
+    assert (hit.resource_id, hit.title, hit.field) == ("u", "On gardens", "text")
+    assert (hit.snippet, shown(hit)) == ("Water the roses at dawn", ["roses"])
+    assert hit.created_at == NOW - timedelta(days=1)
+    assert 0 < hit.score < 1
+    (title,) = await read(engine, lambda tx: find(tx, "garden"))
+    assert (title.thread_id, title.message_id, title.seq, title.role) == ("t", None, None, None)
+    assert (title.field, title.snippet, shown(title), title.created_at) == (
+        "title",
+        "On gardens",
+        ["gardens"],
+        NOW,
+    )
+    assert title.score > 1
+
+
+FIELDS = {
+    ("needle", ()): "tool-input",
+    ("pattern", ()): "tool-input",
+    ("perhaps", ()): "reasoning",
+    ("haystack", ()): "text",
+    ("haystack", ("tool-output",)): "tool-output",
+    ("haystack", ("tool-output", "text")): "text",
+    ("needle", ("tool-input",)): "tool-input",
+    ("rusty", ("tool-input", "tool-output")): "tool-output",
+    ("haystack", ("reasoning", "tool-input")): None,
+    ("perhaps", ("text",)): None,
+    ("perhaps -needle", ("reasoning",)): "reasoning",
+    ("search_files needle", ("tool-input",)): "tool-input",
+    ('"rusty needle"', ("tool-input",)): None,
+    ('"rusty needle"', ("tool-output",)): "tool-output",
+    ("everywhere", ("title",)): "title",
+    ("everywhere", ("text",)): None,
+    ("haystack", ("title",)): None,
+}
+
+
+async def test_a_field_can_be_searched_alone(engine: Engine) -> None:
+    await write(engine, fill)
+
+    def all_found(tx: Transaction) -> dict[Any, str | None]:
+        pages = {(query, fields): find(tx, query, fields=fields).items for query, fields in FIELDS}
+        return {asked: hits[0].field if hits else None for asked, hits in pages.items()}
+
+    assert await read(engine, all_found) == FIELDS
+
+
+def fill_two(tx: Transaction) -> None:
+    put_thread(tx, "one", "plum jam", agent="claude", project="kitchen")
+    put_thread(tx, "two", None, agent="codex", project="garden")
+    put_message(tx, "plum tree", thread="one")
+    put_message(tx, SystemMessage(id="s", content="plum pudding"), thread="one", at=NOW - timedelta(days=3))
+    plum = call("bake", {"fruit": "plum"}, "a pie")
+    put_message(tx, AssistantMessage(id="a", content=[plum]), thread="two", at=NOW - timedelta(days=2))
+
+
+NARROWED: dict[str, tuple[dict[str, Any], set[str | None]]] = {
+    "nothing": ({}, {None, "m1", "s", "a"}),
+    "thread": ({"thread_id": "two"}, {"a"}),
+    "thread with its title": ({"thread_id": "one"}, {None, "m1", "s"}),
+    "no such thread": ({"thread_id": "three"}, set()),
+    "role": ({"roles": ("system",)}, {"s"}),
+    "roles": ({"roles": ("system", "assistant")}, {"s", "a"}),
+    "tool": ({"tool": "bake"}, {"a"}),
+    "other tool": ({"tool": "cook"}, set()),
+    "agent": ({"agent": "claude"}, {None, "m1", "s"}),
+    "project": ({"project": "garden"}, {"a"}),
+    "agent and project": ({"agent": "claude", "project": "garden"}, set()),
+    "since": ({"since": NOW - timedelta(days=2)}, {None, "m1", "a"}),
+    "until is outside": ({"until": NOW - timedelta(days=2)}, {"s"}),
+    "between": ({"since": NOW - timedelta(days=2), "until": NOW}, {"a"}),
+    "a quote": ({"agent": "' OR 1=1 --"}, set()),
+}
+
+
+async def test_filters_narrow(engine: Engine) -> None:
+    await write(engine, fill_two)
+
+    def all_found(tx: Transaction) -> dict[str, set[str | None]]:
+        return {
+            name: {hit.message_id for hit in find(tx, "plum", **narrowing)}
+            for name, (narrowing, _) in NARROWED.items()
+        }
+
+    assert await read(engine, all_found) == {name: expected for name, (_, expected) in NARROWED.items()}
+
+
+BAD: dict[str, dict[str, Any]] = {
+    "no such field": {"fields": ("body",)},
+    "a cursor of nobody": {"cursor": "?"},
+    "a cursor of another list": {"cursor": to_cursor("a")},
+    "a NUL in a filter": {"agent": "a\x00"},
+}
+
+
+@pytest.mark.parametrize("asked", BAD.values(), ids=BAD)
+async def test_bad_arguments_are_told(engine: Engine, asked: dict[str, Any]) -> None:
+    with pytest.raises(StoreError):
+        await read(engine, lambda tx: find(tx, "plum", **asked))
+
+
+async def test_titles_come_first_and_the_better_match_before_the_worse(engine: Engine) -> None:
+    def work(tx: Transaction) -> None:
+        put_thread(tx, "t", "All about owls")
+        put_message(tx, AssistantMessage(id="best", content="owls, owls, owls"))
+        reasoning = ReasoningPart(text="owls")
+        put_message(tx, AssistantMessage(id="thought", content=[reasoning, TextPart(text="and much else")]))
+        put_message(tx, AssistantMessage(id="worse", content="of owls and of " + "many other birds " * 20))
+
+    await write(engine, work)
+    hits = (await read(engine, lambda tx: find(tx, "owls"))).items
+    assert [hit.message_id for hit in hits][:2] == [None, "best"]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert len(hits) == 4
+
+
+async def test_of_equals_the_newest_comes_first(engine: Engine) -> None:
+    def work(tx: Transaction) -> list[int]:
+        put_thread(tx, "t")
+        return [put_message(tx, "same words") for _ in range(5)]
+
+    keys = await write(engine, work)
+    hits = await read(engine, lambda tx: find(tx, "same"))
+    assert [hit.seq for hit in hits] == keys[::-1]
+
+
+async def test_an_owner_finds_only_what_is_theirs(engine: Engine) -> None:
+    def work(tx: Transaction) -> None:
+        for owner in ("", "ann", "ben"):
+            put_thread(tx, "t", "secret plan", owner=owner)
+            put_message(tx, f"the secret of {owner or 'nobody'}", owner=owner)
+
+    await write(engine, work)
+    asked: dict[str, dict[str, Any]] = {
+        "plain": {},
+        "thread": {"thread_id": "t"},
+        "field": {"fields": ("text",)},
+    }
+    for owner in ("ann", "ben", "", "eve", "' OR ''='"):
+        for narrowing in asked.values():
+            hits = await read(engine, lambda tx, n=narrowing: find(tx, "secret", **n), owner)  # type: ignore[misc] # bound now
+            assert {hit.resource_id for hit in hits} <= {owner or None}
+            assert len(hits) == (0 if "e" in owner[:1] or "'" in owner else 2 - ("fields" in narrowing))
+        threads = await read(engine, lambda tx: thread_ids_matching(tx, "secret"), owner)
+        assert {found for found, _ in threads} <= {owner}
+    assert len(await read(engine, lambda tx: find(tx, "secret"))) == 6
+
+
+async def test_other_owners_do_not_crowd_out_the_candidates(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 3)
+
+    def work(tx: Transaction) -> None:
+        for owner in ("ann", "ben"):  # ben's are newer
+            put_thread(tx, "t", "owls", owner=owner)
+            for _ in range(4):
+                put_message(tx, "owls", owner=owner)
+
+    await write(engine, work)
+    assert len(await read(engine, lambda tx: find(tx, "owls"), "ann")) == 1 + 3
+    assert len(await read(engine, lambda tx: find(tx, "owls"))) == 2 + 3
+
+
+async def test_what_is_forgotten_is_not_found(engine: Engine) -> None:
+    def fill_three(tx: Transaction) -> list[int]:
+        thread = put_thread(tx, "t", "owls", owner="ann")
+        return [-thread, put_message(tx, "owls", owner="ann"), put_message(tx, "owls", owner="ann")]
+
+    keys = await write(engine, fill_three)
+
+    async def found() -> int:
+        return await read(engine, lambda tx: len(find(tx, "owls")))
+
+    await write(engine, lambda tx: forget(tx, [("ann", key) for key in keys]), owner="ben")
+    await write(engine, lambda tx: forget(tx, [("ben", key) for key in keys]))
+    await write(engine, lambda tx: forget(tx, [("ann", 12345), ("ann", -12345)]))
+    assert await found() == 3
+    await write(engine, lambda tx: forget(tx, [("ann", keys[1])]), owner="ann")
+    assert await found() == 2
+    await write(engine, lambda tx: forget(tx, [("ann", key) for key in keys]))
+    assert await found() == 0
+    assert await read(engine, lambda tx: thread_ids_matching(tx, "owls")) == []
+
+
+async def test_what_is_indexed_again_is_found_by_its_new_words(engine: Engine) -> None:
+    def work(tx: Transaction) -> None:
+        put_thread(tx, "t")
+        key = put_message(tx, "herons")
+        forget(tx, [("", key)])
+        index(tx, [search.SearchEntry("", key, "", SearchFields("cranes", "", "", ""))])
+
+    await write(engine, work)
+    assert len(await read(engine, lambda tx: find(tx, "cranes"))) == 1
+    assert len(await read(engine, lambda tx: find(tx, "herons"))) == 0
+
+
+async def test_a_row_that_is_gone_never_shows(engine: Engine) -> None:
+    def work(tx: Transaction) -> None:
+        put_thread(tx, "t", "herons")
+        put_message(tx, "herons")
+        entries = [("", 777), ("", -777), ("eve", 1), ("eve", -1)]
+        strays = [entry for entry in entries if not tx.lite or abs(entry[1]) == 777]  # one row a key there
+        index(tx, [search.SearchEntry(owner, key, "herons", NO_FIELDS) for owner, key in strays])
+
+    await write(engine, work)
+    assert len(await read(engine, lambda tx: find(tx, "herons"))) == 2
+    assert await read(engine, lambda tx: thread_ids_matching(tx, "herons")) == [("", "t")]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+async def test_pages_hold_every_hit_once(engine: Engine, size: int) -> None:
+    def work(tx: Transaction) -> int:
+        for number in range(3):
+            put_thread(tx, f"t{number}", "owls" if number else "hens")
+        texts = ["owls " * (1 + number % 3) + "and hens " * (number % 5) for number in range(12)]
+        return len([put_message(tx, text, thread=f"t{n % 3}") for n, text in enumerate(texts)])
+
+    count = 2 + await write(engine, work)
+    seen: list[tuple[str, int | None]] = []
+    cursor: str | None = None
+    scores: list[float] = []
+    while True:
+        page = await read(engine, lambda tx, at=cursor: find(tx, "owls", limit=size, cursor=at))  # type: ignore[misc] # bound now
+        seen.extend((hit.thread_id, hit.seq) for hit in page)
+        scores.extend(hit.score for hit in page)
+        assert len(page) == size or page.next is None
+        cursor = page.next
+        if cursor is None:
+            break
+        await write(engine, lambda tx: put_message(tx, "owls owls owls", thread="t0"))  # comes too late
+    assert len(seen) == len(set(seen)) == count
+    if size == 100:
+        assert scores == sorted(scores, reverse=True)
+
+
+async def test_only_the_newest_candidates_are_ranked(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "CANDIDATES", 10)
+
+    def work(tx: Transaction) -> list[int]:
+        put_thread(tx, "t")
+        return [put_message(tx, "owls " * (20 - number)) for number in range(15)]
+
+    keys = await write(engine, work)
+    hits = await read(engine, lambda tx: find(tx, "owls", limit=100))
+    assert {hit.seq for hit in hits} == set(keys[5:])
+
+
+MATCHING: dict[str, list[tuple[str, str]]] = {
+    "plum": [("", "one"), ("", "two")],
+    "jam": [("", "one")],
+    "pie": [("", "two")],
+    "plum -pie": [("", "one")],
+    "cherry": [],
+    "!": [],
+}
+
+
+@pytest.mark.parametrize(("query", "expected"), MATCHING.items(), ids=MATCHING)
+async def test_threads_match_by_title_or_message(
+    engine: Engine, query: str, expected: list[tuple[str, str]]
+) -> None:
+    await write(engine, fill_two)
+    assert sorted(await read(engine, lambda tx: thread_ids_matching(tx, query))) == expected
+    assert len(await read(engine, lambda tx: thread_ids_matching(tx, query, limit=1))) == min(
+        1, len(expected)
+    )
+
+
+async def test_many_entries_are_indexed_at_once(engine: Engine) -> None:
+    def work(tx: Transaction) -> None:
+        put_thread(tx, "t")
+        keys = [put_message(tx, "") for _ in range(50)]
+        forget(tx, [("", key) for key in keys])
+        index(
+            tx, [search.SearchEntry("", key, "", SearchFields(f"number {key}", "", "", "")) for key in keys]
+        )
+        index(tx, [])
+        forget(tx, [])
+
+    await write(engine, work)
+    assert len(await read(engine, lambda tx: find(tx, "number", limit=100))) == 50
+
+
+@pytest.mark.parametrize("numbers", [(10**30, 10**30, 10**30), (-5, 10**30, 10**30), (0, -1, -(10**30))])
+async def test_a_made_up_cursor_does_no_harm(engine: Engine, numbers: tuple[int, int, int]) -> None:
+    await write(engine, fill_two)
+    cursor = to_cursor(*numbers)
+    assert len(await read(engine, lambda tx: find(tx, "plum", cursor=cursor))) in (0, 4)
+
+
+BIRDS = b"herons and owls"
+HASH = sha256(BIRDS).hexdigest()
+MOVES = f'[[["parts",0,"output","value"],"{HASH}","text",null]]'
+
+
+def listed(output: str) -> Message:
+    part = ToolCallPart(
+        id="c", name="list_birds", state="output-available", input={}, output=TextOutput(value=output)
+    )
+    return AssistantMessage(id="m", content=[part])
+
+
+@pytest.mark.parametrize("fields", [(), ("tool-output",)], ids=["any field", "output"])
+@pytest.mark.parametrize("there", [True, False], ids=["blob", "no blob"])
+async def test_a_moved_output_is_shown_from_its_blob_or_by_the_name_of_its_tool(
+    engine: Engine, there: bool, fields: tuple[str, ...]
+) -> None:
+    def work(tx: Transaction) -> None:
+        put_thread(tx, "t")
+        if there:
+            blobs.write(tx, "", [(HASH, BIRDS, None)])
+        put_message(tx, listed(BIRDS.decode()), kept=listed(f"blob:sha256:{HASH}#text"), blobs=MOVES)
+
+    await write(engine, work)
+    (hit,) = await read(engine, lambda tx: find(tx, "herons", fields=fields))
+    assert (hit.snippet, shown(hit)) == (("herons and owls", ["herons"]) if there else ("list_birds", []))

@@ -1,0 +1,218 @@
+"""Any query, any text, any length."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection
+
+from partita.store.engine import Engine
+from partita.store.search import find, thread_ids_matching
+from partita.store.search_query import LONGEST_PHRASE
+from partita.store.search_text import MOST
+from partita.store.search_words import pieces_of, words_of
+from partita.store.transaction import Transaction
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import JsonOutput
+
+from .searching import put_message, put_thread, read, shown, undone, write
+
+# The engine is made anew for every test, not for every example: each one undoes what it did.
+EXAMPLES = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+PLAIN = st.text()
+TYPED = st.text(st.sampled_from("ab \"'*-+()[]{}:^&|!<>~,.\\/$?%_;=\x00é東\ud800")) | st.lists(
+    st.sampled_from(
+        ("AND", "OR", "NOT", "NEAR(", ")", "owls", '"', "-", "*", "text:", "{", "}", ":*", "<->", "--")
+    )
+).map(" ".join)
+INJECTIONS = (
+    "' OR 1=1 --",
+    "'; DROP TABLE search; --",
+    'owls" OR "hens',
+    "owls') UNION SELECT 1 --",
+    "owner : x",
+    "owls:A & hens",
+    "$1 ? :x %s %(x)s",
+    "\\' \\\\ '' \"\"",
+    "\ue000" + "0" * 16,
+    "\ue001",
+)
+
+
+def fill(tx: Transaction) -> None:
+    put_thread(tx, "t", "owls")
+    put_message(tx, "owls and hens")
+
+
+@EXAMPLES
+@given(query=PLAIN | TYPED | st.sampled_from(INJECTIONS), fields=st.sampled_from(((), ("text",), ("title",))))
+async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[str, ...]) -> None:
+    def work(connection: Connection) -> None:
+        def ask(tx: Transaction) -> None:
+            fill(tx)
+            assert len(find(tx, query, fields=fields)) <= 2
+            assert len(thread_ids_matching(tx, query)) <= 1
+            assert len(find(tx, "owls")) == 2
+
+        undone(connection, ask)
+
+    await engine.write(work)
+
+
+@pytest.mark.parametrize("query", INJECTIONS)
+async def test_no_query_reaches_what_it_should_not(engine: Engine, query: str) -> None:
+    await write(engine, fill)
+    assert len(await read(engine, lambda tx: find(tx, query))) == 0
+    assert len(await read(engine, lambda tx: find(tx, "owls"))) == 2
+
+
+IDENTIFIERS = st.from_regex(
+    r"[a-z]{1,5}([A-Z][a-z0-9]{1,4}){1,3}|[a-z]{1,4}([_./-][a-z0-9]{1,4}){1,3}", fullmatch=True
+)
+HAN_AND_KANA = st.text(
+    st.characters(min_codepoint=0x3041, max_codepoint=0x9FFF, categories=["Lo"]), min_size=1
+)
+TEXTS = st.lists(PLAIN | IDENTIFIERS | HAN_AND_KANA, min_size=1, max_size=8).map(" ".join)
+
+
+def queries_of(text: str, data: st.DataObject) -> list[str]:
+    """Some words, pieces and parts of a text, as someone may type them who looks for it."""
+    queries: list[str] = []
+    words = words_of(text)
+    if words:
+        start = data.draw(st.integers(0, len(words) - 1))
+        queries += [words[start], f'"{" ".join(words[start : start + 5])}"', " ".join(words[-8:])]
+    queries += pieces_of(text)
+    for run in text.split():
+        if all("\u3041" <= char <= "\u9fff" for char in run):
+            start = data.draw(st.integers(0, len(run) - 1))
+            queries.append(run[start : start + data.draw(st.integers(1, 6))])
+    return queries
+
+
+@EXAMPLES
+@given(text=TEXTS, data=st.data())
+async def test_a_text_is_found_by_its_words_and_pieces(
+    engine: Engine, text: str, data: st.DataObject
+) -> None:
+    queries = queries_of(text, data)
+
+    def work(connection: Connection) -> dict[str, int]:
+        def ask(tx: Transaction) -> dict[str, int]:
+            put_thread(tx, "t")
+            put_message(tx, text)
+            return {query: len(find(tx, query)) for query in queries}
+
+        return undone(connection, ask)
+
+    assert await engine.write(work) == dict.fromkeys(queries, 1)
+
+
+def long_message() -> AssistantMessage:
+    """A message of over a megabyte, with something to find at either end of each field."""
+    filler = " ".join(f"filler{number % 5000} the" for number in range(20_000))
+    text = f"alpha first {filler[: MOST - 40]} last omega"
+    output = JsonOutput(value=[f"begin {filler[: MOST - 60]}", "東京" * 8, "closing remark"])
+    call = ToolCallPart(id="c", name="n", state="output-available", input={"x": text}, output=output)
+    return AssistantMessage(id="long", content=[TextPart(text=text), ReasoningPart(text=text[::-1]), call])
+
+
+LONG: dict[str, tuple[dict[str, Any], bool]] = {
+    "alpha": ({}, True),
+    "omega": ({}, True),
+    "alpha omega": ({}, True),
+    "alpha remark": ({}, True),
+    "alpha nowhere": ({}, False),
+    "alpha -omega": ({}, False),
+    "alpha -nowhere": ({}, True),
+    '"alpha first"': ({}, True),
+    '"last omega"': ({}, True),
+    '"alpha last"': ({}, False),
+    '"closing remark"': ({}, True),
+    'alpha -"last omega"': ({}, False),
+    'alpha -"omega last"': ({}, True),
+    '"filler4321 the filler4322 the"': ({}, True),
+    '"filler4321 filler4322"': ({}, False),
+    "東京東京": ({}, True),
+    "fillerX": ({}, False),
+    "filler43": ({}, True),
+    "closing": ({"fields": ("text",)}, False),
+    "remark": ({"fields": ("tool-output",)}, True),
+    '"closing remark" ': ({"fields": ("tool-output",)}, True),
+    '"closing remark"  ': ({"fields": ("tool-input",)}, False),
+    "omega ": ({"fields": ("tool-input",)}, True),
+}
+
+
+async def test_a_long_message_is_found_as_a_short_one_is(engine: Engine) -> None:
+    def work(tx: Transaction) -> None:
+        put_thread(tx, "t")
+        put_message(tx, long_message())
+
+    await write(engine, work)
+
+    def ask(tx: Transaction) -> dict[str, bool]:
+        return {query: len(find(tx, query, **asked)) == 1 for query, (asked, _) in LONG.items()}
+
+    assert await read(engine, ask) == {query: found for query, (_, found) in LONG.items()}
+    (hit,) = await read(engine, lambda tx: find(tx, "omega"))
+    assert shown(hit) == ["omega"]
+
+
+WIDE = {
+    "one word over and over": "again " * (MOST // 6),
+    "characters over and over": "東" * MOST,
+    "words of the longest": " ".join(f"{number:064}" for number in range(MOST // 65)),
+    "wide characters": " ".join(
+        chr(0x10400 + number % 40) * 64 + str(number) for number in range(MOST // 70)
+    ),
+    "one word without end": "x" * MOST,
+    "different words": " ".join(f"w{number}" for number in range(MOST // 7)),
+}
+
+
+@pytest.mark.parametrize("text", WIDE.values(), ids=WIDE)
+async def test_texts_at_the_limit_are_indexed(engine: Engine, text: str) -> None:
+    last = words_of(text[-200:])[-1]
+
+    def work(tx: Transaction) -> int:
+        put_thread(tx, "t")
+        put_message(tx, f"{text} {text}")  # capped
+        return len(find(tx, f'"{last}"'))
+
+    assert await write(engine, work) == 1
+
+
+async def test_phrases_are_found_wherever_a_long_text_is_cut(engine: Engine) -> None:
+    words = [word for number in range(6000) for word in ("the", f"w{number}")]
+
+    def work(tx: Transaction) -> list[int]:
+        put_thread(tx, "t")
+        put_message(tx, " ".join(words))
+        starts = range(0, len(words) - LONGEST_PHRASE, LONGEST_PHRASE - 1)
+        phrases = {start: " ".join(words[start : start + LONGEST_PHRASE]) for start in starts}
+        return [start for start, phrase in phrases.items() if not thread_ids_matching(tx, f'"{phrase}"')]
+
+    assert await write(engine, work) == []
+
+
+async def test_endless_queries_are_answered(engine: Engine) -> None:
+    def work(tx: Transaction) -> list[int]:
+        put_thread(tx, "t")
+        put_message(tx, "owl " * 300)
+        queries = (
+            "owl " * 5000,
+            "owl." * 5000,
+            f'"{"owl " * 5000}"',
+            "(" * 5000 + "owl",
+            "oWl" * 5000,
+            "owl" * 9,
+        )
+        return [len(find(tx, query)) for query in queries]
+
+    assert await write(engine, work) == [1, 1, 1, 1, 0, 0]

@@ -1,0 +1,60 @@
+"""What is typed, and what is looked for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.store.search_query import LONGEST_PHRASE, MOST_TERMS, Phrase, Query, Term, parse
+
+
+def term(*phrases: str) -> Term:
+    """A term of spellings: words between spaces, the last one with a star if it may go on."""
+    return Term(tuple(Phrase(tuple(text.rstrip("*").split()), text.endswith("*")) for text in phrases))
+
+
+PARSED = {
+    "": ((), ()),
+    "one": ((term("one*"),), ()),
+    "one two": ((term("one"), term("two*")), ()),
+    "on* two": ((term("on*"), term("two*")), ()),
+    "a": ((term("a"),), ()),
+    "a*": ((term("a*"),), ()),
+    '"one two"': ((term("one two"),), ()),
+    '"one two" three': ((term("one two"), term("three*")), ()),
+    'one"two three"four': ((term("one"), term("two three"), term("four*")), ()),
+    '"open end': ((term("open end"),), ()),
+    "one -two": ((term("one"),), (term("two"),)),
+    'one -"two three"': ((term("one"),), (term("two three"),)),
+    "-one": ((), (term("one"),)),
+    "--dry-run": ((term("dry run*"),), ()),
+    "one - two": ((term("one"), term("two*")), ()),
+    "foo.bar": ((term("foo bar*"),), ()),
+    "a.b": ((term("a b"),), ()),
+    "getName now": ((term("getname", "get name"), term("now*")), ()),
+    "getName": ((term("getname*", "get name*"),), ()),
+    "getX": ((term("getx*", "get x"),), ()),
+    "東京": ((term("東 京"),), ()),
+    '* ( ) - "" "-" -* :': ((), ()),
+    "one AND two": ((term("one"), term("and"), term("two*")), ()),
+    "col:word NEAR(a b)": ((term("col word"), term("near a"), term("b")), ()),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), PARSED.items(), ids=PARSED)
+def test_parse(text: str, expected: tuple[tuple[Term, ...], tuple[Term, ...]]) -> None:
+    assert parse(text) == Query(*expected)
+
+
+@given(st.text() | st.text(' "-*ab'))
+def test_any_text_is_a_query(text: str) -> None:
+    query = parse(text)
+    assert all(phrase.words for one in (*query.wanted, *query.unwanted) for phrase in one.phrases)
+
+
+def test_endless_queries_are_cut() -> None:
+    query = parse("word " * 1000 + "-gone " * 1000)
+    assert len(query.wanted) == MOST_TERMS
+    (one,) = parse(f'"{"word " * 1000}"').wanted
+    assert one == Term((Phrase(("word",) * LONGEST_PHRASE),))
+    (one,) = parse("a." * 1000 + "word").wanted
+    assert one == Term((Phrase(("a",) * LONGEST_PHRASE),))

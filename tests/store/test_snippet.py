@@ -1,0 +1,110 @@
+"""The passage that is shown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.store.search_query import parse
+from partita.store.search_words import words_of
+from partita.store.snippet import BLOCK, LENGTH, SLACK, snippet
+
+
+def marked(text: str, query: str) -> str:
+    """The snippet with brackets around its highlights."""
+    drawn, highlights = snippet(text, parse(query).wanted)
+    for start, end in reversed(highlights):
+        drawn = f"{drawn[:start]}[{drawn[start:end]}]{drawn[end:]}"
+    return drawn
+
+
+SHORT = {
+    "a word": ("The quick fox", "quick", "The [quick] fox"),
+    "a prefix shows the word": ("The quickest fox", "quick", "The [quickest] fox"),
+    "every place": ("fox, Fox and FOX", "fox", "[fox], [Fox] and [FOX]"),
+    "several words": ("a fox and a dog", "dog fox", "a [fox] and a [dog]"),
+    "a phrase": ("red fox, fox red", '"red fox"', "[red fox], fox red"),
+    "no part of a word": ("outfox the foxes", '"fox"', "outfox the foxes"),
+    "diacritics": ("Un Café crème", "cafe creme", "Un [Café] [crème]"),
+    "decomposed": ("Un Cafe\u0301", "café", "Un [Café]"),
+    "folding that grows": ("die Straße hier", "strasse", "die [Straße] hier"),
+    "CJK": ("今日は東京タワーへ", "京タ", "今日は東[京タ]ワーへ"),
+    "CJK beside Latin": ("新しいPython入門", "python", "新しい[Python]入門"),
+    "camelCase": ("call getUserName()", "getUserName", "call [getUserName]()"),
+    "a piece": ("call getUserName()", "user", "call get[User]Name()"),
+    "pieces": ("call getUserName()", '"user name"', "call get[UserName]()"),
+    "another spelling": ("call user_name now", "userName", "call [user_name] now"),
+    "a path": ("see src/a/b.py there", "src/a/b.py", "see [src/a/b.py] there"),
+    "an option": ("try --dry-run first", "--dry-run", "try --[dry-run] first"),
+    "unwanted words are not shown": ("fox and hen", "fox -hen", "[fox] and hen"),
+    "blanks": ("a\n\n  fox\t\x00ran \n", "fox", "a [fox] ran"),
+    "half a pair": ("fox \ud800 ran", "fox", "[fox] \ufffd ran"),
+    "nothing there": ("a hen", "fox", "a hen"),
+    "an empty text": ("", "fox", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "query", "expected"), SHORT.values(), ids=SHORT)
+def test_short_texts_are_shown_whole(text: str, query: str, expected: str) -> None:
+    assert marked(text, query) == expected
+
+
+def test_a_long_text_is_cut_between_words() -> None:
+    text = "lorem ipsum dolor " * 50 + "the fox ran " + "sit amet elit " * 50
+    drawn = marked(text, "fox")
+    assert drawn.startswith("…")
+    assert drawn.endswith("…")
+    assert "the [fox] ran" in drawn
+    assert set(drawn.strip("…").split()) <= {*text.split(), "[fox]"}
+    assert LENGTH - 2 * SLACK <= len(drawn) <= LENGTH + 4
+
+
+def test_the_start_and_the_end_have_no_ellipsis() -> None:
+    text = "fox " + "lorem ipsum " * 50 + "hen"
+    assert marked(text, "fox").startswith("[fox] lorem")
+    assert marked(text, "fox").endswith("…")
+    assert marked(text, "hen").endswith("ipsum [hen]")
+    assert marked(text, "hen").startswith("…")
+    assert marked(text, "nothing").startswith("fox lorem")
+
+
+def test_the_place_with_the_most_words_is_shown() -> None:
+    apart = "lorem ipsum " * 40
+    assert "a [fox] and a [dog]" in marked(f"fox fox fox {apart} a fox and a dog {apart} dog", "fox dog")
+    assert "[fox] [fox]" in marked(f"one fox {apart} fox fox {apart}", "fox")
+
+
+@pytest.mark.parametrize("place", [0, 1, BLOCK - 5, BLOCK - 2, BLOCK, BLOCK + 100, 10 * BLOCK + 7])
+def test_words_are_found_anywhere_in_a_large_text(place: int) -> None:
+    text = "x " * (place // 2) + "red fox" + " y" * BLOCK
+    assert "[red fox]" in marked(text, '"red fox"')
+    assert "[red fox]" in marked(text.replace("y", "ü"), '"red fox"')
+
+
+def test_a_word_cut_by_a_block_is_no_other_word() -> None:
+    text = "x" * (BLOCK - 3) + "outfox " + "lorem " * BLOCK
+    assert "[" not in marked(text, '"fox"')
+
+
+def test_a_word_without_end_is_cut() -> None:
+    drawn, highlights = snippet("fox" + "x" * 10_000, parse("foxx").wanted)
+    assert len(drawn) <= LENGTH + 2
+    assert highlights == ((0, LENGTH),)
+
+
+TEXTS = st.text(st.sampled_from("ab é東京\n.-_AB\u0301")) | st.text()
+
+
+@given(TEXTS, TEXTS)
+def test_any_text_and_any_words_give_a_snippet(text: str, query: str) -> None:
+    drawn, highlights = snippet(text, parse(query).wanted)
+    assert len(drawn) <= max(LENGTH, 2 * len(query)) + SLACK + 2
+    ends = [0, *(place for pair in highlights for place in pair), len(drawn)]
+    assert ends == sorted(ends)
+
+
+@given(st.text(min_size=1), st.data())
+def test_every_word_of_a_text_is_highlighted(text: str, data: st.DataObject) -> None:
+    words = words_of(text)
+    if words:
+        word = data.draw(st.sampled_from(words))
+        assert snippet(text, parse(f'"{word}"').wanted)[1]

@@ -1,0 +1,173 @@
+"""Threads, on every engine."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store.store import Store
+from partita.types.json import Json
+from partita.types.threads import Thread
+from tests.store.examples import answer, ask, failed, worked
+
+
+async def test_a_thread_is_found_by_its_id(store: Store) -> None:
+    made = await store.create_thread("t1", title="Lighthouses", metadata={"pinned": True}, agent="claude")
+    assert await store.get_thread_by_id("t1") == made
+    assert (made.title, made.metadata, made.agent, made.message_count) == (
+        "Lighthouses",
+        {"pinned": True},
+        "claude",
+        0,
+    )
+    assert await store.get_thread_by_id("t2") is None
+
+
+async def test_new_ids_are_given_when_none_is(store: Store) -> None:
+    first, second = await store.create_thread(), await store.create_thread()
+    assert first.id < second.id  # what is made later sorts later
+
+
+async def test_a_taken_id_is_refused(store: Store) -> None:
+    await store.create_thread("t1")
+    with pytest.raises(ConflictError, match="t1"):
+        await store.create_thread("t1")
+
+
+async def test_saving_changes_or_makes(store: Store) -> None:
+    await store.save_thread(Thread(id="t1", title="One"))
+    saved = await store.save_thread(Thread(id="t1", title="Two", metadata={"a": [1, {"b": None}]}))
+    assert (saved.title, saved.metadata) == ("Two", {"a": [1, {"b": None}]})
+    assert await store.count_threads() == 1
+
+
+async def test_unknown_fields_of_a_thread_survive(store: Store) -> None:
+    from partita.types.codec import decode
+
+    thread = decode(b'{"id": "t1", "colour": "teal"}', Thread)
+    await store.save_thread(thread)
+    found = await store.get_thread_by_id("t1")
+    assert found is not None
+    assert dict(found.extra or {}) == {"colour": "teal"}
+
+
+async def test_title_and_metadata_change_alone(store: Store) -> None:
+    await store.create_thread("t1", title="Old", metadata={"keep": 1, "drop": 2})
+    await store.set_title("t1", "New")
+    changed = await store.update_metadata("t1", {"drop": None, "add": "x"})
+    assert (changed.title, changed.metadata) == ("New", {"keep": 1, "add": "x"})
+    with pytest.raises(NotFoundError):
+        await store.set_title("nowhere", "x")
+
+
+async def fill(store: Store, count: int = 12) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for number in range(count):
+        await store.save_thread(
+            Thread(
+                id=f"t{number:02}",
+                title=f"Thread number {number}",
+                agent=("claude", "codex")[number % 2],
+                project=("alpha", "beta", "gamma")[number % 3],
+                metadata={"number": number, "even": number % 2 == 0, "name": f"n{number}", "none": None},
+                updated_at=start + timedelta(days=number),
+            )
+        )
+
+
+async def test_pages_cover_everything_once_newest_first(store: Store) -> None:
+    await fill(store)
+    seen: list[str] = []
+    page = await store.list_threads(limit=5)
+    seen += [thread.id for thread in page]
+    while page.next is not None:
+        page = await store.list_threads(limit=5, cursor=page.next)
+        seen += [thread.id for thread in page]
+    assert seen == [f"t{number:02}" for number in reversed(range(12))]
+    oldest = await store.list_threads(limit=3, order="asc")
+    assert [thread.id for thread in oldest] == ["t00", "t01", "t02"]
+    assert [t.id for t in await store.list_threads(limit=2, order="asc", cursor=oldest.next)] == [
+        "t03",
+        "t04",
+    ]
+
+
+async def test_threads_that_changed_at_one_moment_are_all_listed(store: Store) -> None:
+    moment = datetime(2026, 5, 5, tzinfo=UTC)
+    for number in range(7):
+        await store.save_thread(Thread(id=f"t{number}", updated_at=moment))
+    first = await store.list_threads(limit=4)
+    rest = await store.list_threads(limit=4, cursor=first.next)
+    assert sorted(thread.id for thread in (*first, *rest)) == [f"t{number}" for number in range(7)]
+
+
+FILTERS: dict[str, tuple[dict[str, object], list[int]]] = {
+    "agent": ({"agent": "codex"}, [11, 9, 7, 5, 3, 1]),
+    "project": ({"project": "beta"}, [10, 7, 4, 1]),
+    "agent and project": ({"agent": "codex", "project": "beta"}, [7, 1]),
+    "since, inclusive": ({"since": datetime(2026, 1, 11, tzinfo=UTC)}, [11, 10]),
+    "until, exclusive": ({"until": datetime(2026, 1, 3, tzinfo=UTC)}, [1, 0]),
+    "metadata number": ({"metadata": {"number": 4}}, [4]),
+    "metadata text": ({"metadata": {"name": "n5"}}, [5]),
+    "metadata truth": ({"metadata": {"even": True, "number": 2}}, [2]),
+    "metadata null": ({"metadata": {"none": None, "number": 2}}, [2]),
+    "metadata of another type": ({"metadata": {"number": "4"}}, []),
+    "title": ({"text": "number 7"}, [7]),
+    "nobody": ({"agent": "nobody"}, []),
+}
+
+
+@pytest.mark.parametrize(("wanted", "numbers"), FILTERS.values(), ids=FILTERS)
+async def test_filters(store: Store, wanted: dict[str, object], numbers: list[int]) -> None:
+    await fill(store)
+    page = await store.list_threads(**wanted)  # type: ignore[arg-type]
+    assert [thread.id for thread in page] == [f"t{number:02}" for number in numbers]
+
+
+async def test_threads_by_what_their_messages_say_and_by_errors(store: Store) -> None:
+    for thread_id in ("good", "bad"):
+        await store.create_thread(thread_id)
+    await store.save_messages([ask("m1"), worked("m2", output="a walrus was here")], thread_id="good")
+    await store.save_messages([ask("m1"), failed("m2")], thread_id="bad")
+    assert [t.id for t in await store.list_threads(text="walrus")] == ["good"]
+    assert [t.id for t in await store.list_threads(has_errors=True)] == ["bad"]
+    assert [t.id for t in await store.list_threads(has_errors=False)] == ["good"]
+    await store.save_messages([answer("m2")], thread_id="bad")  # the error is mended
+    assert [t.id for t in await store.list_threads(has_errors=True)] == []
+
+
+BAD: dict[str, dict[str, object]] = {
+    "cursor of another list": {"cursor": "12"},
+    "cursor that is no cursor": {"cursor": "ö; DROP TABLE threads"},
+    "no page at all": {"limit": 0},
+    "metadata that is no scalar": {"metadata": {"a": [1]}},
+}
+
+
+@pytest.mark.parametrize("options", BAD.values(), ids=BAD)
+async def test_bad_questions_are_told(store: Store, options: dict[str, object]) -> None:
+    with pytest.raises(StoreError) as caught:
+        await store.list_threads(**options)  # type: ignore[arg-type]
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("id", ["", "nul\x00", "half\ud800"])
+async def test_ids_no_database_can_hold_are_refused(store: Store, id: str) -> None:
+    with pytest.raises(StoreError):
+        await store.create_thread(id)
+
+
+METADATA: dict[str, Json] = {
+    "nul": {"a": "\x00", "\x00": 1},
+    "surrogate": {"a": "\ud800", "\udfff": "x"},
+    "deep": {"a": {"b": {"c": [1, 2.5, None, "x"]}}},
+    "large number": {"a": 2**63 + 1, "b": 1e300},
+}
+
+
+@pytest.mark.parametrize("metadata", METADATA.values(), ids=METADATA)
+async def test_any_metadata_survives(store: Store, metadata: dict[str, Json]) -> None:
+    await store.create_thread("t1", metadata=metadata)
+    found = await store.get_thread_by_id("t1")
+    assert found is not None
+    assert found.metadata == metadata
