@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from .errors import ConflictError as ConflictError
     from .errors import ConversionError as ConversionError
     from .errors import DecodeError as DecodeError
     from .errors import FormatError as FormatError
+    from .errors import NotFoundError as NotFoundError
     from .errors import PartitaError as PartitaError
+    from .errors import StoreError as StoreError
     from .errors import StreamError as StreamError
+    from .errors import UnavailableError as UnavailableError
     from .formats.ai_sdk.convert.to_model import ModelTool as ModelTool
     from .formats.ai_sdk.convert.to_model import convert_to_model_messages as convert_to_model_messages
     from .formats.ai_sdk.validate.validate import ToolSchemas as ToolSchemas
@@ -27,6 +31,18 @@ if TYPE_CHECKING:
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
+    from .store.blocking import SyncStore as SyncStore
+    from .store.blocking import open_store_sync as open_store_sync
+    from .store.opening import open_store as open_store
+    from .store.retention import Retention as Retention
+    from .store.run_log import LogEntry as LogEntry
+    from .store.run_log import LogRecord as LogRecord
+    from .store.search import Hit as Hit
+    from .store.store import Store as Store
+    from .store.values import Blob as Blob
+    from .store.values import Page as Page
+    from .store.values import Source as Source
+    from .store.values import StoredPart as StoredPart
     from .stream.accumulator import Accumulator as Accumulator
     from .stream.accumulator import Diagnostic as Diagnostic
     from .stream.accumulator import accumulate as accumulate
@@ -144,6 +160,10 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "StreamError",
         "ConversionError",
         "FormatError",
+        "StoreError",
+        "NotFoundError",
+        "ConflictError",
+        "UnavailableError",
     ),
     "partita.types.messages": (
         "Message",
@@ -301,6 +321,24 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Verdict",
         "ToolSchemas",
     ),
+    "partita.store.opening": ("open_store",),
+    "partita.store.blocking": (
+        "open_store_sync",
+        "SyncStore",
+    ),
+    "partita.store.store": ("Store",),
+    "partita.store.values": (
+        "Page",
+        "StoredPart",
+        "Source",
+        "Blob",
+    ),
+    "partita.store.search": ("Hit",),
+    "partita.store.run_log": (
+        "LogEntry",
+        "LogRecord",
+    ),
+    "partita.store.retention": ("Retention",),
 }
 
 _HOMES = {name: module for module, names in EXPORTS.items() for name in names}
