@@ -5,7 +5,7 @@ NODE := tests/conformance/node_modules/.package-lock.json
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit conformance bench typescript docs format clean
+.PHONY: help setup run test lint types unit conformance chaos bench typescript blocking docs format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -31,11 +31,20 @@ unit: setup ## Run the tests, a bounded sample of the conformance ones included
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/conformance
 
+chaos: setup ## Kill writers hundreds of times, and look whether anything acknowledged is gone
+	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py
+
 bench: setup ## Measure ourselves beside the real ai package
 	$(BIN)/python -m benchmarks
 
 typescript: .venv/installed ## Write the TypeScript types of the web page anew
 	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
+
+blocking: .venv/installed ## Write the store without await anew
+	$(BIN)/python -m partita.store.blocking_source > src/partita/store/blocking.new
+	mv src/partita/store/blocking.new src/partita/store/blocking.py
+	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking.py
+	$(BIN)/ruff format --quiet src/partita/store/blocking.py
 
 docs: .venv/installed ## Write the generated pages of the documentation anew
 	$(BIN)/python docs/generate.py > docs/reference.md

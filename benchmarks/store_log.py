@@ -1,0 +1,139 @@
+"""How many chunks a second can a hundred runs write to the log of one SQLite file, and how late are they?
+
+Durable each: `synchronous = FULL`, every append is answered after the commit. Producers, the event loop and
+the writer share this machine's cores. A run that streams gathers what comes while its last append is under
+way, as a session does; one that waits for every chunk shows what a commit costs.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection
+
+from partita.store.appender import Appender
+from partita.store.engine import Engine
+from partita.store.ids import new_id
+from partita.store.location import Location
+from partita.store.opening import open_engine
+from partita.store.run_log import LogEntry
+from partita.store.runs import open_run
+from partita.store.threads import create
+from partita.store.transaction import Transaction
+from partita.types.chunks import TextDelta
+from partita.types.runs import Run
+from partita.types.threads import Thread
+
+from .table import print_table
+
+RUNS, FEW = 100, 10
+SECONDS = 3.0
+OFFERED = 50_000
+Work: TypeAlias = Callable[[Appender, list[str]], Coroutine[Any, Any, list[float]]]
+CHUNK = TextDelta(id="t1", delta="kept whole ")
+
+
+def entry() -> LogEntry:
+    """A chunk, now."""
+    return LogEntry(datetime.now(UTC), CHUNK)
+
+
+def make_runs(connection: Connection, *, count: int) -> list[str]:
+    """New runs, at work."""
+    tx = Transaction(connection, "", datetime.now(UTC))
+    thread = create(tx, Thread(id=new_id())).id
+    return [open_run(tx, Run(id=new_id(), thread_id=thread, status="running")).id for _ in range(count)]
+
+
+async def as_fast_as_they_can(appender: Appender, runs: list[str], size: int) -> list[float]:
+    """Every run appends, waits for the answer, appends again: the latency of each chunk."""
+    late: list[float] = []
+    end = perf_counter() + SECONDS
+
+    async def work(run: str) -> None:
+        while (begun := perf_counter()) < end:
+            await appender.append("", run, [entry() for _ in range(size)])
+            late.extend([perf_counter() - begun] * size)
+
+    await asyncio.gather(*(work(run) for run in runs))
+    return late
+
+
+async def offered(appender: Appender, runs: list[str], rate: int) -> list[float]:
+    """Chunks come at a rate, whatever becomes of them: how long after it came each was durable."""
+    late: list[float] = []
+    waiting: list[list[float]] = [[] for _ in runs]
+    called = [asyncio.Event() for _ in runs]
+    over = False
+
+    async def work(number: int) -> None:
+        while not over or waiting[number]:
+            await called[number].wait()
+            called[number].clear()
+            while waiting[number]:
+                come, waiting[number] = waiting[number], []
+                await appender.append("", runs[number], [entry() for _ in come])
+                now = perf_counter()
+                late.extend([now - moment for moment in come])
+
+    tasks = [asyncio.create_task(work(number)) for number in range(len(runs))]
+    begun = perf_counter()
+    for number in range(int(rate * SECONDS)):
+        due = begun + number / rate
+        while perf_counter() < due:
+            await asyncio.sleep(0.0005)
+        waiting[number % len(runs)].append(due)
+        called[number % len(runs)].set()
+    over = True
+    for event in called:
+        event.set()
+    await asyncio.gather(*tasks)
+    return late
+
+
+async def measure(path: Path, count: int, work: Work) -> tuple[float, list[float]]:
+    """Chunks a second, and the latencies in order."""
+    engine: Engine = await open_engine(Location("sqlite", path))
+    try:
+        runs = await engine.write(partial(make_runs, count=count))
+        appender = Appender(engine)
+        begun = perf_counter()
+        late = await work(appender, runs)
+        taken = perf_counter() - begun
+        await appender.close()
+    finally:
+        await engine.close()
+    return len(late) / taken, sorted(late)
+
+
+CASES: dict[str, tuple[int, Work]] = {
+    "waiting for every chunk": (RUNS, lambda appender, runs: as_fast_as_they_can(appender, runs, 1)),
+    "waiting for every 8 chunks": (RUNS, lambda appender, runs: as_fast_as_they_can(appender, runs, 8)),
+    f"{OFFERED:,} chunks/s offered": (RUNS, lambda appender, runs: offered(appender, runs, OFFERED)),
+    f"{2 * OFFERED:,} chunks/s offered": (RUNS, lambda appender, runs: offered(appender, runs, 2 * OFFERED)),
+    f"{OFFERED:,} chunks/s offered by few": (FEW, lambda appender, runs: offered(appender, runs, OFFERED)),
+}
+
+
+def main() -> None:
+    """Measure and print."""
+    rows: list[list[str]] = []
+    for name, (count, work) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            rate, late = asyncio.run(measure(Path(folder) / "store.db", count, work))
+        middle, worst = late[len(late) // 2], late[len(late) * 99 // 100]
+        rows.append([name, str(count), f"{rate:,.0f}", f"{middle * 1e3:.1f}", f"{worst * 1e3:.1f}"])
+    print_table(
+        "Runs appending to their logs (SQLite)",
+        ["how", "runs", "chunks/s", "p50 ms", "p99 ms"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()

