@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from partita.store.run_log import LogEntry
 from partita.store.store import Store
 from partita.store.transaction import Transaction
+from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import TextPart
 from partita.types.tools import InterruptedOutput, TextOutput
@@ -144,3 +146,17 @@ async def test_what_is_derived_can_be_rebuilt(filled: Store) -> None:
     assert await everything(filled) == before
     assert len(await filled.search("lighthouse")) > 0
     assert [hit.thread_id for hit in await filled.search("title")] == ["c"]
+
+
+async def test_the_end_of_a_run_tells_how_long_its_calls_took(store: Store) -> None:
+    await store.create_thread("t")
+    run = await store.open_run("t")
+    await store.save_messages([worked("m1", call="c1", run_id=run.id)], thread_id="t")
+    log = [
+        LogEntry(START, ToolInputAvailable("c1", "measure", {})),
+        LogEntry(START + timedelta(seconds=7), ToolOutputAvailable("c1", "41 m")),
+    ]
+    await store.append(run.id, log)
+    await store.finish_run(run.id)
+    (part,) = await store.find_parts(tool="measure")
+    assert (part.started_at, part.duration) == (START, timedelta(seconds=7))

@@ -9,6 +9,7 @@ from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 
 from . import retention, run_log, runs, sealing
+from .endings import with_timings
 from .facade import Facade, at_least_one
 from .following import follow
 from .ids import new_id
@@ -45,7 +46,13 @@ class RunStore(Facade):
             model=model,
             metadata=metadata,
         )
-        return await self.write(runs.open_run, run, lease_owner=lease_owner, lease_seconds=lease_seconds)
+        return await self.write(
+            runs.open_run,
+            run,
+            resource_id=resource_id,
+            lease_owner=lease_owner,
+            lease_seconds=lease_seconds,
+        )
 
     async def get_run(self, run_id: str) -> Run | None:
         """The run of that id, or `None`."""
@@ -98,7 +105,9 @@ class RunStore(Facade):
         message_id: str | None = None,
     ) -> Run:
         """The run has done its work."""
-        return await self.write(runs.finish_run, run_id, usage=usage, cost=cost, message_id=message_id)
+        return await self.write(
+            with_timings, runs.finish_run, run_id, usage=usage, cost=cost, message_id=message_id
+        )
 
     async def fail_run(
         self,
@@ -110,15 +119,17 @@ class RunStore(Facade):
         message_id: str | None = None,
     ) -> Run:
         """The run has failed, and why."""
-        return await self.write(runs.fail_run, run_id, error, usage=usage, cost=cost, message_id=message_id)
+        return await self.write(
+            with_timings, runs.fail_run, run_id, error, usage=usage, cost=cost, message_id=message_id
+        )
 
     async def cancel_run(self, run_id: str, reason: str | None = None) -> Run:
         """Someone stopped the run."""
-        return await self.write(runs.cancel_run, run_id, reason)
+        return await self.write(with_timings, runs.cancel_run, run_id, reason)
 
     async def interrupt_run(self, run_id: str, reason: str) -> Run:
         """The run's owner went away."""
-        return await self.write(runs.interrupt_run, run_id, reason)
+        return await self.write(with_timings, runs.interrupt_run, run_id, reason)
 
     async def heartbeat(self, run_id: str, lease_owner: str, seconds: float) -> Run:
         """The run's owner is alive: hold the run for so many seconds more."""
@@ -138,7 +149,7 @@ class RunStore(Facade):
 
     async def seal_run(self, run_id: str) -> SealReport:
         """Rewrite the log of a run that has ended as compressed blocks; every byte stays."""
-        return await self.write(sealing.seal_run, run_id)
+        return await self.write(with_timings, sealing.seal_run, run_id)
 
     async def seal_runs(self, *, limit: int = 100) -> Sequence[SealReport]:
         """Seal runs that have ended and are not sealed yet, one transaction each."""
