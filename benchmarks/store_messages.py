@@ -6,11 +6,13 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
 
-WORDS = tuple(
-    "anchor basket copper drawer ember fabric garden harbour island jacket kettle lantern meadow needle "
-    "orchard pebble quarry ribbon saddle timber umbrella velvet willow yonder zephyr measure signal "
-    "granite thunder".split()  # noqa: SIM905 # a list of thirty strings reads worse
+# fmt: off
+WORDS = (
+    "anchor", "basket", "copper", "drawer", "ember", "fabric", "garden", "harbour", "island", "jacket",
+    "kettle", "lantern", "meadow", "needle", "orchard", "pebble", "quarry", "ribbon", "saddle", "timber",
+    "umbrella", "velvet", "willow", "yonder", "zephyr", "measure", "signal", "granite", "thunder",
 )
+# fmt: on
 
 
 def words(random: Random, length: int) -> str:
@@ -36,7 +38,7 @@ def two_kilobytes(number: int) -> Message:
         input={"path": words(random, 60)},
         output=TextOutput(words(random, 700)),
     )
-    parts = [ReasoningPart(text=words(random, 400)), call, TextPart(text=words(random, 600))]
+    parts = (ReasoningPart(text=words(random, 400)), call, TextPart(text=words(random, 600)))
     return AssistantMessage(id=f"m{number}", content=parts)
 
 

@@ -2,9 +2,10 @@
 
 import tempfile
 import warnings
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 
 @contextmanager
@@ -25,4 +26,5 @@ def postgres_url() -> Generator[str, None, None]:
         yield server.get_uri()
 
 
-PLACES = {"SQLite": sqlite_url, "PostgreSQL": postgres_url}
+Place: TypeAlias = Callable[[], AbstractContextManager[str]]
+PLACES: dict[str, Place] = {"SQLite": sqlite_url, "PostgreSQL": postgres_url}

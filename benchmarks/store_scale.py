@@ -28,15 +28,15 @@ LONG = "t0"
 
 QUESTIONS: dict[str, Callable[[Store], Awaitable[Any]]] = {
     "the last 50 messages of the longest thread": lambda s: s.list_messages(LONG, order="desc", limit=50),
-    "the last 50 messages of another thread": lambda s: s.list_messages("t1", order="desc", limit=50),
-    "50 threads": lambda s: s.list_threads(),
+    "the last 10 messages of another thread": lambda s: s.list_messages("t1", order="desc", limit=10),
+    "the last 50 threads": lambda s: s.list_threads(),
     "a word that 20 messages hold": lambda s: s.search("lighthousekeeper"),
 }
 
 
 async def fill(store: Store, count: int) -> None:
     """So many messages: twenty of them speak of the lighthouse keeper."""
-    threads = max(count * 4 // 5 // PER_THREAD, 1) + 1
+    threads = max(count * 4 // 5 // PER_THREAD, 59) + 1
     for number in range(threads):
         await store.create_thread(f"t{number}", title=f"Thread {number}")
     for start in range(0, count, BATCH):

@@ -8,8 +8,11 @@ from partita.errors import PartitaError
 from partita.version import __version__
 
 from .convert import convert
+from .doctor import doctor
 from .fold import fold
 from .formats import formats
+from .import_ import import_rows
+from .migrate import migrate
 from .tour import tour
 
 
@@ -38,12 +41,17 @@ def cli() -> None:
     New here? Take the tour:        partita tour
     A stream, folded to a message:  partita fold stream.jsonl
     Messages in another format:     partita convert chat.json --to model --losses
+    Another system's rows:          partita import mastra.db --from mastra
+    Is the archive healthy?         partita doctor
     """
 
 
 cli.add_command(fold)
 cli.add_command(convert)
 cli.add_command(formats)
+cli.add_command(import_rows)
+cli.add_command(migrate)
+cli.add_command(doctor)
 cli.add_command(tour)
 
 

@@ -2,6 +2,8 @@
 
 import sys
 
+from partita.errors import StoreError
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -20,4 +22,9 @@ def packed(data: bytes) -> tuple[str, bytes]:
 
 def unpacked(encoding: str, data: bytes) -> bytes:
     """Data as it was."""
-    return zstd.decompress(data) if encoding == ZSTD else data
+    try:
+        return zstd.decompress(data) if encoding == ZSTD else data
+    except zstd.ZstdError:
+        raise StoreError(
+            "compressed data is damaged", hint="run: partita doctor; take it from a backup"
+        ) from None

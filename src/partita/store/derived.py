@@ -38,6 +38,7 @@ ERROR = 500
 """How many characters of an error are kept beside its part."""
 
 FILES = frozenset({FilePart, ImagePart, ReasoningFilePart})
+HARMLESS = frozenset({type(None), TextOutput, JsonOutput, ContentOutput, ExecutionDeniedOutput})
 TAGS: dict[type, str] = {}
 
 
@@ -132,6 +133,8 @@ def _other(part: Part, path: str) -> PartRow:
 
 def error_of(output: ToolOutput | None) -> str | None:
     """What went wrong with a call, in short; `None` when nothing did. A refusal is no error."""
+    if type(output) in HARMLESS:  # nearly always: do not try one case after another
+        return None
     match output:
         case ErrorTextOutput(value=text):
             return _short(text)
@@ -169,7 +172,7 @@ def preview(content: Content) -> str:
     length = 0
     for part in content.parts:
         if isinstance(part, TextPart):
-            piece = " ".join(part.text[: 2 * PREVIEW].split())
+            piece = " ".join(part.text[: PREVIEW + 50].split())
             words.append(piece)
             length += len(piece)
             if length >= PREVIEW:

@@ -17,6 +17,7 @@ def with_timings(
     tx: Transaction,
     end: Callable[Concatenate[Transaction, str, P], T],
     run_id: str,
+    /,
     *args: P.args,
     **options: P.kwargs,
 ) -> T:

@@ -1,7 +1,7 @@
 """The store's runs and their logs."""
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Literal
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Concatenate, Literal, ParamSpec
 
 from partita.errors import NotFoundError
 from partita.types.json import JsonObject
@@ -16,7 +16,10 @@ from .ids import new_id
 from .retention import Retention, RetentionReport
 from .run_log import LogEntry, LogRecord
 from .sealing import SealReport
+from .transaction import Transaction
 from .values import Page
+
+P = ParamSpec("P")
 
 
 class RunStore(Facade):
@@ -125,11 +128,22 @@ class RunStore(Facade):
 
     async def cancel_run(self, run_id: str, reason: str | None = None) -> Run:
         """Someone stopped the run."""
-        return await self.write(with_timings, runs.cancel_run, run_id, reason)
+        return await self._end(runs.cancel_run, run_id, reason)
 
     async def interrupt_run(self, run_id: str, reason: str) -> Run:
         """The run's owner went away."""
-        return await self.write(with_timings, runs.interrupt_run, run_id, reason)
+        return await self._end(runs.interrupt_run, run_id, reason)
+
+    async def _end(
+        self,
+        end: Callable[Concatenate[Transaction, str, P], Run],
+        run_id: str,
+        *args: P.args,
+        **said: P.kwargs,
+    ) -> Run:
+        run = await self.write(with_timings, end, run_id, *args, **said)
+        self.engine.tell(run_id)  # those who follow it are done
+        return run
 
     async def heartbeat(self, run_id: str, lease_owner: str, seconds: float) -> Run:
         """The run's owner is alive: hold the run for so many seconds more."""

@@ -8,7 +8,7 @@ from sqlalchemy import Row
 
 from partita.errors import DecodeError
 from partita.types.codec import Codec, encode
-from partita.types.json import JsonObject, dumps, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -25,9 +25,10 @@ from partita.types.messages import (
 from partita.types.value import Extra
 
 from . import blobs
-from .blob_moves import BLOB, THRESHOLD, moves_from_json, put_back
+from .blob_moves import BLOB, THRESHOLD, Move, moves_from_json, put_back
 from .derived import Derived, derive
 from .older import upgraded
+from .older_parts import DAMAGED
 from .search_text import SearchFields, fields_of
 from .texts import required, storable
 from .transaction import Transaction
@@ -87,14 +88,25 @@ def read_messages(tx: Transaction, rows: Sequence[Row[Any]], mode: BlobMode) -> 
     """The messages of rows, large values put back unless references are asked for."""
     if mode == "reference" or all(row.blobs is None for row in rows):
         return tuple(_message(row, None) for row in rows)
-    moves = {row.key: moves_from_json(row.blobs) for row in rows if row.blobs is not None}
+    moves = {row.key: _moves(row) for row in rows if row.blobs is not None}
     wanted = [(row.owner, move.hash) for row in rows for move in moves.get(row.key, ())]
     loaded = blobs.load(tx, wanted)
     return tuple(_message(row, _whole(row, moves.get(row.key), loaded)) for row in rows)
 
 
+def _moves(row: Row[Any]) -> list[Move]:
+    """Where values were taken out; of a damaged column nothing is known, and references stay references."""
+    try:
+        return moves_from_json(row.blobs)
+    except (DecodeError, TypeError, ValueError):
+        return []
+
+
 def _whole(row: Row[Any], moves: Any, loaded: dict[tuple[str, str], bytes]) -> JsonObject | None:
-    content = loads(row.content) if moves else None
+    try:
+        content = loads(row.content) if moves else None
+    except DecodeError:
+        return None
     if not is_object(content):
         return None
     put_back(content, moves, {digest: data for (owner, digest), data in loaded.items() if owner == row.owner})
@@ -112,15 +124,26 @@ def _message(row: Row[Any], content: JsonObject | None) -> Message:
         "run_id": row.run_id,
         "seq": row.seq,
         "internal": bool(row.internal),
-        "extra": None if row.extra is None else Extra(loads(row.extra)),
+        "extra": None if row.extra is None else _extra(row.extra),
     }
-    message: Message = MESSAGES[row.role](content=read_content(row, content), **envelope)
+    message: Message = MESSAGES.get(row.role, AssistantMessage)(
+        content=read_content(row, content), **envelope
+    )
     return message
+
+
+def _extra(text: str) -> Extra:
+    """Fields that have no name here; a damaged column is kept as text, so that it hides nothing else."""
+    try:
+        fields: Json = loads(text)
+    except DecodeError:
+        fields = {DAMAGED: text}
+    return Extra(fields if is_object(fields) else {DAMAGED: text})
 
 
 def read_content(row: Row[Any], content: JsonObject | None = None) -> Content:
     """The content of a row; one of an older shape, or a damaged one, is read as what it is."""
-    codec = CONTENTS[row.role]
+    codec = CONTENTS.get(row.role, CONTENTS["assistant"])
     try:
         found: Content = codec.decode(row.content) if content is None else codec.read(content)
     except DecodeError:

@@ -1,6 +1,6 @@
 """Writing messages: all or none, each with a number of its own, everything derived from it beside it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, delete, select, update
@@ -15,10 +15,6 @@ from .tables import blob_refs, messages, parts
 from .tables import threads as thread_table
 from .transaction import Transaction, cut
 
-INSERT_PART = (
-    "INSERT INTO parts (owner, message, number, path, type, tool_name, call_id, state, error)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
 UPDATE_MESSAGE = (
     "UPDATE messages SET role = ?, type = ?, content = ?, blobs = ?, extra = ?, parent_id = ?, run_id = ?,"
     " internal = ?, has_tool_calls = ?, has_reasoning = ?, has_files = ?, has_errors = ?, preview = ?,"
@@ -74,21 +70,18 @@ def save(tx: Transaction, prepared: Sequence[Prepared]) -> tuple[Message, ...]:
 
 def _save_group(tx: Transaction, thread: Row[Any], group: Sequence[Prepared]) -> list[Message]:
     latest = {one.message.id: one for one in group}  # of two with one id the later is the last word
-    slots = _place(tx, thread, list(latest.values()), _known(tx, thread, latest))
+    slots = _place(tx, thread, list(latest.values()), _known(tx, thread, list(latest)))
     _write(tx, thread.owner, thread.id, slots)
     _settle(tx, thread, slots)
     placed = {slot.message.id: slot for slot in slots}
     return [_given(tx, thread, placed[one.message.id]) for one in group]
 
 
-def _known(tx: Transaction, thread: Row[Any], ids: Iterable[str]) -> dict[str, Known]:
+def _known(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> dict[str, Known]:
     columns = (messages.c[name] for name in ("id", *Known._fields))
     query = select(*columns).where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
-    return {
-        row[0]: Known._make(row[1:])
-        for batch in cut(ids)
-        for row in tx.rows(query.where(messages.c.id.in_(batch)))
-    }
+    rows = tx.rows(query.where(tx.among(messages.c.id, ids)))
+    return {row[0]: Known._make(row[1:]) for row in rows}
 
 
 def _place(
@@ -131,9 +124,11 @@ def _write(tx: Transaction, owner: str, thread_id: str, slots: Sequence[Slot]) -
     again = [slot for slot in slots if slot.known is not None]
     fresh = [slot for slot in slots if slot.known is None]
     now = tx.instant(tx.now)
+    index = search.prepare(tx, _entries(owner, fresh))
     tx.insert(messages, [_row(tx, owner, thread_id, slot, now) for slot in fresh])
     tx.many(UPDATE_MESSAGE, [_changes(tx, owner, slot, now) for slot in again])
     _write_derived(tx, owner, fresh)
+    index()
     rewrite_derived(tx, owner, again)
 
 
@@ -143,16 +138,17 @@ def rewrite_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
         return
     times, referred = _forget_derived(tx, owner, [slot.key for slot in slots])
     _write_derived(tx, owner, slots)
+    search.index(tx, _entries(owner, slots))
     tx.many(KEEP_TIMES, times)
     blobs.drop_unreferred(tx, owner, referred)
 
 
 def _write_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
-    """The rows of parts, the references to blobs and the index entries of messages."""
-    tx.many(
-        INSERT_PART,
+    """The rows of parts, and the references to blobs."""
+    tx.insert(
+        parts,
         [
-            (owner, slot.key, number, *part)
+            (owner, slot.key, number, *part, None, None)
             for slot in slots
             for number, part in enumerate(slot.prepared.derived.parts)
         ],
@@ -166,7 +162,10 @@ def _write_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
             for digest in sorted({move.hash for move in slot.moves})
         ],
     )
-    search.index(tx, [search.SearchEntry(owner, slot.key, "", slot.prepared.fields) for slot in slots])
+
+
+def _entries(owner: str, slots: Sequence[Slot]) -> list[search.SearchEntry]:
+    return [search.SearchEntry(owner, slot.key, "", slot.prepared.fields) for slot in slots]
 
 
 def _forget_derived(

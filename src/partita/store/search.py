@@ -4,7 +4,7 @@ The same words are found on every engine; the score is the engine's own. Only th
 a fixed number of them, so that a common word in a large store costs no more than in a small one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -60,7 +60,12 @@ class Hit(Value, kw_only=True):
 
 def index(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
     """Make entries findable: messages by their keys, titles by the negative of their thread's key."""
-    (search_sqlite if tx.lite else search_postgres).insert(tx, entries)
+    prepare(tx, entries)()
+
+
+def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
+    """Get entries ready, perhaps while the server is busy with something else; call to write them."""
+    return search_sqlite.prepare(tx, entries) if tx.lite else search_postgres.prepare(tx, entries)
 
 
 def forget(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:

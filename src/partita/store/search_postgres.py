@@ -6,9 +6,10 @@ which words it has in which field, the rows that follow hold pieces of it, for p
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import TypeAlias
 
 from .search_filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
 from .search_query import LONGEST_PHRASE, Phrase, Query, Term
@@ -16,7 +17,10 @@ from .search_text import SearchEntry
 from .search_words import indexed
 from .transaction import Transaction
 
-INSERT = "INSERT INTO search (owner, key, number, words) VALUES (?, ?, ?, ?::text::tsvector)"
+INSERT = (
+    "INSERT INTO search (owner, key, number, words) SELECT owner, key, number, words::tsvector"
+    " FROM unnest(?::text[], ?::bigint[], ?::integer[], ?::text[]) AS given (owner, key, number, words)"
+)
 DELETE = "DELETE FROM search WHERE owner = ? AND key = ?"
 
 # A title is a row of its own, so that four weights are enough for five fields.
@@ -24,6 +28,12 @@ WEIGHTS: dict[Field, str] = {"text": "A", "reasoning": "B", "tool-input": "C", "
 
 LONG = 3500
 """How many words one vector takes: of the longest there may be, they stay under its limit of 1 MB."""
+
+MANY = 50
+"""How many entries are worth a thread."""
+
+BESIDE = ThreadPoolExecutor(1, thread_name_prefix="partita-words")
+Row: TypeAlias = tuple[str, int, int, str]
 
 REPEATED = 250
 OVERLAP = LONGEST_PHRASE - 1  # no phrase falls between two pieces
@@ -61,16 +71,25 @@ IN_PIECES = (
 PLAN_EACH = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)"
 
 
-def insert(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
-    """Add entries to the index."""
-    tx.many(
-        INSERT,
-        [
-            (entry.owner, entry.key, number, vector)
-            for entry in entries
-            for number, vector in enumerate(vectors(entry))
-        ],
-    )
+def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
+    """What adds entries to the index. The vectors of many are made while the server does other work."""
+    if len(entries) < MANY:
+        return partial(_insert, tx, _rows(entries))
+    rows = BESIDE.submit(_rows, entries)
+    return lambda: _insert(tx, rows.result())
+
+
+def _insert(tx: Transaction, rows: Sequence[Row]) -> None:
+    if rows:
+        tx.sql(INSERT, tuple(map(list, zip(*rows, strict=True))))
+
+
+def _rows(entries: Sequence[SearchEntry]) -> list[Row]:
+    return [
+        (entry.owner, entry.key, number, vector)
+        for entry in entries
+        for number, vector in enumerate(vectors(entry))
+    ]
 
 
 def delete(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:
@@ -106,18 +125,20 @@ def _pieces(words: list[str]) -> Iterator[list[str]]:
 
 
 def _vector(fields: Sequence[tuple[str, list[str]]]) -> str:
-    pieces: list[str] = []
+    """The vector of fields, as text: every word once, for the server takes twice as long to join them."""
+    places: dict[str, str] = {}
     start = 0
     for weight, words in fields:
-        places = _places(weight)[start : start + len(words)]
-        pieces.extend(chain.from_iterable(zip(words, places, strict=True)))
+        for word, place in zip(words, _places(weight)[start : start + len(words)], strict=True):
+            known = places.get(word)
+            places[word] = place if known is None else f"{known},{place}"
         start += len(words) + 1  # a gap, so that no phrase runs from one field into the next
-    return "".join(pieces)
+    return " ".join([f"{word}:{where}" for word, where in places.items()])
 
 
 @cache
 def _places(weight: str) -> list[str]:
-    return [f":{place}{weight} " for place in range(1, LONG + len(WEIGHTS) + 1)]
+    return [f"{place}{weight}" for place in range(1, LONG + len(WEIGHTS) + 1)]
 
 
 def _head(fields: Sequence[tuple[str, list[str]]]) -> str:

@@ -3,7 +3,8 @@
 The tokenizer is `ascii`: it splits at spaces and takes everything else as `search_words` made it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import blake2b
 
 from .search_filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
@@ -41,8 +42,12 @@ THREADS = "SELECT owner, thread_id FROM ({matches}) GROUP BY owner, thread_id OR
 BM25 = "-bm25(search, 0.0, 4.0, 4.0, 1.6, 1.0, 0.8)"  # in the order of the columns
 
 
-def insert(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
-    """Add entries to the index."""
+def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
+    """What adds entries to the index. A thread beside this one would only fight it for the interpreter."""
+    return partial(_insert, tx, entries)
+
+
+def _insert(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
     tx.many(
         INSERT,
         [

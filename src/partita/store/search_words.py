@@ -14,12 +14,15 @@ from typing import TypeAlias
 LONGEST = 64
 """How many characters of a word count: enough for a SHA-256 in hex."""
 
-PUNCTUATION = {code: " " for code in range(128) if not chr(code).isalnum()}
+# Of bytes, not of text: ten times as fast.
+PUNCTUATION = bytes(code if chr(code).isalnum() else ord(" ") for code in range(256))
 GROWTH = 3
 """How many characters case folding makes of one at most."""
 
-SHAPE = {code: "A" if chr(code).isupper() else "a" for code in range(128) if chr(code).isalnum()}
-TOO_LONG = "a" * (LONGEST + 1)
+SHAPE = bytes(
+    ord("A") if chr(code).isupper() else ord("a") if chr(code).isalnum() else ord(" ") for code in range(256)
+)
+TOO_LONG = b"a" * (LONGEST + 1)
 
 SIMPLE = r"\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
 """Most of Han, Kana and Hangul: characters that are words as they are."""
@@ -71,12 +74,22 @@ Span: TypeAlias = tuple[str, int, int]
 
 def indexed(text: str) -> str:
     """The words of a text between spaces; the pieces of camelCase words follow at the end."""
+    if text.isascii():
+        return _indexed_ascii(text.encode().translate(PUNCTUATION)) if text else ""
     plain = separated(text)
-    if not plain.isascii():
-        words = dict.fromkeys(plain.split())
-        return _finished(plain, words, max(map(len, words), default=0) * GROWTH > LONGEST)
+    words = dict.fromkeys(plain.split())
+    return _finished(plain, words, max(map(len, words), default=0) * GROWTH > LONGEST)
+
+
+def _indexed_ascii(plain: bytes) -> str:
     shape = plain.translate(SHAPE)
-    return _finished(plain, _camel_words(plain, shape), TOO_LONG in shape.lower())
+    small = plain.lower()
+    plainly = small == plain  # no capital at all: nothing is camelCase
+    too_long = TOO_LONG in (shape if plainly else shape.lower())
+    if not too_long and (plainly or (b"aA" not in shape and b"AAa" not in shape)):
+        return small.decode()
+    text = plain.decode()
+    return _finished(text, _camel_words(text, shape), too_long)
 
 
 def _finished(plain: str, cased: Iterable[str], too_long: bool) -> str:
@@ -86,20 +99,24 @@ def _finished(plain: str, cased: Iterable[str], too_long: bool) -> str:
     return " ".join([word[:LONGEST] for word in folded.split()]) if too_long else folded
 
 
-def _camel_words(plain: str, shape: str) -> dict[str, None]:
+def _camel_words(plain: str, shape: bytes) -> dict[str, None]:
     """The different words of an ASCII text in which a capital follows a small letter, or begins a piece.
 
     Their shapes tell: searching a text of two letters for two of them is far faster than a pattern.
     """
     words: dict[str, None] = {}
-    for boundary in ("aA", "AAa"):
+    for boundary in (b"aA", b"AAa"):
         place = shape.find(boundary)
         while place >= 0:
-            end = shape.find(" ", place)
+            end = shape.find(b" ", place)
             end = len(shape) if end < 0 else end
-            words[plain[shape.rfind(" ", 0, place) + 1 : end]] = None
+            words[plain[shape.rfind(b" ", 0, place) + 1 : end]] = None
             place = shape.find(boundary, end)
     return words
+
+
+def _without_punctuation(ascii_text: str) -> str:
+    return ascii_text.encode().translate(PUNCTUATION).decode()
 
 
 def words_of(text: str) -> list[str]:
@@ -115,9 +132,9 @@ def pieces_of(text: str) -> list[str]:
 def separated(text: str) -> str:
     """A text without diacritics and with spaces for punctuation; its case is still there."""
     if text.isascii():
-        return text.translate(PUNCTUATION)
+        return _without_punctuation(text)
     folded = NOT_ASCII.sub(_fold_run, unicodedata.normalize("NFC", text))
-    return folded.translate(PUNCTUATION) if folded.isascii() else ASCII_PUNCTUATION.sub(" ", folded)
+    return _without_punctuation(folded) if folded.isascii() else ASCII_PUNCTUATION.sub(" ", folded)
 
 
 def settled(word: str) -> str:

@@ -6,11 +6,29 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Row, Table, true
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    CursorResult,
+    Executable,
+    Row,
+    Table,
+    Text,
+    any_,
+    func,
+    literal,
+    select,
+    true,
+)
+from sqlalchemy.dialects import postgresql
 
 from partita.errors import NotFoundError
+from partita.types.json import dumps
 
 from .tables import to_microseconds
+
+POSTGRES = postgresql.dialect()
 
 AT_ONCE = 500
 """How many values one `IN (…)` takes: SQLite of old allows 999 parameters."""
@@ -52,7 +70,10 @@ class Transaction:
 
     def insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows that hold every column of the table, in order, as the driver takes them."""
-        self.many(insert_text(table), rows)
+        if self.lite:
+            self.many(insert_text(table), rows)
+        elif rows:  # one array a column: the server plans and starts once, not once for every row
+            self.sql(insert_arrays_text(table), tuple(map(list, zip(*rows, strict=True))))
 
     def instant(self, moment: datetime | None) -> Any:
         """A moment as the bare driver takes it."""
@@ -61,6 +82,13 @@ class Transaction:
     def mine(self, table: Table) -> ColumnElement[bool]:
         """The condition that a row belongs to the owner; true without one."""
         return true() if self.owner is None else table.c.owner == self.owner
+
+    def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
+        """The condition that a column holds one of the values: one parameter, however many there are."""
+        if self.lite:
+            each = func.json_each(dumps(list(values)).decode()).table_valued("value")
+            return column.in_(select(each.c.value))
+        return column == any_(literal(list(values), ARRAY(Text)))
 
     def next_keys(self, table: str, count: int) -> Sequence[int]:
         """Keys for new rows, before they are written: what is derived from them needs to know."""
@@ -85,6 +113,14 @@ def insert_text(table: Table) -> str:
     """The plain insert of all columns."""
     names = ", ".join(f'"{column.name}"' for column in table.columns)
     return f"INSERT INTO {table.name} ({names}) VALUES ({', '.join('?' * len(table.columns))})"
+
+
+@lru_cache(maxsize=64)
+def insert_arrays_text(table: Table) -> str:
+    """The insert of all columns, in PostgreSQL's words: one array for each."""
+    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    types = (column.type.compile(dialect=POSTGRES) for column in table.columns)
+    return f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({', '.join(f'?::{t}[]' for t in types)})"
 
 
 def cut(values: Iterable[Any], size: int = AT_ONCE) -> Iterable[list[Any]]:

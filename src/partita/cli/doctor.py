@@ -1,0 +1,88 @@
+"""`partita doctor`: what is wrong with a store, and putting it right."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import print_json
+from .progress import Bar
+
+if TYPE_CHECKING:  # the store is loaded when a command needs it
+    from partita.store.doctor.report import CheckResult, Finding, Health
+
+SHOWN = 10
+
+
+@click.command(
+    short_help="Look for damage in a store, and repair it.",
+    epilog="""\b
+Examples:
+  partita doctor                 look; nothing is written
+  partita doctor --full          compare every message and every byte, not a sample
+  partita doctor --repair        put right what needs no guessing, then look again
+""",
+)
+@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@click.option("--repair", is_flag=True, help="Put right what can be put right without guessing.")
+@click.option("--full", is_flag=True, help="Look into every message, blob and log, however long it takes.")
+@click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
+@click.pass_context
+def doctor(ctx: click.Context, url: str | None, repair: bool, full: bool, as_json: bool) -> None:
+    """Look for damage in a store: rows without a home, content that cannot be read, logs with gaps.
+
+    A line a check: ✓ all is well, ! something is wrong, · something to know that may be as it should be.
+
+    Exit code: 0 when the store is healthy, 1 when something is wrong that was not repaired.
+    """
+    from partita.store.doctor.examination import examine
+    from partita.store.opening import open_store
+
+    async def work() -> "Health":
+        async with open_store(url) as store:
+            with Bar("examining") as bar:
+                return await examine(store, repair=repair, full=full, progress=bar)
+
+    health = asyncio.run(work())
+    if as_json:
+        print_json(health.to_json())
+    else:
+        for check in health.checks:
+            _print_check(check)
+        _print_end(health, full=full)
+    ctx.exit(0 if health.healthy else 1)
+
+
+def _print_check(check: "CheckResult") -> None:
+    told = [
+        f"{count:,} {name if count != 1 else name.removesuffix('s')}"
+        for count, name in ((check.problems, "problems"), (check.notices, "notices"))
+        if count
+    ]
+    if check.repaired:
+        told.append(f"{check.repaired:,} repaired")
+    mark, colour = ("!", "red") if check.problems else ("·", "yellow") if check.notices else ("✓", "green")
+    said = f": {', '.join(told)}" if told else ""
+    click.echo(f"{click.style(mark, fg=colour)} {check.title}{said}")
+    for finding in check.findings[:SHOWN]:
+        _print_finding(finding)
+    count = check.problems + check.notices
+    if count > SHOWN:
+        click.echo(f"    … and {count - SHOWN:,} more")
+
+
+def _print_finding(finding: "Finding") -> None:
+    where = f"  ({finding.where})" if finding.where else ""
+    click.echo(f"    {finding.what}{where}")
+    if finding.hint:
+        click.echo(f"      → {finding.hint}")
+
+
+def _print_end(health: "Health", *, full: bool) -> None:
+    problems = sum(check.problems for check in health.checks)
+    repaired = f"; {health.repaired:,} repaired" if health.repaired else ""
+    if problems:
+        click.echo(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")
+    else:
+        sample = "" if full else "; --full looks at more than a sample"
+        click.echo(f"\nThe store is healthy{repaired}{sample}.")

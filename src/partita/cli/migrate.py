@@ -1,0 +1,127 @@
+"""`partita migrate`: stored messages of an older form, brought to today's."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import print_json
+from .progress import Bar
+
+if TYPE_CHECKING:  # the store is loaded when a command needs it
+    from partita.store.data.report import MigrationReport, Place
+
+SHOWN = 10
+WIDTH = 100
+
+
+@click.command(
+    short_help="Bring stored messages to today's form.",
+    epilog="""\b
+Examples:
+  partita migrate --dry-run                  what would be done, with examples
+  partita migrate                            do it; it may be stopped and run again at any time
+  partita migrate --only network-strings     one migration alone
+  partita migrate --rate 500                 at most 500 messages a second, beside other work
+  partita migrate --list                     every migration, and how far it has come
+""",
+)
+@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be done.")
+@click.option("--only", metavar="NAME", multiple=True, help="Only this migration; may be given again.")
+@click.option("--again", is_flag=True, help="Look at messages that were looked at before, too.")
+@click.option(
+    "--batch-size", type=click.IntRange(min=1), default=200, show_default=True, help="Messages a transaction."
+)
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second, at most.")
+@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
+@click.option("--list", "only_list", is_flag=True, help="List the migrations and how far they have come.")
+@click.pass_context
+def migrate(
+    ctx: click.Context,
+    *,
+    url: str | None,
+    dry_run: bool,
+    only: Sequence[str],
+    again: bool,
+    batch_size: int,
+    rate: float | None,
+    as_json: bool,
+    only_list: bool,
+) -> None:
+    """Bring stored messages of an older form to today's.
+
+    Plain text in the place of messages, parts of version 4, results of networks in strings. Each batch is one
+    transaction, everything is read again afterwards, and a message that cannot be changed stays as it is.
+
+    Exit code: 0 when all went well, 1 when some message could not be changed.
+    """
+    from partita.store.data.runner import list_migrations
+    from partita.store.data.runner import migrate as run
+    from partita.store.opening import open_store
+
+    async def work() -> "list[MigrationReport]":
+        async with open_store(url) as store:
+            if only_list:
+                return await list_migrations(store)
+            with Bar("looking at messages") as bar:
+                return await run(
+                    store,
+                    only or None,
+                    dry_run=dry_run,
+                    batch_size=batch_size,
+                    per_second=rate,
+                    again=again,
+                    progress=bar,
+                )
+
+    reports = asyncio.run(work())
+    if as_json:
+        import msgspec
+
+        print_json(msgspec.to_builtins(reports))
+    else:
+        _print_table(reports)
+        for report in reports if not only_list else ():
+            _print_details(report)
+    ctx.exit(0 if only_list or all(report.ok for report in reports) else 1)
+
+
+def _print_table(reports: "Sequence[MigrationReport]") -> None:
+    changed = "would change" if any(report.dry_run for report in reports) else "changed"
+    click.echo(f"{'migration':20}{'state':9}{'seen':>10}{changed:>14}{'failed':>9}{'verified':>10}  what")
+    for report in reports:
+        numbers = f"{report.seen:>10,}{report.changed:>14,}{report.failed:>9,}{report.verified:>10,}"
+        click.echo(f"{report.name:20}{report.state:9}{numbers}  {report.title}")
+
+
+def _print_details(report: "MigrationReport") -> None:
+    threads = len(report.threads) + (1 if report.elsewhere else 0)
+    if report.changed:
+        more = " and more" if report.elsewhere else ""
+        click.echo(f"\n{report.name}: {report.changed:,} messages in {threads:,} threads{more}")
+        for what, count in report.done.items():
+            click.echo(f"  {count:>8,}  {what}")
+    for example in report.examples if report.dry_run else ():
+        click.echo(f"  {example.thread_id} / {example.message_id}")
+        click.echo(f"    before  {_short(example.before)}")
+        click.echo(f"    after   {_short(example.after)}")
+    _print_places("lost on the way", report.lost, report.losses)
+    _print_places("could not be changed, and are as they were", report.failed, report.failures)
+    _print_places("are wrong after all", report.wrong, report.faults)
+
+
+def _print_places(title: str, count: int, places: "Sequence[Place]") -> None:
+    if not count:
+        return
+    click.echo(f"\n  {count:,} {title}:")
+    for place in places[:SHOWN]:
+        click.echo(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
+    if count > SHOWN:
+        click.echo(f"    … and {count - SHOWN:,} more; --json names more of them")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"

@@ -1,0 +1,1 @@
+"""Rows of other systems, straight from their databases or dumps, into the store."""

@@ -1,0 +1,255 @@
+"""Dumps: JSON, JSON lines, CSV with a header; one file, or a folder of them named after their tables.
+
+The rows go to a temporary database first, to be sorted there: a dump may be larger than the memory. (A file
+that is one JSON document is read whole.)
+"""
+
+import asyncio
+import csv
+import sqlite3
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from partita.errors import DecodeError, StoreError
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+
+from .foreign import instant
+from .report import Failure
+from .source import Keyed, Stored, some
+from .system import System, Table, spelt
+
+ENDINGS: Final = (".json", ".jsonl", ".ndjson", ".csv")
+AT_ONCE: Final = 500
+LONGEST_FIELD: Final = 1 << 30
+CSV_HINT: Final = "write it by: \\copy TABLE TO FILE WITH (FORMAT csv, HEADER)"
+
+MAKE: Final = (
+    "CREATE TABLE dumped (number INTEGER PRIMARY KEY, place TEXT, key BLOB, moment INTEGER, tie, row TEXT)"
+)
+ADD: Final = "INSERT INTO dumped (place, key, moment, tie, row) VALUES (?, ?, ?, ?, ?)"
+ORDERED: Final = "SELECT number FROM dumped WHERE place = ? ORDER BY key, moment, tie, number"
+READ: Final = "SELECT key, row FROM dumped WHERE number = ?"
+
+
+class Dumped(NamedTuple):
+    """A row of a dump: of which table, if that is known, and where it stands."""
+
+    table: str | None
+    row: Json
+    where: str
+
+
+class DumpSource:
+    """The tables of a dump."""
+
+    def __init__(self, path: Path, system: System) -> None:
+        self.where = str(path)
+        self._path = path
+        self._tables = known_tables(system)
+        self._columns: dict[str, dict[str, None]] = {}
+        self._others: dict[str, None] = {}  # names that are no table of the system
+        self._problems: list[Failure] = []
+        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+
+    async def tables(self) -> Sequence[Stored]:
+        """The tables that rows were found of, and the names of the others."""
+        if not self._columns:
+            await asyncio.to_thread(self._fill)
+        found = [Stored(name, tuple(columns)) for name, columns in self._columns.items()]
+        return [*found, *(Stored(name, ()) for name in self._others)]
+
+    async def count(self, stored: Stored) -> int:
+        """How many rows a table has."""
+        query = "SELECT count(*) FROM dumped WHERE place = ?"
+        return int(self._database.execute(query, (stored.name,)).fetchone()[0])
+
+    async def rows(self, table: Table, stored: Stored) -> AsyncGenerator[Sequence[Keyed], None]:
+        """The rows of a table, by thread and in order."""
+        rows = self._sorted(stored.name)
+        while batch := await asyncio.to_thread(some, rows):
+            yield batch
+
+    def _sorted(self, place: str) -> Iterator[Keyed]:
+        """The rows of a table. Only their numbers are sorted: whole rows would fill the memory."""
+        for (number,) in self._database.execute(ORDERED, (place,)):
+            key, row = self._database.execute(READ, (number,)).fetchone()
+            yield Keyed(key, loads(row), len(row))
+
+    def problems(self) -> Sequence[Failure]:
+        """Lines and values that are no rows."""
+        return self._problems
+
+    async def close(self) -> None:
+        """Drop the temporary database."""
+        self._database.close()
+
+    # Filling
+
+    def _fill(self) -> None:
+        self._database.execute(MAKE)
+        self._database.execute("BEGIN")
+        batch: list[tuple[object, ...]] = []
+        for dumped in self._dumped():
+            placed = self._placed(dumped)
+            if placed is not None:
+                batch.append(placed)
+            if len(batch) == AT_ONCE:
+                self._database.executemany(ADD, batch)
+                batch.clear()
+        self._database.executemany(ADD, batch)
+        self._database.execute("COMMIT")
+
+    def _dumped(self) -> Iterator[Dumped]:
+        """The rows of the file, or of the files in a folder that are named after tables."""
+        if not self._path.is_dir():
+            yield from self._rows_of(self._path, self._named(self._path))
+            return
+        for path in sorted(self._path.iterdir()):
+            table = self._named(path)
+            if path.suffix.lower() in ENDINGS and path.is_file():
+                if table is None:
+                    self._others[path.stem] = None
+                else:
+                    yield from self._rows_of(path, table)
+
+    def _named(self, path: Path) -> str | None:
+        """The table that a file is named after, whatever its schema and prefix."""
+        return table_named(path.stem, self._tables)
+
+    def _rows_of(self, path: Path, table: str | None) -> Iterator[Dumped]:
+        try:
+            if looks_like_json(path):
+                yield from self._json_rows(path, table)
+            else:
+                yield from self._csv_rows(path, table)
+        except OSError as error:
+            raise StoreError(f"the dump cannot be read: {error.strerror}", where=str(path)) from None
+
+    def _json_rows(self, path: Path, table: str | None) -> Iterator[Dumped]:
+        if _is_lines(path):
+            yield from self._json_lines(path, table)
+            return
+        try:
+            document = loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        except DecodeError as error:
+            error.where = f"{path}{f', {error.where}' if error.where else ''}"
+            raise
+        lists = document if is_object(document) and _is_by_table(document) else {"": document}
+        for name, rows in lists.items():
+            of = table_named(name, self._tables) if name else table
+            if name and of is None:
+                self._others[name] = None
+                continue
+            for number, row in enumerate(rows if is_array(rows) else [rows], 1):
+                yield Dumped(of, row, f"{name or path.name} row {number}")
+
+    def _json_lines(self, path: Path, table: str | None) -> Iterator[Dumped]:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                where = f"{path.name} line {number}"
+                if not line.strip():
+                    continue
+                try:
+                    yield Dumped(table, loads(line.removeprefix(b"\xef\xbb\xbf")), where)
+                except DecodeError as error:
+                    self._problems.append(Failure(path.name, f"line {number}", str(error)))
+
+    def _csv_rows(self, path: Path, table: str | None) -> Iterator[Dumped]:
+        """The rows of a CSV file with a header. An empty field is null: the file cannot tell."""
+        csv.field_size_limit(LONGEST_FIELD)
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            try:
+                header = next(reader, list[str]())
+                for fields in reader:
+                    where = f"line {reader.line_num}"
+                    if len(fields) == len(header):
+                        row = {name: field or None for name, field in zip(header, fields, strict=True)}
+                        yield Dumped(table, row, f"{path.name} {where}")
+                    else:
+                        what = f"{len(fields)} fields under a header of {len(header)}"
+                        self._problems.append(Failure(path.name, where, what))
+            except csv.Error as error:
+                raise StoreError(
+                    f"this is no CSV: {error}", where=f"{path} line {reader.line_num}", hint=CSV_HINT
+                ) from None
+
+    def _placed(self, dumped: Dumped) -> tuple[object, ...] | None:
+        """The row as the temporary database takes it; one of no table is a problem."""
+        row = dumped.row
+        if not is_object(row):
+            self._problems.append(Failure("?", dumped.where, f"a row is an object, found {kind_of(row)}"))
+            return None
+        name = dumped.table or self._told_by(row)
+        if name is None:
+            self._problems.append(Failure("?", dumped.where, "no table has these columns"))
+            return None
+        try:
+            written = dumps(row).decode()
+        except DecodeError as error:
+            self._problems.append(Failure(name, dumped.where, str(error)))
+            return None
+        self._columns.setdefault(name, {}).update(dict.fromkeys(row))
+        return (name, *_sort_key(row, self._tables[name]), written)
+
+    def _told_by(self, row: JsonObject) -> str | None:
+        """The table that the columns of a row give away."""
+        for name, table in self._tables.items():
+            if table.needs and all(spelt(column, row) for column in (table.key, *table.needs)):
+                return name
+        return None
+
+
+def known_tables(system: System) -> Mapping[str, Table]:
+    """Every table that a dump of a system may hold, by name."""
+    tables = {table.name: table for layout in system.layouts for table in layout.all_tables}
+    lookups = {name: Table(name, key="id") for layout in system.layouts for name in layout.lookups}
+    return {**lookups, **tables}
+
+
+def table_named(name: str, tables: Mapping[str, Table]) -> str | None:
+    """The table that is meant by a name with a schema or a prefix before it."""
+    bare = name.rpartition(".")[2]
+    found = [table for table in tables if bare == table or bare.endswith(f"_{table}")]
+    return max(found, key=len, default=None)
+
+
+def looks_like_json(path: Path) -> bool:
+    """Whether a file begins as JSON does."""
+    with path.open("rb") as file:
+        start = next((line for line in file if line.strip(b"\xef\xbb\xbf \t\r\n")), b"")
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+def _is_lines(path: Path) -> bool:
+    """Whether a file has one object a line: its first line is one, and not the last."""
+    with path.open("rb") as file:
+        lines = (line.removeprefix(b"\xef\xbb\xbf") for line in file)
+        filled = (line for line in lines if line.strip())
+        first, second = next(filled, b""), next(filled, b"")
+    try:
+        return bool(second) and is_object(loads(first))
+    except DecodeError:
+        return first.lstrip().startswith(b"{") and second.lstrip().startswith(b"{")
+
+
+def _is_by_table(document: JsonObject) -> bool:
+    return bool(document) and all(is_array(rows) for rows in document.values())
+
+
+def _sort_key(row: JsonObject, table: Table) -> tuple[bytes, int | None, int | str | None]:
+    """The thread, the moment and what decides between rows of the same one; then the order in the file."""
+    key = _get(row, table.key)
+    moments = (instant(_get(row, name)) for name in table.moments)
+    moment = next((found for found in moments if found is not None), None)
+    tie = _get(row, table.tie) if table.tie else None
+    if isinstance(tie, str) and tie.isascii() and tie.isdigit() and len(tie) < 19:
+        tie = int(tie)
+    text = "" if key is None else str(key)
+    sortable = tie if isinstance(tie, int) and abs(tie) < 1 << 63 else None if tie is None else ascii(tie)
+    return text.encode(errors="surrogatepass"), moment, sortable
+
+
+def _get(row: JsonObject, name: str) -> Json:
+    return row.get(spelt(name, row) or "")

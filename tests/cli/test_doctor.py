@@ -1,0 +1,108 @@
+"""`partita doctor`, as a person meets it."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from partita.cli.doctor import doctor
+from partita.store.opening import open_store
+from partita.store.transaction import Transaction
+from partita.types.json import loads
+from tests.store.examples import ask, worked
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    path = str(tmp_path / "store.db")
+
+    async def fill() -> None:
+        async with open_store(path) as opened:
+            await opened.create_thread("t1")
+            await opened.save_messages([ask("m1"), worked("m2")], thread_id="t1")
+
+    asyncio.run(fill())
+    return path
+
+
+def damage(path: str, *statements: str) -> None:
+    async def work() -> None:
+        async with open_store(path) as opened:
+            for statement in statements:
+                await opened.write(_execute, statement)
+
+    asyncio.run(work())
+
+
+def _execute(tx: Transaction, statement: str) -> None:
+    tx.sql(statement)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(doctor, list(arguments))
+
+
+def test_a_healthy_store(store: str) -> None:
+    result = run("--store", store)
+    assert result.exit_code == 0, result.output
+    assert "The store is healthy" in result.stdout
+    assert all(line.startswith("✓") for line in result.stdout.splitlines()[:-2])
+
+
+def test_what_is_wrong_is_told_with_ids_and_what_to_do(store: str) -> None:
+    damage(
+        store, "UPDATE threads SET message_count = 7", "UPDATE messages SET role = 'ghost' WHERE id = 'm1'"
+    )
+    result = run("--store", store)
+    assert result.exit_code == 1
+    assert "! Threads count right: 1 problem" in result.stdout
+    assert "(thread t1, message m1)" in result.stdout
+    assert "→ --repair" in result.stdout
+    assert "2 problems" in result.stdout
+
+
+def test_repair_mends_what_it_can(store: str) -> None:
+    damage(store, "UPDATE threads SET message_count = 7", "DELETE FROM parts")
+    result = run("--store", store, "--repair")
+    assert result.exit_code == 0, result.output
+    assert "✓ Threads count right: 1 repaired" in result.stdout
+    assert run("--store", store, "--full").exit_code == 0
+
+
+def test_what_cannot_be_repaired_is_still_wrong(store: str) -> None:
+    damage(store, "UPDATE messages SET role = 'ghost' WHERE id = 'm1'")
+    assert run("--store", store, "--repair").exit_code == 1
+
+
+def test_no_more_than_ten_findings_are_shown(store: str) -> None:
+    async def more() -> None:
+        async with open_store(store) as opened:
+            await opened.save_messages([ask(f"x{number}") for number in range(30)], thread_id="t1")
+
+    asyncio.run(more())
+    damage(store, "UPDATE messages SET role = 'ghost'")
+    result = run("--store", store)
+    assert result.stdout.count("its role is") == 10
+    assert "… and 22 more" in result.stdout
+
+
+def test_json_for_programs(store: str) -> None:
+    damage(store, "UPDATE threads SET message_count = 7")
+    result = run("--store", store, "--json")
+    health = loads(result.stdout_bytes)
+    assert (result.exit_code, health["healthy"]) == (1, False)
+    (finding,) = next(check for check in health["checks"] if check["name"] == "counters")["findings"]
+    assert (finding["thread_id"], finding["repairable"]) == ("t1", True)
+
+
+def test_help_has_examples() -> None:
+    assert "partita doctor --repair" in run("--help").stdout
+
+
+def test_the_commands_load_no_database_before_they_run() -> None:
+    code = "import sys, partita.cli.doctor, partita.cli.migrate; print('sqlalchemy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

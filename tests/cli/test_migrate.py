@@ -1,0 +1,100 @@
+"""`partita migrate`, as a person meets it."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from partita.cli.migrate import migrate
+from partita.store.opening import open_store
+from partita.types.json import loads
+from tests.store.older import network, second, with_rows
+
+ROWS: dict[str, tuple[str, str]] = {
+    "plain": ("user", "Is the library open?"),
+    "network": ("assistant", second({"type": "text", "text": network()})),
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return filled(tmp_path, ROWS)
+
+
+def filled(tmp_path: Path, rows: Mapping[str, tuple[str, str]]) -> str:
+    path = str(tmp_path / "store.db")
+
+    async def fill() -> None:
+        async with open_store(path) as opened:
+            await with_rows(opened, rows)
+
+    asyncio.run(fill())
+    return path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(migrate, list(arguments))
+
+
+def test_a_dry_run_shows_what_would_be_done(store: str) -> None:
+    for _ in range(2):  # and nothing is done
+        result = run("--store", store, "--dry-run")
+        assert result.exit_code == 0, result.output
+        assert "would change" in result.stdout
+        assert "before  Is the library open?" in result.stdout
+        assert """after   {"parts":[{"type":"text","text":"Is the library open?"}]""" in result.stdout
+
+
+def test_a_run_tells_what_it_did(store: str) -> None:
+    result = run("--store", store)
+    assert result.exit_code == 0, result.output
+    lines = {line.split()[0]: line.split()[1:6] for line in result.stdout.splitlines()[1:4]}
+    assert lines == {
+        "plain-text": ["done", "2", "1", "0", "2"],
+        "version-4-content": ["done", "2", "0", "0", "2"],
+        "network-strings": ["done", "2", "1", "0", "2"],
+    }
+    assert "before" not in result.stdout
+    assert run("--store", store, "--again").stdout.splitlines()[1].split()[3] == "0"
+
+
+def test_one_alone_and_the_list(store: str) -> None:
+    assert run("--store", store, "--only", "network-strings").exit_code == 0
+    listed = run("--store", store, "--list").stdout.splitlines()
+    assert [line.split()[:2] for line in listed[1:]] == [
+        ["plain-text", "pending"],
+        ["version-4-content", "pending"],
+        ["network-strings", "done"],
+    ]
+
+
+def test_json_for_programs(store: str) -> None:
+    reports = loads(run("--store", store, "--json").stdout_bytes)
+    assert [(report["name"], report["changed"]) for report in reports] == [
+        ("plain-text", 1),
+        ("version-4-content", 0),
+        ("network-strings", 1),
+    ]
+
+
+def test_what_fails_is_named_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    store = filled(tmp_path, {"cut": ("assistant", '{"format":2,"parts":[{')})
+    result = run("--store", store)
+    assert result.exit_code == 1
+    assert "t1 / cut: the content is damaged" in result.stdout
+
+
+def test_a_name_that_is_none_is_refused(store: str) -> None:
+    result = run("--store", store, "--only", "nonsense")
+    assert "nonsense" in str(result.exception)
+
+
+@pytest.mark.parametrize("option", ["--rate=0", "--batch-size=0"])
+def test_numbers_that_make_no_sense_are_refused(store: str, option: str) -> None:
+    assert run("--store", store, option).exit_code == 2
+
+
+def test_help_has_examples() -> None:
+    assert "partita migrate --dry-run" in run("--help").stdout

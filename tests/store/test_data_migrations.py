@@ -1,0 +1,477 @@
+"""Data migrations, on every engine: what they make of old rows, and that nothing is done twice or lost."""
+
+import asyncio
+from collections.abc import Callable
+from typing import ParamSpec
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.errors import StoreError
+from partita.store.data import batches, records
+from partita.store.data.looking import value_of
+from partita.store.data.migration import StoredRow
+from partita.store.data.report import MigrationReport
+from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
+from partita.store.data.words import lost_words
+from partita.store.older import upgraded
+from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.transaction import Transaction
+from partita.types.codec import decode_message, encode, to_json
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
+from partita.types.tools import JsonOutput
+from tests.canonical import messages as any_message
+from tests.store.examples import ask, worked
+from tests.store.older import (
+    CALL,
+    FILE,
+    REASONING,
+    SOURCE,
+    everything,
+    network,
+    second,
+    set_content,
+    with_rows,
+)
+
+P = ParamSpec("P")
+
+ROWS: dict[str, tuple[str, str]] = {
+    "plain": ("user", "Is the library open?"),
+    "number": ("user", "42"),
+    "pasted": ("user", '{"open": "on mondays"}'),
+    "string": ("assistant", '"Until six."'),
+    "parts": ("assistant", second(CALL, REASONING, SOURCE, FILE, {"type": "text", "text": "Until six."})),
+    "era": ("assistant", '{"content":"Until six.","toolInvocations":[],"annotations":["checked"]}'),
+    "core": ("assistant", '[{"type":"text","text":"Until six."}]'),
+    "network": ("assistant", second({"type": "text", "text": network()})),
+    "today": ("assistant", second({"type": "text", "text": "It is open."})),
+    "prose": ("user", second({"type": "text", "text": network()})),
+}
+NAMES = ["plain-text", "version-4-content", "network-strings"]
+CHANGED = {"plain-text": 4, "version-4-content": 3, "network-strings": 1}
+
+
+async def get(store: Store, id: str) -> Message:
+    found = await store.get_message("t1", id)
+    assert found is not None
+    return found
+
+
+def counts(reports: list[MigrationReport]) -> dict[str, tuple[int, int, int, int, int]]:
+    return {r.name: (r.seen, r.changed, r.failed, r.verified, r.wrong) for r in reports}
+
+
+async def test_all_three_bring_old_rows_to_todays_form(store: Store) -> None:
+    await with_rows(store, ROWS)
+    before = {message.id: message for message in await store.list_messages("t1")}
+    reports = await migrate(store)
+    assert counts(reports) == {name: (10, CHANGED[name], 0, 10, 0) for name in NAMES}
+    assert [report.state for report in reports] == ["done"] * 3
+    assert all(report.ok for report in reports)
+    after = {message.id: message for message in await store.list_messages("t1")}
+    for name in ("id", "seq", "parent_id", "created_at", "run_id"):
+        kept = [getattr(message, name) for message in after.values()]
+        assert kept == [getattr(message, name) for message in before.values()]
+    assert after["today"] == before["today"]
+    assert after["prose"] == before["prose"]
+
+
+async def test_plain_text_becomes_one_part_that_says_so(store: Store) -> None:
+    await with_rows(store, ROWS)
+    await migrate(store, ["plain-text"])
+    for name, words in {
+        "plain": ROWS["plain"][1],
+        "number": "42",
+        "pasted": '{"open": "on mondays"}',
+    }.items():
+        message = await get(store, name)
+        assert message.content.parts == (TextPart(words),)
+        assert message.content.metadata == {"reconstructed": True}
+    assert (await get(store, "string")).content.parts == (TextPart("Until six."),)
+
+
+async def test_a_whole_content_in_a_string_is_not_marked(store: Store) -> None:
+    await with_rows(
+        store, {"m": ("user", '"{\\"format\\":2,\\"parts\\":[{\\"type\\":\\"text\\",\\"text\\":\\"hi\\"}]}"')}
+    )
+    (report,) = await migrate(store, ["plain-text"])
+    assert report.done == {"a content out of the string it was in": 1}
+    assert await get(store, "m") == UserMessage(
+        id="m", content="hi", thread_id="t1", seq=1, created_at=(await get(store, "m")).created_at
+    )
+
+
+async def test_parts_of_version_4_become_todays(store: Store) -> None:
+    await with_rows(store, ROWS)
+    await migrate(store, ["version-4-content"])
+    call, first, second_, source, file, text = (await get(store, "parts")).content.parts
+    assert isinstance(call, ToolCallPart)
+    assert (call.id, call.name, call.input, call.output) == (
+        "k1",
+        "hours",
+        {"day": "monday"},
+        JsonOutput({"until": "18:00"}),
+    )
+    assert isinstance(first, ReasoningPart)
+    assert first.provider_metadata == {"anthropic": {"signature": "c2lnbmVk"}}
+    assert isinstance(second_, ReasoningPart)
+    assert first.text + second_.text == REASONING["reasoning"]
+    assert isinstance(source, SourceUrlPart)
+    assert isinstance(file, FilePart)
+    assert file.url == "data:image/png;base64,iVBORw0KGgo="
+    assert text == TextPart("Until six.")
+    assert (await get(store, "parts")).type == "tool"
+    era = await get(store, "era")
+    assert era.content.parts == (TextPart("Until six."),)
+    assert era.content.metadata == {"annotations": ["checked"]}
+    assert (await store.find_parts(tool="hours")).items[0].message_id == "parts"
+
+
+async def test_what_a_message_said_of_itself_stays_beside_its_content(store: Store) -> None:
+    raw = '{"id":"old-7","role":"assistant","createdAt":"2024-02-30","content":"hi","mood":"fine"}'
+    await with_rows(store, {"m": ("assistant", raw)})
+    await migrate(store, ["version-4-content"])
+    extra = (await get(store, "m")).content.extra
+    assert dict(extra or {}) == {
+        "id": "old-7",
+        "role": "assistant",
+        "createdAt": "2024-02-30",
+        "mood": "fine",
+    }
+
+
+async def test_parts_of_ours_stay_when_older_ones_beside_them_change(store: Store) -> None:
+    ours: JsonObject = {
+        "type": "tool-call",
+        "id": "c9",
+        "name": "ask",
+        "state": "input-available",
+        "input": {},
+    }
+    await with_rows(
+        store, {"m": ("assistant", second(ours, SOURCE, {"type": "data", "name": "n", "data": 1}))}
+    )
+    await migrate(store, ["version-4-content"])
+    parts = (await get(store, "m")).content.parts
+    assert [type(part).__name__ for part in parts] == ["ToolCallPart", "SourceUrlPart", "DataPart"]
+
+
+async def test_results_of_networks_become_structure(store: Store) -> None:
+    await with_rows(store, ROWS)
+    (report,) = await migrate(store, ["network-strings"])
+    assert report.done == {"a network's result of agent clerk": 1}
+    message = await get(store, "network")
+    assert isinstance(message, AssistantMessage)
+    assert message.content.network_execution is not None
+    assert message.content.network_execution.primitive_id == "clerk"
+    assert message.parts == ()
+    assert (await store.search("until six")).items[0].message_id == "network"
+
+
+async def test_a_network_in_a_field_of_its_own_becomes_structure_too(store: Store) -> None:
+    called = '"toolCalls":[{"toolCallId":"k1","toolName":"hours","args":{"day":"monday"},"result":18}]'
+    execution = network().replace('"toolCalls":[]', called)
+    raw = f'{{"format":2,"parts":[{{"type":"text","text":"Until six."}}],"networkExecution":{execution}}}'
+    await with_rows(store, {"m": ("assistant", raw)})
+    assert [report.changed for report in await migrate(store)] == [0, 1, 1]
+    message = await get(store, "m")
+    assert isinstance(message, AssistantMessage)
+    assert message.content.network_execution is not None
+    assert message.parts == (TextPart("Until six."),)
+
+
+async def test_a_network_string_in_plain_text_is_found_by_both(store: Store) -> None:
+    await with_rows(store, {"m": ("assistant", network())})
+    foretold = await migrate(store, dry_run=True)
+    reports = await migrate(store)
+    assert [r.changed for r in foretold] == [r.changed for r in reports] == [1, 0, 1]
+
+
+async def test_a_dry_run_writes_nothing_and_gives_the_same_report(store: Store) -> None:
+    await with_rows(store, ROWS)
+    await with_rows(store, {"cut": ("assistant", '{"format":2,"parts":[{"type":"te')}, "t2")
+    before = await everything(store)
+    foretold = await migrate(store, dry_run=True, batch_size=3)
+    assert await everything(store) == before
+    reports = await migrate(store, verify=False)
+    for told, real in zip(foretold, reports, strict=True):
+        assert (told.dry_run, told.state) == (True, "pending")
+        for name in (
+            "seen",
+            "changed",
+            "failed",
+            "lost",
+            "done",
+            "threads",
+            "examples",
+            "failures",
+            "losses",
+        ):
+            assert getattr(told, name) == getattr(real, name), name
+    assert foretold[0].examples[0].before == ROWS["plain"][1]
+    assert '"reconstructed":true' in foretold[0].examples[0].after
+    assert [(count.thread_id, count.changed) for count in foretold[1].threads] == [("t1", 3)]
+
+
+class KilledError(BaseException):
+    """The process is gone."""
+
+
+class Killer:
+    """Kills the third time it is called."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, *args: object) -> None:
+        self.calls += 1
+        if self.calls == 3:
+            raise KilledError
+
+    def after(self, work: Callable[P, None]) -> Callable[P, None]:
+        """A function that does its work before it kills."""
+
+        def wrapped(*args: P.args, **options: P.kwargs) -> None:
+            work(*args, **options)
+            self()
+
+        return wrapped
+
+
+@pytest.mark.parametrize("moment", ["inside a batch", "between two", "while verifying"])
+async def test_a_run_that_was_killed_goes_on_where_it_was(
+    store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    await with_rows(store, ROWS)
+    killer = Killer()
+    with monkeypatch.context() as patch:
+        if moment == "inside a batch":
+            patch.setattr(records, "write", killer.after(records.write))
+        if moment == "while verifying":
+            patch.setattr(records, "forget", killer.after(records.forget))
+        progress = killer if moment == "between two" else None
+        with pytest.raises(KilledError):
+            await migrate(store, batch_size=2, progress=progress)
+    assert (await list_migrations(store))[0].state == ("done" if moment == "while verifying" else "running")
+    again = await migrate(store, batch_size=2)
+    if moment != "while verifying":
+        assert counts(again) == {name: (10, CHANGED[name], 0, 10, 0) for name in NAMES}
+    async with open_store("memory:") as uninterrupted:
+        await with_rows(uninterrupted, ROWS)
+        await migrate(uninterrupted)
+        expected = [message.content for message in await uninterrupted.list_messages("t1")]
+    assert [message.content for message in await store.list_messages("t1")] == expected
+    assert (await everything(store))["data_migrations"] != []
+    assert all(len(row[0]) < 20 for row in (await everything(store))["data_migrations"])
+
+
+async def test_a_migration_that_is_done_looks_at_new_messages_only(store: Store) -> None:
+    await with_rows(store, ROWS)
+    await migrate(store)
+    before = await everything(store, "data_migrations")
+    assert counts(await migrate(store)) == dict.fromkeys(NAMES, (0, 0, 0, 0, 0))
+    assert counts(await migrate(store, again=True)) == dict.fromkeys(NAMES, (10, 0, 0, 10, 0))
+    assert await everything(store, "data_migrations") == before
+    await with_rows(store, {"new": ("user", "One more.")})
+    assert counts(await migrate(store))["plain-text"] == (1, 1, 0, 1, 0)
+
+
+async def test_what_fails_is_told_and_left_as_it_is(store: Store) -> None:
+    cut = '{"format":2,"parts":[{"type":"te'
+    await with_rows(store, {"cut": ("assistant", cut), **ROWS})
+    await store.write(
+        lambda tx: tx.sql("UPDATE messages SET role = ? WHERE id = ?", ("ghost", "pasted")) and None
+    )
+    reports = await migrate(store)
+    assert [(r.seen, r.failed, r.ok) for r in reports] == [(11, 1, False), (11, 2, False), (11, 1, False)]
+    assert [(f.thread_id, f.message_id) for f in reports[1].failures] == [("t1", "cut"), ("t1", "pasted")]
+    assert "damaged" in reports[1].failures[0].what
+    assert "ghost" in reports[1].failures[1].what
+    rows = (await everything(store))["messages"]
+    assert any(cut in row for row in rows)
+
+
+async def test_a_fault_in_a_migration_stops_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await with_rows(store, ROWS)
+    plain = MIGRATIONS["plain-text"]
+
+    def faulty(message: Message, row: StoredRow) -> object:
+        return 1 / 0 if row.id == "number" else plain.change(message, row)
+
+    monkeypatch.setitem(MIGRATIONS, "plain-text", type(plain)("plain-text", "", faulty))  # type: ignore[arg-type]
+    (report,) = await migrate(store, ["plain-text"])
+    assert (report.changed, report.failed) == (3, 1)
+    assert "ZeroDivisionError" in report.failures[0].what
+
+
+async def test_a_change_that_would_lose_words_is_refused(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await with_rows(store, ROWS)
+    plain = MIGRATIONS["plain-text"]
+
+    def forgetful(message: Message, row: StoredRow) -> object:
+        changed = plain.change(message, row)
+        return changed and changed._replace(message=UserMessage(id=row.id, content="?"))
+
+    monkeypatch.setitem(MIGRATIONS, "plain-text", type(plain)("plain-text", "", forgetful))  # type: ignore[arg-type]
+    (report,) = await migrate(store, ["plain-text"])
+    assert (report.changed, report.failed) == (0, 4)
+    assert "words would be lost: 'Is the library open?'" in report.failures[0].what
+    assert any(ROWS["plain"][1] in row for row in (await everything(store))["messages"])
+
+
+async def test_verification_finds_a_row_that_was_tampered_with(store: Store) -> None:
+    await with_rows(store, ROWS)
+    await migrate(store, ["plain-text"], verify=False)
+    await with_rows(store, {"new": ("user", "One more."), "other": ("user", "And one.")})
+    migration = MIGRATIONS["plain-text"]
+    await store.write(records.start, migration.name, again=False)
+    await store.write(batches.migrate_next, migration, 200, True)
+    await set_content(store, "new", second({"type": "text", "text": "One less."}))
+    await set_content(store, "other", "And one.")
+    (report,) = await migrate(store, ["plain-text"])
+    assert (report.verified, report.wrong, report.ok) == (2, 2, False)
+    assert {fault.message_id: fault.what for fault in report.faults} == {
+        "new": "what is stored is not what was written",
+        "other": "there is still something to do",
+    }
+
+
+async def test_a_message_that_someone_changed_since_is_no_fault(store: Store) -> None:
+    await with_rows(store, {"m": ("user", "Plain.")})
+    migration = MIGRATIONS["plain-text"]
+    await store.write(records.start, migration.name, again=False)
+    await store.write(batches.migrate_next, migration, 200, True)
+    await store.save_messages([ask("m", "Something else.")], thread_id="t1")
+    (report,) = await migrate(store, ["plain-text"])
+    assert (report.verified, report.wrong) == (1, 0)
+
+
+async def test_large_values_stay_where_they_are(store: Store) -> None:
+    await store.create_thread("t1")
+    output = "word " * 10_000
+    await store.save_messages([worked("m", output=output)], thread_id="t1")
+    before = await everything(store, "updated_at")
+    content = next(row for row in before["messages"] if "m" in row)[7]
+    changed = content.replace('"parts":[', f'"parts":[{second(SOURCE)[21:-2]},', 1)
+    assert changed != content
+    await set_content(store, "m", changed.replace("It is 41", "It was 41"))
+    blobs = before["blobs"]
+    moves = str((await everything(store))["messages"][0][8]).replace('["parts",1,', '["parts",2,')
+    await store.write(lambda tx: tx.sql("UPDATE messages SET blobs = ?", (moves,)) and None)
+    (report,) = await migrate(store, ["version-4-content"])
+    assert (report.changed, report.wrong) == (1, 0)
+    assert (await everything(store, "updated_at"))["blobs"] == blobs
+    source, _, call, _ = (await get(store, "m")).content.parts
+    assert isinstance(source, SourceUrlPart)
+    assert isinstance(call, ToolCallPart)
+    assert call.output is not None
+    assert call.output.value == output  # type: ignore[union-attr]
+
+
+async def test_threads_keep_their_place_in_the_list(store: Store) -> None:
+    await with_rows(store, ROWS)
+    before = await store.get_thread_by_id("t1")
+    await migrate(store)
+    assert await store.get_thread_by_id("t1") == before
+
+
+async def test_an_owner_migrates_their_own_messages_only(store: Store) -> None:
+    owners = ("", "u1", "u2")
+    for owner in owners:
+        await with_rows(store.scoped(owner), {"m": ("user", "?")})
+    for owner in owners:
+        await store.write(_set_all, f"Of {owner}.", owner)
+    (report,) = await migrate(store.scoped("u1"), ["plain-text"])
+    assert (report.seen, report.changed) == (1, 1)
+    assert (report.threads[0].resource_id, report.threads[0].thread_id) == ("u1", "t1")
+    (report,) = await migrate(store, ["plain-text"])
+    assert (report.seen, report.changed, report.wrong) == (3, 2, 0)
+    for owner in ("", "u1", "u2"):
+        assert (await get(store.scoped(owner), "m")).content.parts == (TextPart(f"Of {owner}."),)
+
+
+def _set_all(tx: Transaction, content: str, owner: str) -> None:
+    tx.sql("UPDATE messages SET content = ? WHERE owner = ?", (content, owner))
+
+
+async def test_progress_and_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    await with_rows(store, ROWS)
+    told: list[tuple[int, int]] = []
+    waits: list[float] = []
+    sleep = asyncio.sleep
+
+    async def no_sleep(seconds: float) -> None:
+        waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", no_sleep)
+    await migrate(
+        store,
+        ["plain-text"],
+        batch_size=4,
+        per_second=0.01,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told == [(4, 10), (8, 10), (10, 10)]
+    # Nobody slept in truth, so each wait is as long as all messages so far should have taken.
+    assert [round(seconds, -2) for seconds in waits] == [400, 800, 1000]
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        ({"names": ["nonsense"]}, "plain-text"),
+        ({"batch_size": 0}, "1 or more"),
+        ({"per_second": 0}, "above 0"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused(options: dict[str, object], hint: str) -> None:
+    async with open_store("memory:") as store:
+        with pytest.raises(StoreError, match=hint):
+            await migrate(store, **options)  # type: ignore[arg-type]
+
+
+async def test_migrations_can_be_listed(store: Store) -> None:
+    assert [(r.name, r.state) for r in await list_migrations(store)] == [(name, "pending") for name in NAMES]
+    await with_rows(store, ROWS)
+    await migrate(store, ["plain-text"])
+    first, *_ = await list_migrations(store)
+    assert (first.state, first.seen, first.changed) == ("done", 10, 4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(message=any_message())
+def test_messages_of_today_are_changed_at_most_once(message: Message) -> None:
+    """Nothing a migration gives is changed by it again."""
+
+    role = {"SystemMessage": "system", "UserMessage": "user", "AssistantMessage": "assistant"}.get(
+        type(message).__name__, "tool"
+    )
+    for migration in MIGRATIONS.values():
+        row = StoredRow("", "t", message.id, role, encode(message.content).decode())
+        changed = migration.change(message, row)
+        if changed is not None:
+            again = decode_message(encode(changed.message))
+            text = encode(again.content).decode()
+            assert migration.change(again, row._replace(text=text)) is None
+
+
+_texts = st.one_of(
+    st.text(), st.from_regex(r'["\[{].{0,30}'), st.sampled_from([text for _, text in ROWS.values()])
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=_texts, role=st.sampled_from(["user", "assistant", "system", "tool"]))
+def test_any_text_in_the_column_can_be_read(text: str, role: str) -> None:
+    """Whatever stands there, reading it gives a content, and what was said is in it."""
+
+    found = upgraded(role, text)
+    assert lost_words(value_of(text), to_json(found.content), found.losses) == []

@@ -1,0 +1,46 @@
+"""Which words count as lost, and which only moved."""
+
+import pytest
+
+from partita.formats.losses import Loss
+from partita.store.data.words import lost_words
+from partita.types.json import Json
+
+CASES: dict[str, tuple[Json, Json, list[str]]] = {
+    "the same": ({"text": "a"}, {"text": "a"}, []),
+    "another place": ({"text": "a", "args": {"n": 17}}, {"x": [{"y": "a"}, 17]}, []),
+    "a word gone": ({"text": "a", "more": "b"}, {"text": "a"}, ["b"]),
+    "a number gone": ({"args": {"n": 17}}, {"args": {}}, ["17"]),
+    "words of a format": ({"type": "tool-invocation", "state": "result"}, {"type": "tool-call"}, []),
+    "JSON in a text": ({"text": '{"said":["yes"]}'}, {"said": ["yes"]}, []),
+    "JSON in a text that lost something": ({"text": '{"said":["yes","no"]}'}, {"said": ["yes"]}, ["no"]),
+    "bytes that became a url": ({"data": "QUJD"}, {"url": "data:image/png;base64,QUJD"}, []),
+    "a text that repeats the parts": (
+        {"reasoning": "ab", "details": [{"text": "a"}, {"text": "b"}]},
+        {"parts": [{"type": "reasoning", "text": "a"}, {"x": "-"}, {"type": "reasoning", "text": "b"}]},
+        [],
+    ),
+    "a time written otherwise": (
+        {"createdAt": "2025-10-05T11:59:04.280Z"},
+        {"at": "2025-10-05T11:59:04.28Z"},
+        [],
+    ),
+    "another time": (
+        {"createdAt": "2025-10-05T11:59:04Z"},
+        {"at": "2025-10-05T11:59:05Z"},
+        ["2025-10-05T11:59:04+00:00"],
+    ),
+    "plain text": ("hello", {"parts": [{"type": "text", "text": "hello"}]}, []),
+    "JSON that breaks off is text": ('{"a":', {"parts": [{"value": '{"a":'}]}, []),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "lost"), CASES.values(), ids=CASES)
+def test_lost_words(before: Json, after: Json, lost: list[str]) -> None:
+    assert lost_words(before, after) == lost
+
+
+def test_a_loss_that_is_told_is_no_secret() -> None:
+    assert (
+        lost_words({"revisionId": "r7"}, {}, [Loss.of("$.revisionId", "r7", "it only helps to draw")]) == []
+    )

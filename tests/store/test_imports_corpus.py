@@ -1,0 +1,46 @@
+"""Stored messages with known answers, as rows of a table, where the folder that holds them is there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from partita.store.imports.runner import import_rows
+from partita.store.store import Store
+from partita.types.json import JsonObject, dumps, is_array, loads
+from tests.store.import_examples import make_sqlite, mastra_thread
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "mastra" / "message-list.jsonl"
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_file(), reason="the corpora are not here")
+
+
+def rows() -> Iterator[JsonObject]:
+    """Every stored message, each case a thread of its own."""
+    for case in map(loads, CORPUS.read_bytes().splitlines()):
+        stored = case["expected"].get("db")
+        for message in stored if is_array(stored) else ():
+            yield {
+                "id": f"{case['id']}/{message['id']}",
+                "thread_id": case["id"],
+                "content": dumps(message["content"]).decode(),
+                "role": message["role"],
+                "type": message.get("type"),
+                "createdAt": message["createdAt"],
+                "resourceId": "ada",
+            }
+
+
+async def test_every_stored_message_is_imported_in_order(store: Store, tmp_path: Path) -> None:
+    unique = list({row["id"]: row for row in rows()}.values())
+    threads = [mastra_thread(name) for name in dict.fromkeys(row["thread_id"] for row in unique)]
+    source = make_sqlite(tmp_path / "m.db", {"mastra_threads": threads, "mastra_messages": unique})
+    report = await import_rows(store, "mastra", str(source))
+    assert (report.failed, report.new, report.orphans) == (0, len(unique), ())
+    for thread in threads:
+        wanted = [row for row in unique if row["thread_id"] == thread["id"]]
+        page = await store.list_messages(thread["id"], limit=None, internal=None)
+        in_order = sorted(wanted, key=lambda row: row["createdAt"])  # stable: ties as inserted
+        assert [message.id for message in page.items] == [row["id"] for row in in_order]
+    again = await import_rows(store, "mastra", str(source))
+    assert (again.new, again.changed, again.unchanged) == (0, 0, len(unique))
