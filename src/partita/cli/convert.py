@@ -46,3 +46,6 @@ def convert(file: BinaryIO, source: str | None, target: str, losses: bool) -> No
         print_losses(dumped.losses)
     elif dumped.losses:
         say(f"{len(dumped.losses)} things could not be carried; --losses lists them")
+
+
+COMMAND = convert

@@ -86,3 +86,6 @@ def _print_end(health: "Health", *, full: bool) -> None:
     else:
         sample = "" if full else "; --full looks at more than a sample"
         click.echo(f"\nThe store is healthy{repaired}{sample}.")
+
+
+COMMAND = doctor

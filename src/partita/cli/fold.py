@@ -98,3 +98,6 @@ def _decoder_for(source: Source, name: str | None) -> tuple[Decoder, Iterator[Js
     if format_.decoder is None:
         raise FormatError(f"{format_.name} holds messages, not a stream", hint="use: partita convert")
     return format_.decoder(), items
+
+
+COMMAND = fold

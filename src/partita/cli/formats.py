@@ -21,3 +21,6 @@ def formats() -> None:
         ]
         alias = f"  (or: {short[name]})" if name in short else ""
         click.echo(f"{name:24} {', '.join(does):15} {format_.title}{alias}")
+
+
+COMMAND = formats

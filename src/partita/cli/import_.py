@@ -114,3 +114,6 @@ def _print_items(items: Sequence[str], count: int | None = None) -> None:
     more = (len(items) if count is None else count) - SHOWN
     if more > 0:
         click.echo(f"    … and {more:,} more; --json tells all")
+
+
+COMMAND = import_rows

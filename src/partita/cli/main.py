@@ -1,23 +1,39 @@
 """The `partita` command."""
 
 import sys
+from importlib import import_module
 
 import click
 
 from partita.errors import PartitaError
 from partita.version import __version__
 
-from .convert import convert
-from .doctor import doctor
-from .fold import fold
-from .formats import formats
-from .import_ import import_rows
-from .migrate import migrate
-from .tour import tour
+COMMANDS = {
+    "convert": "convert",
+    "doctor": "doctor",
+    "fold": "fold",
+    "formats": "formats",
+    "import": "import_",
+    "migrate": "migrate",
+    "tour": "tour",
+}
+"""The sub-commands, by the module each lives in. A module is loaded when its command is asked for."""
 
 
 class Commands(click.Group):
     """The sub-commands, with our errors told in our way: what, where, how to fix."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"partita.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = module.COMMAND
+        return command
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; a `PartitaError` is a message on stderr and exit code 1."""
@@ -44,15 +60,6 @@ def cli() -> None:
     Another system's rows:          partita import mastra.db --from mastra
     Is the archive healthy?         partita doctor
     """
-
-
-cli.add_command(fold)
-cli.add_command(convert)
-cli.add_command(formats)
-cli.add_command(import_rows)
-cli.add_command(migrate)
-cli.add_command(doctor)
-cli.add_command(tour)
 
 
 def main() -> None:

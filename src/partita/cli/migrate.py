@@ -125,3 +125,6 @@ def _print_places(title: str, count: int, places: "Sequence[Place]") -> None:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
+
+
+COMMAND = migrate

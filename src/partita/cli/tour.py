@@ -106,3 +106,6 @@ def _show_sample(console: "Console", message: AssistantMessage) -> None:
 
     sample = indented(_dump("ai-sdk-model-v7", message).payload[-1]).decode()
     console.print(Syntax(sample, "json", theme="ansi_dark", background_color="default", word_wrap=True))
+
+
+COMMAND = tour
