@@ -22,13 +22,13 @@ from .store_places import PLACES
 from .table import print_table
 
 SMALL, LARGE = 1_000, 100_000
-PER_THREAD, BATCH, ROUNDS = 250, 1_000, 60
+PER_THREAD, PIECE, BATCH, ROUNDS = 250, 50, 1_000, 60
 LONG = "t0"
 """A thread that a fifth of all messages are in."""
 
 QUESTIONS: dict[str, Callable[[Store], Awaitable[Any]]] = {
     "the last 50 messages of the longest thread": lambda s: s.list_messages(LONG, order="desc", limit=50),
-    "the last 10 messages of another thread": lambda s: s.list_messages("t1", order="desc", limit=10),
+    "the last 10 messages of another thread": lambda s: s.list_messages("t2", order="desc", limit=10),
     "the last 50 threads": lambda s: s.list_threads(),
     "a word that 20 messages hold": lambda s: s.search("lighthousekeeper"),
 }
@@ -46,7 +46,8 @@ async def fill(store: Store, count: int) -> None:
 
 def _message(number: int, count: int, threads: int) -> Message:
     message = short(number)
-    thread = LONG if number % 5 == 0 else f"t{1 + number % (threads - 1)}"
+    piece = number // PIECE
+    thread = LONG if piece % 5 == 0 else f"t{1 + piece % (threads - 1)}"
     special = number % (count // 20) == 3
     content = "Ask the lighthousekeeper." if special else message.content
     return UserMessage(id=message.id, thread_id=thread, content=content)  # type: ignore[arg-type]

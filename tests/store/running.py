@@ -7,6 +7,7 @@ from partita.store import run_log, runs, threads
 from partita.store.engine import Engine
 from partita.store.facade import Facade
 from partita.store.run_log import Appended, Batch, LogEntry, encode_entries
+from partita.store.transaction import Transaction
 from partita.types.runs import Run, RunStatus
 from partita.types.threads import Thread
 
@@ -52,6 +53,17 @@ def batch(run_id: str, entries: Sequence[LogEntry], owner: str | None = "u1") ->
 def raws(*lines: bytes) -> list[LogEntry]:
     """An entry for every line, a millisecond apart."""
     return [LogEntry(NOON + timedelta(milliseconds=number), raw=line) for number, line in enumerate(lines)]
+
+
+def log_rows(tx: Transaction) -> str:
+    """The table that holds what was added last."""
+    return "log_tail" if tx.lite else "run_log"
+
+
+async def tail_rows(store: Facade) -> int:
+    """How many rows are in the tail, swept or not; where there is none, none."""
+    count = "SELECT count(*) FROM log_tail"
+    return await store.read(lambda tx: int(tx.sql(count).scalar_one()) if tx.lite else 0)
 
 
 async def log(store: Facade, run_id: str, entries: Sequence[LogEntry]) -> int:

@@ -158,10 +158,10 @@ async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str
         await store.get_blob(blob.url)
 
 
-@pytest.mark.parametrize("url", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
-async def test_what_is_no_blob_url_is_told(store: Store, url: str) -> None:
+@pytest.mark.parametrize("given", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
+async def test_what_is_no_blob_url_is_told(store: Store, given: str) -> None:
     with pytest.raises(StoreError, match="no blob url"):
-        await store.get_blob(url)
+        await store.get_blob(given)
 
 
 async def test_a_missing_blob_leaves_its_reference(store: Store, thread: str) -> None:

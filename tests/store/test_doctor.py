@@ -53,7 +53,8 @@ def sql(*statements: str) -> Damage:
     async def damage(store: Store) -> None:
         def work(tx: Transaction) -> None:
             for statement in statements:
-                tx.sql(statement.replace("{bytes}", "BLOB" if tx.lite else "BYTEA"))
+                own = statement.replace("{bytes}", "BLOB" if tx.lite else "BYTEA")
+                tx.sql(own.replace("{log}", "log_tail" if tx.lite else "run_log"))
 
         await store.write(work)
 
@@ -208,19 +209,23 @@ UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
         "cannot be unpacked",
     ),
     "a wrong size": (sql("UPDATE blobs SET size = 3"), "blob-bytes", "says 3"),
-    "a gap in a log": (sql("DELETE FROM run_log WHERE first_seq = 3"), "log-gaps", "entries 3-4 are missing"),
-    "a log that is cut": (sql("DELETE FROM run_log WHERE first_seq = 5"), "log-ends", "ends at entry 4"),
+    "a gap in a log": (sql("DELETE FROM {log} WHERE first_seq = 3"), "log-gaps", "entries 3-4 are missing"),
+    "a log that is cut": (sql("DELETE FROM {log} WHERE first_seq = 5"), "log-ends", "ends at entry 4"),
     "entries twice": (
-        sql("UPDATE run_log SET last_seq = 4 WHERE first_seq = 1"),
+        sql("UPDATE {log} SET last_seq = 4 WHERE first_seq = 1"),
         "log-gaps",
         "entry 3 is there twice",
     ),
     "a damaged block": (
-        sql("UPDATE run_log SET data = CAST('x' AS {bytes}) WHERE first_seq = 3"),
+        sql("UPDATE {log} SET data = CAST('x' AS {bytes}) WHERE first_seq = 3"),
         "log-blocks",
         "damaged",
     ),
-    "a log without a run": (torn("DELETE FROM runs"), "orphans", "pieces of a log"),
+    "a log without a run": (
+        torn("INSERT INTO run_log VALUES ('', 'r9', 1, 1, 'plain', CAST('x' AS {bytes}))"),
+        "orphans",
+        "pieces of a log",
+    ),
 }
 
 

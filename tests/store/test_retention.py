@@ -15,7 +15,6 @@ from partita.store.retention import Retention, RetentionReport, drop_logs
 from partita.store.run_log import LogEntry
 from partita.store.saving import save
 from partita.store.tables import messages, parts
-from partita.store.tables import run_log as log_table
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
 
@@ -71,8 +70,9 @@ async def test_policy(engine: Engine, policy: Retention, dropped: list[str]) -> 
 
 
 async def left(store: Facade) -> int:
-    query = select(func.count(func.distinct(log_table.c.run_id)))
-    return int(await store.read(lambda tx: tx.run(query).scalar_one()))
+    return await store.read(
+        lambda tx: int(tx.run(select(func.count(func.distinct(run_log.every_row(tx).c.run_id)))).scalar_one())
+    )
 
 
 async def test_a_limit_says_when_there_is_more(engine: Engine) -> None:

@@ -1,23 +1,29 @@
 """Sealing: the same entries in fewer bytes, a block at a time."""
 
 import random
+from base64 import b64decode, b64encode
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
 
-from partita.errors import ConflictError, StoreError
+from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.store import log_blocks, run_log, runs, sealing
 from partita.store.compress import packed
+from partita.store.doctor.examination import examine
 from partita.store.engine import Engine
 from partita.store.facade import Facade
 from partita.store.log_blocks import BLOCK_BYTES, BLOCK_ENTRIES, Stored
+from partita.store.retention import Retention
 from partita.store.run_log import LogEntry, LogRecord
+from partita.store.store import Store
 from partita.store.tables import run_log as log_table
+from partita.store.transaction import Transaction
 from partita.types.chunks import TextDelta
 from partita.types.json import dumps
 
-from .running import NOON, Clock, log, raws, start, with_thread
+from .running import NOON, Clock, log, log_rows, raws, start, tail_rows, with_thread
 
 AGENT_LOGS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 
@@ -52,12 +58,12 @@ async def written(store: Facade, sizes: list[int], run_id: str = "r1") -> list[L
 
 
 async def rows_of(store: Facade) -> list[tuple[int, int, str]]:
-    query = select(log_table.c.first_seq, log_table.c.last_seq, log_table.c.encoding).order_by(
-        log_table.c.first_seq
-    )
-    return [
-        (row.first_seq, row.last_seq, row.encoding) for row in await store.read(lambda tx: tx.rows(query))
-    ]
+    def rows(tx: Transaction) -> list[tuple[int, int, str]]:
+        found = run_log.every_row(tx).c
+        query = select(found.first_seq, found.last_seq, found.encoding).order_by(found.first_seq)
+        return [(row.first_seq, row.last_seq, row.encoding) for row in tx.rows(query)]
+
+    return await store.read(rows)
 
 
 SIZES = {
@@ -77,6 +83,7 @@ async def test_a_sealed_log_gives_the_same_records(engine: Engine, sizes: list[i
     assert (report.entries, report.blocks) == (sum(sizes), len(rows))
     assert report.bytes_after < report.bytes_before / 5
     assert {encoding for *_, encoding in rows} == {"zstd"}
+    assert await tail_rows(store) == 0
     stored = await store.read(lambda tx: tx.run(select(func.sum(func.length(log_table.c.data)))).scalar())
     assert stored == report.bytes_after
 
@@ -137,8 +144,8 @@ async def test_a_record_takes_its_own_block_and_no_other(engine: Engine) -> None
 async def test_a_damaged_log_is_left_as_it_is(engine: Engine) -> None:
     store = await with_thread(engine)
     await written(store, [BLOCK_ENTRIES, 5, 5])
-    last = log_table.c.first_seq == BLOCK_ENTRIES + 6
-    await store.write(lambda tx: tx.run(update(log_table).where(last).values(data=b"\xc1")))
+    damage = "UPDATE {} SET data = ? WHERE first_seq = ?"
+    await store.write(lambda tx: tx.sql(damage.format(log_rows(tx)), (b"\xc1", BLOCK_ENTRIES + 6)))
     rows = await rows_of(store)
     with pytest.raises(StoreError, match="damaged"):
         await store.write(sealing.seal_run, "r1")
@@ -183,3 +190,24 @@ def test_sealed_logs_of_agents_are_smaller_than_their_file_in_one_piece(agent: s
         sealed += sum(len(log_blocks.seal(block)[1]) for block in log_blocks.blocks(entries))
     assert sealed < whole
     assert sealed < original * 0.27
+
+
+async def test_pictures_in_a_log_are_kept_once_and_go_with_it(store: Store) -> None:
+    picture = b64encode(random.Random(5).randbytes(30_000))
+    line = b'{"a":"' + picture + b'","b":"' + picture + b'"}'
+    await store.create_thread("t")
+    for id_ in ("r1", "r2"):
+        await store.open_run("t", id=id_)
+        await store.append(id_, [LogEntry(NOON, raw=line), LogEntry(NOON, raw=b"short"), LogEntry(NOON)])
+        await store.finish_run(id_)
+        assert (await store.seal_run(id_)).bytes_after < 2000
+        assert [r.raw for r in await store.read_log(id_)] == [line, b"short", None]
+    url = f"blob:sha256:{sha256(b64decode(picture)).hexdigest()}"
+    assert (await store.describe_blob(url)).size == 30_000
+    health = await examine(store, full=True)
+    assert health.healthy
+    await store.drop_logs(Retention(max_bytes=0), limit=1)
+    assert [r.raw for r in await store.read_log("r2")] == [line, b"short", None]
+    await store.delete_thread("t")
+    with pytest.raises(NotFoundError):
+        await store.describe_blob(url)

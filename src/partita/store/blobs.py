@@ -1,16 +1,16 @@
-"""Blobs: bytes by their hash, kept once for each owner, for as long as a message refers to them."""
+"""Blobs: bytes by their hash, kept once for each owner, for as long as a message or a log refers to them."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from sqlalchemy import delete, exists, select
+from sqlalchemy import ColumnElement, delete, exists, or_, select
 
 from partita.errors import NotFoundError, StoreError
 
 from .blob_moves import BLOB, REFERENCE
 from .compress import packed, unpacked
 from .owners import owner_of
-from .tables import blob_refs, blobs
+from .tables import blob_refs, blobs, run_blobs
 from .texts import storable
 from .transaction import Transaction, cut
 from .values import Blob
@@ -93,7 +93,13 @@ def read(tx: Transaction, url: str) -> bytes:
 
 
 def drop_unreferred(tx: Transaction, owner: str, hashes: Iterable[str]) -> None:
-    """Drop those of the blobs that no message refers to any more."""
+    """Drop those of the blobs that no message and no sealed log refers to any more."""
     for batch in cut(hashes):
-        referred = exists().where(blob_refs.c.owner == blobs.c.owner, blob_refs.c.hash == blobs.c.hash)
-        tx.run(delete(blobs).where(blobs.c.owner == owner, blobs.c.hash.in_(batch), ~referred))
+        tx.run(delete(blobs).where(blobs.c.owner == owner, blobs.c.hash.in_(batch), ~referred()))
+
+
+def referred() -> ColumnElement[bool]:
+    """The condition that a message or a sealed log refers to a blob."""
+    by_message = exists().where(blob_refs.c.owner == blobs.c.owner, blob_refs.c.hash == blobs.c.hash)
+    by_log = exists().where(run_blobs.c.owner == blobs.c.owner, run_blobs.c.hash == blobs.c.hash)
+    return or_(by_message, by_log)

@@ -66,6 +66,8 @@ class ArchiveStore(Facade):
 
 
 def _vacuum(connection: Connection) -> None:
-    connection.execute(text("VACUUM"))
     if connection.dialect.name == "sqlite":
+        connection.execute(text("VACUUM"))
         connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+    else:
+        connection.execute(text("VACUUM (ANALYZE)"))

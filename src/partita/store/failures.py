@@ -34,6 +34,7 @@ POSTGRES = {
     "53100": ("the server's disk is full", "free some space; what was acknowledged before is safe"),
     "53300": ("the server has no connection left", "lower pool_size, or raise max_connections"),
     "25006": ("the server can only be read", "connect to the primary, not to a replica"),
+    "57014": ("the server gave up a query", "look at its statement_timeout"),
     "42501": ("this user may not do that", "grant it the right, or connect as the owner of the tables"),
     "42P01": ("the tables are not there", "open the store once with a user who may create them"),
     "57": ("the server is shutting down or starting", "wait for it and try again"),
@@ -67,6 +68,9 @@ def explained(error: BaseException, where: str) -> StoreError:
         )
     if isinstance(cause, OverflowError) or "out of int64 range" in str(cause):
         return StoreError("a number is too large for the database", where=where, hint="use 64 bits at most")
+    if isinstance(cause, OSError) and cause.filename is not None:
+        reason = cause.strerror or type(cause).__name__
+        return UnavailableError(f"{reason}: {cause.filename}", where=where, hint=SQLITE["SQLITE_CANTOPEN"][1])
     if isinstance(cause, sqlite3.Error):
         what, hint = _by_prefix(SQLITE, sqlite_name(cause), (f"SQLite says: {cause}", ""))
         return UnavailableError(what, where=where, hint=hint)
@@ -117,8 +121,9 @@ def is_gone(error: BaseException) -> bool:
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     cause = root(error)
-    if sqlstate(cause)[:2] in ("08", "57"):
-        return True
+    state = sqlstate(cause)
+    if state[:2] in ("08", "57"):
+        return state != "57014"  # a query that took too long will do so again
     return isinstance(cause, OSError | InterfaceError) or type(cause).__name__ in (
         "InterfaceError",
         "InternalClientError",

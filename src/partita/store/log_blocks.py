@@ -6,13 +6,14 @@ An open row is a msgpack array of entries: cheap to add to. A sealed block holds
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from partita.errors import StoreError
 
 from .compress import PLAIN, ZSTD
+from .log_pictures import Cut
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -23,8 +24,8 @@ BLOCK_BYTES = 512 * 1024
 """A block is closed when it holds this much: on logs of agents 64 KiB would take a tenth more."""
 
 BLOCK_ENTRIES = 4096
-HEAD = 5
-"""How many bytes stand before the entries of a row."""
+OPEN = "open"
+"""How a row of the tail is kept: the entries of a plain row without its head, so that rows can be joined."""
 
 OPTIONS: dict[int, int] = {
     # Blocks are written once, and not while anybody waits: level 9 saves a twentieth over level 3.
@@ -33,12 +34,43 @@ OPTIONS: dict[int, int] = {
 }
 
 
+Key: TypeAlias = tuple[str, str]
+"""A run: its owner and its id."""
+
+
+class Addition:
+    """What one run gets: how many entries, in which pieces."""
+
+    __slots__ = ("count", "pieces", "size")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.size = 0
+        self.pieces: list[bytes | bytearray] = []
+
+    def add(self, count: int, data: bytes | bytearray) -> None:
+        """Put encoded entries behind those that are there."""
+        self.count += count
+        self.size += len(data)
+        self.pieces.append(data)
+
+
+class Piece(NamedTuple):
+    """A row of a log."""
+
+    first_seq: int
+    last_seq: int
+    encoding: str
+    data: bytes
+
+
 class Stored(NamedTuple):
     """An entry as it is kept: microseconds since 1970, the JSON of the chunk, the agent's own bytes."""
 
     time: int
     chunk: bytes | None
     raw: bytes | None
+    cuts: tuple[Cut, ...] = ()  # where pictures were taken out of `raw`, in a sealed block
 
     @property
     def size(self) -> int:
@@ -54,6 +86,7 @@ class _Columns(msgspec.Struct, array_like=True, frozen=True):
     raw_lengths: list[int | None]
     chunks: bytes
     raws: bytes
+    cuts: list[tuple[int, Cut]] = []  # by the place of the entry in the block
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -75,15 +108,16 @@ def row(entries: Sequence[Stored]) -> bytes:
     """The open row of entries."""
     body = bytearray(head(len(entries)))
     for entry in entries:
-        add(body, *entry)
+        add(body, *entry[:3])
     return bytes(body)
 
 
 def seal(entries: Sequence[Stored]) -> tuple[str, bytes]:
     """A block of entries and its encoding: compressed when that is smaller than the open row."""
+    columns = _columns(entries)
     plain = row(entries)
-    small = zstd.compress(_ENCODER.encode(_columns(entries)), options=OPTIONS)
-    return (ZSTD, small) if len(small) < len(plain) else (PLAIN, plain)
+    small = zstd.compress(_ENCODER.encode(columns), options=OPTIONS)
+    return (ZSTD, small) if columns.cuts or len(small) < len(plain) else (PLAIN, plain)
 
 
 def _columns(entries: Sequence[Stored]) -> _Columns:
@@ -94,6 +128,7 @@ def _columns(entries: Sequence[Stored]) -> _Columns:
         raw_lengths=[None if entry.raw is None else len(entry.raw) for entry in entries],
         chunks=b"".join(entry.chunk or b"" for entry in entries),
         raws=b"".join(entry.raw or b"" for entry in entries),
+        cuts=[(number, cut) for number, entry in enumerate(entries) for cut in entry.cuts],
     )
 
 
@@ -112,7 +147,10 @@ def _entries(columns: _Columns) -> list[Stored]:
     times = [time := time + step for step in columns.steps]
     chunks = _pieces(columns.chunks, columns.chunk_lengths)
     raws = _pieces(columns.raws, columns.raw_lengths)
-    return [Stored(*fields) for fields in zip(times, chunks, raws, strict=True)]
+    entries = [Stored(*fields) for fields in zip(times, chunks, raws, strict=True)]
+    for number, cut in columns.cuts:
+        entries[number] = entries[number]._replace(cuts=(*entries[number].cuts, cut))
+    return entries
 
 
 def _pieces(data: bytes, lengths: Iterable[int | None]) -> Iterator[bytes | None]:

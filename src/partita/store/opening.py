@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -12,7 +13,7 @@ from partita.errors import StoreError
 from .engine import Engine
 from .location import Location, locate
 from .postgres import PostgresEngine
-from .schema import HEAD, back_up, refuse_newer, revision_of, upgrade
+from .schema import NEWEST, Schema, refuse_newer, revision_of, upgrade
 from .sqlite import SqliteEngine
 from .store import Store
 
@@ -61,7 +62,9 @@ class open_store:  # noqa: N801 # called like a function; a class so that it can
         return Store(engine, clock=self._clock)
 
 
-async def open_engine(location: Location, *, pool_size: int = 10, patience: float = 30.0) -> Engine:
+async def open_engine(
+    location: Location, *, pool_size: int = 10, patience: float = 30.0, schema: Schema = NEWEST
+) -> Engine:
     """The engine of a place, its schema up to date."""
     engine: Engine
     if location.engine == "postgresql":
@@ -69,7 +72,7 @@ async def open_engine(location: Location, *, pool_size: int = 10, patience: floa
     else:
         engine = await asyncio.to_thread(SqliteEngine, location.path, patience=patience)
     try:
-        await _bring_up_to_date(engine)
+        await _bring_up_to_date(engine, schema)
     except BaseException as error:
         await engine.close()
         if isinstance(error, StoreError) and not error.where:
@@ -78,11 +81,12 @@ async def open_engine(location: Location, *, pool_size: int = 10, patience: floa
     return engine
 
 
-async def _bring_up_to_date(engine: Engine) -> None:
+async def _bring_up_to_date(engine: Engine, schema: Schema) -> None:
     revision = await engine.read(revision_of)
-    refuse_newer(revision)
-    if revision == HEAD:
-        return
-    if isinstance(engine, SqliteEngine) and engine.path is not None and revision is not None:
-        await asyncio.to_thread(back_up, engine.path, revision)
-    await engine.make(upgrade)
+    refuse_newer(revision, schema)  # before anything in it is changed
+    file = None
+    if isinstance(engine, SqliteEngine):
+        file = engine.path
+        await engine.own()
+    if revision != schema.head:
+        await engine.make(partial(upgrade, schema=schema, file=file))

@@ -59,11 +59,11 @@ class PostgresEngine:
             raise StoreError(
                 "the PostgreSQL driver is not installed", hint="pip install 'partita[postgres]'"
             ) from None
-        except (ArgumentError, ValueError) as error:
+        except (ArgumentError, ValueError):  # what it says may hold a piece of the password
             raise StoreError(
                 "the URL of the server is wrong",
                 where=self.where,
-                hint=f"postgresql://USER:PASSWORD@HOST/DATABASE ({error})",
+                hint="postgresql://USER:PASSWORD@HOST/DATABASE",
             ) from None
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -84,9 +84,14 @@ class PostgresEngine:
         result = await self._until_it_works(lambda: attempt.run(self._engine))
         self._writes += 1
         if self._writes % FORGET_EVERY == 0:
+            await self._forget()
+        return result
+
+    async def _forget(self) -> None:
+        """Remove old tokens. That it fails is nobody's loss: the write it follows is done."""
+        with suppress(*TELLABLE):
             async with self._engine.begin() as connection:
                 await connection.execute(FORGET, {"age": REMEMBERED})
-        return result
 
     async def make(self, work: Callable[[Connection], None]) -> None:
         """Do work that makes or changes the tables, in one transaction."""

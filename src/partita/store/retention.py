@@ -6,8 +6,10 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, select, update
 
+from . import blobs, log_tail
+from .run_log import every_row
 from .runs import AT_WORK
-from .tables import run_log, runs
+from .tables import run_blobs, run_log, runs
 from .timings import record_timings
 from .transaction import Transaction
 
@@ -40,7 +42,7 @@ def drop_logs(
     doomed = _doomed(tx, policy, candidates)
     if not dry_run:
         for row in doomed[:limit]:
-            _drop(Transaction(tx.connection, row.owner, tx.now), row.id)
+            _drop(Transaction(tx.connection, row.owner, tx.now), row.owner, row.id)
     return RetentionReport(
         run_ids=tuple(row.id for row in doomed[:limit]),
         entries=sum(row.last_seq for row in doomed[:limit]),
@@ -51,15 +53,16 @@ def drop_logs(
 
 def _oldest(tx: Transaction, limit: int) -> list[Row[Any]]:
     """Runs that have ended and still have a log, with its size."""
+    logs = every_row(tx)
     query = (
         select(
             runs.c.owner,
             runs.c.id,
             runs.c.last_seq,
             runs.c.finished_at,
-            func.sum(func.length(run_log.c.data)).label("size"),
+            func.sum(func.length(logs.c.data)).label("size"),
         )
-        .join(run_log, (run_log.c.owner == runs.c.owner) & (run_log.c.run_id == runs.c.id))
+        .join(logs, (logs.c.owner == runs.c.owner) & (logs.c.run_id == runs.c.id))
         .where(tx.mine(runs), runs.c.status.not_in(AT_WORK), runs.c.log_dropped_at.is_(None))
         .group_by(runs.c.owner, runs.c.id)
         .order_by(runs.c.finished_at, runs.c.id)
@@ -71,7 +74,7 @@ def _oldest(tx: Transaction, limit: int) -> list[Row[Any]]:
 def _doomed(tx: Transaction, policy: Retention, candidates: list[Row[Any]]) -> list[Row[Any]]:
     too_much = 0
     if policy.max_bytes is not None:
-        total = tx.run(select(func.sum(func.length(run_log.c.data))).where(tx.mine(run_log))).scalar() or 0
+        total = tx.run(select(func.sum(func.length(every_row(tx).c.data)))).scalar() or 0
         too_much = int(total) - policy.max_bytes
     doomed: list[Row[Any]] = []
     for row in candidates:
@@ -83,7 +86,13 @@ def _doomed(tx: Transaction, policy: Retention, candidates: list[Row[Any]]) -> l
     return doomed
 
 
-def _drop(tx: Transaction, run_id: str) -> None:
+def _drop(tx: Transaction, owner: str, run_id: str) -> None:
     record_timings(tx, run_id)
+    if tx.lite:
+        log_tail.forget(tx, (owner, run_id))
     tx.run(delete(run_log).where(tx.mine(run_log), run_log.c.run_id == run_id))
+    held = (run_blobs.c.owner == owner, run_blobs.c.run_id == run_id)
+    pictures = [row.hash for row in tx.rows(select(run_blobs.c.hash).where(*held))]
+    tx.run(delete(run_blobs).where(*held))
+    blobs.drop_unreferred(tx, owner, pictures)
     tx.run(update(runs).where(tx.mine(runs), runs.c.id == run_id).values(log_dropped_at=tx.now))

@@ -1,32 +1,30 @@
 """The log of a run: every chunk, and every byte the agent said, in order, with its time.
 
 Entries are numbered from 1, without a gap. A run at work adds rows; `sealing` makes blocks of them later.
+In SQLite the newest are in the tail (`log_tail`), behind what is here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from sqlalchemy import Row, func, select, tuple_
+from sqlalchemy import Row, Subquery, func, select, text, tuple_
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
 from partita.types.chunks import Chunk
 from partita.types.codec import decode_chunk, encode
-from partita.types.json import dumps, loads
 from partita.types.runs import RunStatus
 from partita.types.value import Value
 
-from . import log_blocks
-from .log_blocks import Stored
+from . import blobs, log_blocks, log_pictures, log_tail
+from .compress import PLAIN
+from .log_blocks import OPEN, Addition, Key, Piece, Stored
 from .postgres import CHANNEL
 from .runs import find
 from .tables import from_microseconds, run_log, runs, to_microseconds
 from .transaction import Transaction, cut
 
 ROWS_AT_ONCE = 200
-
-Key: TypeAlias = tuple[str, str]
-"""A run: its owner and its id."""
 
 
 class LogEntry(NamedTuple):
@@ -104,31 +102,16 @@ def _microseconds(time: datetime, number: int) -> int:
         ) from None
 
 
-class _Addition:
-    """What one run gets: how many entries, in which pieces."""
-
-    __slots__ = ("count", "pieces", "size")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.size = log_blocks.HEAD
-        self.pieces: list[bytes | bytearray] = [b""]  # the head of the row, once the count is known
-
-
 def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | StoreError]:
     """Add batches to the logs of many runs at once; a run that takes nothing does not stop the others."""
     keys = _keys(tx, batches)
-    additions: dict[Key, _Addition] = {}
+    additions: dict[Key, Addition] = {}
     places: list[int] = []  # of each batch: the number of its last entry among those of its run
     for key, batch in zip(keys, batches, strict=True):
-        addition = additions.setdefault(key, _Addition()) if key else _Addition()
-        addition.count += batch.entries
-        addition.size += len(batch.data)
-        addition.pieces.append(batch.data)
+        addition = additions.setdefault(key, Addition()) if key else Addition()
+        addition.add(batch.entries, batch.data)
         places.append(addition.count)
-    for addition in additions.values():
-        addition.pieces[0] = log_blocks.head(addition.count)
-    ends = (_append_lite if tx.lite else _append_postgres)(tx, additions)
+    ends = (log_tail.append if tx.lite else _append_postgres)(tx, additions)
     refused = _why(tx, [key for key in additions if key not in ends])
     results: list[Appended | StoreError] = []
     for key, batch, place in zip(keys, batches, places, strict=True):
@@ -142,10 +125,7 @@ def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | St
 def _keys(tx: Transaction, batches: Sequence[Batch]) -> list[Key | None]:
     """The run of each batch; none when it is another owner's."""
     unowned = {batch.run_id for batch in batches if batch.owner is None}
-    owners: dict[str, str] = {}
-    for ids in cut(unowned):
-        query = select(runs.c.id, runs.c.owner).where(runs.c.id.in_(ids), tx.mine(runs))
-        owners.update((row.id, row.owner) for row in tx.rows(query))
+    owners = _owners(tx, unowned)
     keys: list[Key | None] = []
     for batch in batches:
         owner = owners.get(batch.run_id) if batch.owner is None else batch.owner
@@ -154,48 +134,11 @@ def _keys(tx: Transaction, batches: Sequence[Batch]) -> list[Key | None]:
     return keys
 
 
-# Three statements that give at most one row: at every step the driver lets go of the interpreter and must
-# get it back from a busy event loop. All data comes as one blob, and each run takes its piece of it.
-MOVE_LITE = """
-UPDATE runs SET last_seq = runs.last_seq + given.count
-FROM (
-    SELECT json_extract(value, '$[0]') AS owner, json_extract(value, '$[1]') AS id,
-        json_extract(value, '$[2]') AS count
-    FROM json_each(?)
-) AS given
-WHERE runs.owner = given.owner AND runs.id = given.id AND runs.status IN ('pending', 'running')
-"""
-
-APPEND_LITE = """
-INSERT INTO run_log (owner, run_id, first_seq, last_seq, encoding, data)
-SELECT runs.owner, runs.id, runs.last_seq - json_extract(value, '$[2]') + 1, runs.last_seq, 'plain',
-    substr(?, json_extract(value, '$[3]'), json_extract(value, '$[4]'))
-FROM json_each(?) CROSS JOIN runs
-WHERE runs.owner = json_extract(value, '$[0]') AND runs.id = json_extract(value, '$[1]')
-    AND runs.status IN ('pending', 'running')
-"""
-
-ENDS_LITE = """
-SELECT json_group_array(json_array(runs.owner, runs.id, runs.last_seq))
-FROM json_each(?) CROSS JOIN runs
-WHERE runs.owner = json_extract(value, '$[0]') AND runs.id = json_extract(value, '$[1]')
-    AND runs.status IN ('pending', 'running')
-"""
-
-
-def _append_lite(tx: Transaction, additions: Mapping[Key, _Addition]) -> dict[Key, int]:
-    rows: list[tuple[str, str, int, int, int]] = []
-    pieces: list[bytes | bytearray] = []
-    start = 1
-    for key, addition in additions.items():
-        rows.append((*key, addition.count, start, addition.size))
-        pieces += addition.pieces
-        start += addition.size
-    given = dumps(rows).decode()
-    tx.sql(MOVE_LITE, (given,))
-    tx.sql(APPEND_LITE, (b"".join(pieces), given))
-    ends = loads(tx.sql(ENDS_LITE, (given,)).scalar_one())
-    return {(owner, run_id): last for owner, run_id, last in ends}
+def _owners(tx: Transaction, ids: Collection[str]) -> Mapping[str, str]:
+    if tx.lite and ids:
+        return log_tail.owners(tx, ids)
+    query = select(runs.c.id, runs.c.owner).where(tx.mine(runs))
+    return {row.id: row.owner for some in cut(ids) for row in tx.rows(query.where(runs.c.id.in_(some)))}
 
 
 # Rows are locked in order before they are changed: two writers never wait for each other in a circle.
@@ -218,12 +161,12 @@ SELECT owner, id, last_seq, pg_notify(?, id) FROM moved
 """
 
 
-def _append_postgres(tx: Transaction, additions: Mapping[Key, _Addition]) -> dict[Key, int]:
+def _append_postgres(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, int]:
     columns = (
         [owner for owner, _ in additions],
         [run_id for _, run_id in additions],
         [addition.count for addition in additions.values()],
-        [b"".join(addition.pieces) for addition in additions.values()],
+        [b"".join([log_blocks.head(addition.count), *addition.pieces]) for addition in additions.values()],
     )
     moved = tx.sql(APPEND_POSTGRES, (*columns, CHANNEL))
     return {(row.owner, row.id): row.last_seq for row in moved}
@@ -292,7 +235,7 @@ def _entries(tx: Transaction, run: Row[Any], start: int, end: int) -> Iterator[t
     seq = start
     while (before := seq) <= end:
         for row in _rows(tx, run, seq, end):
-            entries = unpacked(run.id, row)
+            entries = unpacked(tx, run.owner, run.id, row)
             if row.first_seq > seq:
                 raise _gap(run.id, seq, row.first_seq - 1)
             for entry in entries[seq - row.first_seq : end + 1 - row.first_seq]:
@@ -302,8 +245,10 @@ def _entries(tx: Transaction, run: Row[Any], start: int, end: int) -> Iterator[t
             raise _gap(run.id, seq, end)
 
 
-def _rows(tx: Transaction, run: Row[Any], start: int, end: int) -> Sequence[Row[Any]]:
+def _rows(tx: Transaction, run: Row[Any], start: int, end: int) -> Sequence[Row[Any] | Piece]:
     """The rows that hold entries from `start` to `end`: a row may begin before its entry that is wanted."""
+    if run.tail is not None and start >= run.tail_seq:
+        return log_tail.rows(tx, run, start, end)
     mine = (run_log.c.owner == run.owner, run_log.c.run_id == run.id)
     first = select(func.max(run_log.c.first_seq)).where(*mine, run_log.c.first_seq <= start).scalar_subquery()
     return tx.rows(
@@ -314,17 +259,45 @@ def _rows(tx: Transaction, run: Row[Any], start: int, end: int) -> Sequence[Row[
     )
 
 
-def unpacked(run_id: str, row: Row[Any]) -> list[Stored]:
-    """The entries of a row, as many as it says."""
+def every_row(tx: Transaction) -> Subquery:
+    """All rows of all logs that may be seen, wherever they are: what a query about logs selects from."""
+    if not tx.lite:
+        return select(run_log).where(tx.mine(run_log)).subquery()
+    rows = text(log_tail.EVERY_ROW).columns(*run_log.columns).subquery()
+    return rows if tx.owner is None else select(rows).where(rows.c.owner == tx.owner).subquery()
+
+
+def unpacked(tx: Transaction, owner: str, run_id: str, row: Row[Any] | Piece) -> list[Stored]:
+    """The entries of a row, as many as it says, their pictures in place."""
     where = f"run {run_id}, entries {row.first_seq}-{row.last_seq}"
+    count = row.last_seq - row.first_seq + 1
     try:
-        entries = log_blocks.unpack(row.encoding, row.data)
+        if row.encoding == OPEN:
+            entries = log_blocks.unpack(PLAIN, log_blocks.head(count) + row.data)
+        else:
+            entries = log_blocks.unpack(row.encoding, row.data)
     except StoreError as error:
         error.where = where
         raise
-    if len(entries) != row.last_seq - row.first_seq + 1:
+    if len(entries) != count:
         raise StoreError("a block of the log is damaged", where=where, hint="take it from a backup")
-    return entries
+    wanted = {(owner, cut.hash) for entry in entries for cut in entry.cuts}
+    if not wanted:
+        return entries
+    pictures = {digest: data for (_, digest), data in blobs.load(tx, wanted).items()}
+    if len(pictures) < len(wanted):
+        raise StoreError("a picture of the log is missing", where=where, hint="take the blob from a backup")
+    return whole(entries, pictures)
+
+
+def whole(entries: Sequence[Stored], pictures: Mapping[str, bytes]) -> list[Stored]:
+    """Entries with their pictures where they were."""
+    return [
+        entry._replace(raw=log_pictures.put_back(entry.raw or b"", entry.cuts, pictures), cuts=())
+        if entry.cuts
+        else entry
+        for entry in entries
+    ]
 
 
 def _gap(run_id: str, first: int, last: int) -> StoreError:

@@ -1,7 +1,9 @@
 """Bringing a database to the schema of this version: never back, and never without a copy."""
 
+import re
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
@@ -9,12 +11,24 @@ from sqlalchemy import Connection, inspect, text
 from partita.errors import StoreError
 from partita.version import __version__
 
-HEAD = "0001"
-"""The schema of this version. Alembic is loaded only when a database has another one."""
+from .failures import is_conflict, is_gone, root
 
-SCRIPTS = "partita.store:migrations"
 LOCK = 7_261_486_213
 """The advisory lock that servers which start at the same time take in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema to bring databases to, and where Alembic finds the way there."""
+
+    head: str
+    scripts: str
+
+
+NEWEST = Schema("0001", "partita.store:migrations")
+"""The schema of this version. Alembic is loaded only when a database has another one."""
+
+REVISION = re.compile("[0-9]{4}")
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -22,7 +36,8 @@ def revision_of(connection: Connection) -> str | None:
     tables = inspect(connection).get_table_names()
     if "alembic_version" in tables:
         revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-        return revision
+        if revision is not None and REVISION.fullmatch(revision):
+            return revision
     if tables:
         raise StoreError(
             "this database holds something else",
@@ -32,31 +47,44 @@ def revision_of(connection: Connection) -> str | None:
     return None
 
 
-def refuse_newer(revision: str | None, head: str = HEAD) -> None:
+def refuse_newer(revision: str | None, schema: Schema = NEWEST) -> None:
     """Refuse a database that a newer Partita wrote."""
-    if revision is not None and revision > head:
+    if revision is not None and revision > schema.head:
         raise StoreError(
-            f"the store has schema {revision}, and Partita {__version__} knows up to {head}",
+            f"the store has schema {revision}, and Partita {__version__} knows up to {schema.head}",
             hint="a newer Partita wrote it: upgrade with pip install -U partita",
         )
 
 
-def upgrade(connection: Connection, scripts: str = SCRIPTS, head: str = HEAD) -> None:
-    """Bring a database to the newest schema."""
+def upgrade(connection: Connection, schema: Schema = NEWEST, file: Path | None = None) -> None:
+    """Bring a database to a schema, all the way or not at all; of a file with data, a copy is made first."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-    revision = revision_of(connection)
-    refuse_newer(revision, head)
-    if revision == head:
+    revision = revision_of(connection)  # nobody else can change it now
+    refuse_newer(revision, schema)
+    if revision == schema.head:
         return
+    backup = back_up(file, revision) if file is not None and revision is not None else None
+    try:
+        _run_scripts(connection, schema)
+    except Exception as error:
+        if is_gone(error) or is_conflict(error):
+            raise  # the engine will try again
+        raise StoreError(
+            f"the schema cannot be brought from {revision or 'nothing'} to {schema.head}: {root(error)}",
+            hint="nothing was changed" + (f"; a copy from before is {backup}" if backup else ""),
+        ) from error
+
+
+def _run_scripts(connection: Connection, schema: Schema) -> None:
     from alembic import command
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", scripts)
+    config.set_main_option("script_location", schema.scripts)
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, schema.head)
 
 
 def back_up(path: Path, revision: str) -> Path:

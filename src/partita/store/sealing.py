@@ -1,16 +1,20 @@
 """Making small blocks of what a run that has ended left in its log."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import Row, delete, func, select, text, update
 
 from partita.errors import ConflictError, StoreError
 
-from . import log_blocks
-from .run_log import stored_entries
+from . import blobs, log_blocks, log_pictures, log_tail
+from .log_blocks import Stored
+from .run_log import stored_entries, whole
 from .runs import AT_WORK, find
 from .tables import run_log, runs
 from .transaction import Transaction
+
+HOLDS = "INSERT INTO run_blobs (owner, run_id, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +35,14 @@ def seal_run(tx: Transaction, run_id: str) -> SealReport:
         raise ConflictError(f"run {run_id!r} is {run.status}", hint="seal it once it has ended")
     if run.sealed or run.log_dropped_at is not None:
         return SealReport(run_id=run_id)
+    if tx.lite:
+        log_tail.settle(tx, (run.owner, run_id))
     mine = (run_log.c.owner == run.owner, run_log.c.run_id == run_id)
     before = tx.run(select(func.sum(func.length(run_log.c.data))).where(*mine)).scalar() or 0
     first, count, after = 1, 0, 0
     for entries in log_blocks.blocks(entry for _, entry in stored_entries(tx, run_id)):
         last = first + len(entries) - 1
-        encoding, data = log_blocks.seal(entries)
-        if log_blocks.unpack(encoding, data) != entries:
-            raise StoreError(
-                "a sealed block does not give back its entries", where=f"run {run_id}, entry {first}"
-            )
+        encoding, data = _sealed(tx, run, first, entries)
         # What is behind the last entry of a row that ends later is in memory: it opens the next block.
         tx.run(delete(run_log).where(*mine, run_log.c.first_seq.between(first, last)))
         tx.insert(run_log, [(run.owner, run_id, first, last, encoding, data)])
@@ -49,6 +51,31 @@ def seal_run(tx: Transaction, run_id: str) -> SealReport:
     return SealReport(
         run_id=run_id, entries=run.last_seq, blocks=count, bytes_before=int(before), bytes_after=after
     )
+
+
+def _sealed(tx: Transaction, run: Row[Any], first: int, entries: list[Stored]) -> tuple[str, bytes]:
+    """A block of entries, compared with them; pictures in it are kept as blobs."""
+    stripped = [log_pictures.take_out(entry.raw or b"") for entry in entries]
+    pictures = {digest: data for one in stripped for digest, data in one.pictures.items()}
+    lean = [
+        entry._replace(raw=one.rest, cuts=one.cuts) if one.cuts else entry
+        for entry, one in zip(entries, stripped, strict=True)
+    ]
+    encoding, data = log_blocks.seal(lean)
+    if whole(log_blocks.unpack(encoding, data), pictures) != entries:
+        raise StoreError(
+            "a sealed block does not give back its entries", where=f"run {run.id}, entry {first}"
+        )
+    _keep(tx, run, pictures)
+    return encoding, data
+
+
+def _keep(tx: Transaction, run: Row[Any], pictures: dict[str, bytes]) -> None:
+    """Keep pictures as blobs, and note that the run's log holds them."""
+    if not pictures:
+        return
+    blobs.write(tx, run.owner, [(digest, data, None) for digest, data in pictures.items()])
+    tx.many(HOLDS, [(run.owner, run.id, digest) for digest in sorted(pictures)])
 
 
 def runs_to_seal(tx: Transaction, limit: int = 100) -> list[str]:

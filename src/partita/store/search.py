@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, Table, and_, select
+from sqlalchemy import Row, Select, Table, select
 
 from partita.types.messages import Message
 from partita.types.times import Moment
@@ -144,9 +144,11 @@ def _hits(
     tx: Transaction, ranked: Sequence[tuple[bool, Match]], query: Query, wanted: SearchFilter
 ) -> tuple[Hit, ...]:
     titles = _rows(tx, select(threads), threads, [match.key for is_title, match in ranked if is_title])
-    with_title = select(messages, threads.c.title.label("thread_title")).join(
-        threads, and_(threads.c.owner == messages.c.owner, threads.c.id == messages.c.thread_id)
+    # Not a join: a server that knows little of the tables would begin with the threads.
+    title = select(threads.c.title).where(
+        threads.c.owner == messages.c.owner, threads.c.id == messages.c.thread_id
     )
+    with_title = select(messages, title.scalar_subquery().label("thread_title"))
     found = _rows(tx, with_title, messages, [match.key for is_title, match in ranked if not is_title])
     return tuple(
         _of_title(titles[match.key], match, query)

@@ -67,8 +67,15 @@ IN_PIECES = (
     "SELECT 1 FROM search AS piece WHERE piece.owner = search.owner AND piece.key = search.key"
     " AND piece.number > 0 AND piece.words @@ ?::text::tsquery"
 )
-# A plan for any query would be wrong for most: some words are in every message, some in one.
-PLAN_EACH = "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true)"
+# A plan for any query would be wrong for most: some words are in every message, some in one, and of prefixes
+# the server has no idea. So it is first asked for the keys of rare words, by the index of words and no other
+# way; with these the rest is easy. Of common words it finds enough from the newest message backwards.
+PLAN = (
+    "SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('jit', 'off', true),"
+    " set_config('enable_seqscan', ?, true), set_config('enable_indexscan', ?, true)"
+)
+RARE = 2000
+KEYS = f"SELECT key FROM search WHERE number = 0 AND words @@ ?::text::tsquery LIMIT {RARE + 1}"
 
 
 def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
@@ -163,7 +170,6 @@ def matches(
     """The newest messages, or titles, that match, with their scores."""
     text, values = _select(tx, query, wanted, titles=titles, newest=newest)
     rank = _all_of(query.wanted, "", " <-> ")
-    tx.sql(PLAN_EACH)
     rows = tx.sql(MATCHES.format(matches=text), (rank, rank, *values, limit))
     return [Match(row.key, row.owner, row.thread_id, row.score) for row in rows]
 
@@ -173,7 +179,6 @@ def threads_of_matches(
 ) -> list[tuple[str, str]]:
     """Owners and ids of the threads whose messages, or titles, match; of the newest matches only."""
     text, values = _select(tx, query, wanted, titles=titles, newest=NEWEST)
-    tx.sql(PLAN_EACH)
     rows = tx.sql(THREADS.format(matches=text), (*values, within, limit))
     return [(row.owner, row.thread_id) for row in rows]
 
@@ -186,6 +191,9 @@ def _select(
     conditions = Conditions(
         "search.number = 0 AND search.words @@ ?::text::tsquery", expression(query, weights)
     )
+    rare = _keys_of_rare_words(tx, expression(query, weights))
+    if rare is not None:
+        conditions.add("search.key = ANY(?::bigint[])", rare)
     if titles:
         conditions.add("search.key BETWEEN ? AND -1", -newest)
     elif wanted.thread_id is not None:
@@ -201,6 +209,14 @@ def _select(
         threads=JOIN_THREADS if wanted.of_thread else "", conditions=conditions
     )
     return text, conditions.values
+
+
+def _keys_of_rare_words(tx: Transaction, wanted: str) -> list[int] | None:
+    """The keys of all that match, unless they are many."""
+    tx.sql(PLAN, ("off", "off"))
+    keys = [row.key for row in tx.sql(KEYS, (wanted,))]
+    tx.sql(PLAN, ("on", "on"))
+    return keys if len(keys) <= RARE else None
 
 
 def expression(query: Query, weights: str) -> str:

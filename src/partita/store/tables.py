@@ -146,6 +146,9 @@ runs = Table(
     Column("lease_owner", Text),
     Column("lease_expires_at", Instant),
     Column("last_seq", BigInteger),
+    Column("tail", BigInteger),  # SQLite: the newest row of its log in `log_tail`,
+    Column("tail_seq", BigInteger),  # the first entry that is there and not in `run_log`,
+    Column("tail_rows", Integer),  # and how many rows of `log_tail` that makes
     Column("sealed", Boolean),
     Column("log_dropped_at", Instant),
     Column("created_at", Instant),
@@ -181,6 +184,14 @@ blob_refs = Table(
     metadata,
     Column("owner", Text),
     Column("message", BigInteger),
+    Column("hash", Text),
+)
+
+run_blobs = Table(  # pictures that were taken out of a sealed log
+    "run_blobs",
+    metadata,
+    Column("owner", Text),
+    Column("run_id", Text),
     Column("hash", Text),
 )
 

@@ -15,7 +15,7 @@ from . import blobs, search
 from .cursors import time_and_id, to_cursor
 from .owners import owner_of
 from .search_text import SearchFields
-from .tables import Instant, blob_refs, messages, thread_labels, threads
+from .tables import Instant, blob_refs, messages, run_blobs, runs, thread_labels, threads
 from .texts import UNSTORABLE, required, storable
 from .transaction import Transaction, found
 from .values import Order, Page, ThreadFilter
@@ -231,21 +231,24 @@ def delete_thread(tx: Transaction, thread_id: str) -> bool:
         return False
     mine = and_(messages.c.owner == row.owner, messages.c.thread_id == row.id)
     keys = [key for (key,) in tx.rows(select(messages.c.key).where(mine))]
-    referred = [
-        digest
-        for (digest,) in tx.rows(
-            select(blob_refs.c.hash)
-            .distinct()
-            .join(
-                messages, and_(messages.c.owner == blob_refs.c.owner, messages.c.key == blob_refs.c.message)
-            )
-            .where(mine)
-        )
-    ]
+    held = _held_blobs(tx, row)
     search.forget(tx, [(row.owner, key) for key in keys] + [(row.owner, -row.key)])
     tx.run(delete(threads).where(threads.c.owner == row.owner, threads.c.id == row.id))
-    blobs.drop_unreferred(tx, row.owner, referred)
+    blobs.drop_unreferred(tx, row.owner, held)
     return True
+
+
+def _held_blobs(tx: Transaction, thread: Row[Any]) -> set[str]:
+    """The hashes that the messages and logs of a thread refer to."""
+    of_message = and_(messages.c.owner == blob_refs.c.owner, messages.c.key == blob_refs.c.message)
+    of_run = and_(runs.c.owner == run_blobs.c.owner, runs.c.id == run_blobs.c.run_id)
+    by_messages = select(blob_refs.c.hash).join(messages, of_message)
+    by_logs = select(run_blobs.c.hash).join(runs, of_run)
+    rows = [
+        *tx.rows(by_messages.where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id)),
+        *tx.rows(by_logs.where(runs.c.owner == thread.owner, runs.c.thread_id == thread.id)),
+    ]
+    return {row.hash for row in rows}
 
 
 def count(tx: Transaction) -> int:

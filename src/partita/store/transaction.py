@@ -28,7 +28,7 @@ from partita.types.json import dumps
 
 from .tables import to_microseconds
 
-POSTGRES = postgresql.dialect()
+POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy gives it no types
 
 AT_ONCE = 500
 """How many values one `IN (…)` takes: SQLite of old allows 999 parameters."""

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from hashlib import sha256
 
-from sqlalchemy import delete, exists, select, tuple_
+from sqlalchemy import delete, select, tuple_
 
 from partita.errors import StoreError
 from partita.store import blobs
@@ -91,12 +91,12 @@ def _damage(digest: str, size: int, encoding: str, data: bytes) -> str:
 def find_unreferred(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Blobs that no message refers to. A young one may be waiting for its message."""
     keys = (blob_table.c.owner, blob_table.c.hash)
-    referred = exists().where(blob_refs.c.owner == blob_table.c.owner, blob_refs.c.hash == blob_table.c.hash)
-    query = select(*keys, blob_table.c.size, blob_table.c.created_at).where(tx.mine(blob_table), ~referred)
+    query = select(*keys, blob_table.c.size, blob_table.c.created_at)
+    query = query.where(tx.mine(blob_table), ~blobs.referred())
     rows, more = page(tx, query, keys, after)
     findings = [
         Finding(
-            what=f"blob {row.hash} of {row.size:,} bytes is used by no message",
+            what=f"blob {row.hash} of {row.size:,} bytes is used by no message and no log",
             hint="--repair removes it" if row.created_at < tx.now - GRACE else "it may be waiting for one",
             severity="notice",
             repairable=row.created_at < tx.now - GRACE,

@@ -6,7 +6,7 @@ from partita.errors import StoreError
 from partita.store import run_log as log
 from partita.store import sealing
 from partita.store.runs import AT_WORK
-from partita.store.tables import run_log, runs
+from partita.store.tables import runs
 from partita.store.transaction import Transaction
 
 from .pages import page
@@ -18,19 +18,11 @@ BLOCKS = 50
 
 def find_gaps(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Rows of a log that do not begin right behind the row before them."""
-    before = func.lag(run_log.c.last_seq).over(
-        partition_by=(run_log.c.owner, run_log.c.run_id), order_by=run_log.c.first_seq
-    )
-    rows_of = (
-        select(
-            run_log.c.owner,
-            run_log.c.run_id,
-            run_log.c.first_seq,
-            (func.coalesce(before, 0) + 1).label("expected"),
-        )
-        .where(tx.mine(run_log))
-        .subquery()
-    )
+    row = log.every_row(tx).c
+    before = func.lag(row.last_seq).over(partition_by=(row.owner, row.run_id), order_by=row.first_seq)
+    rows_of = select(
+        row.owner, row.run_id, row.first_seq, (func.coalesce(before, 0) + 1).label("expected")
+    ).subquery()
     query = select(rows_of).where(rows_of.c.first_seq != rows_of.c.expected)
     rows, more = page(tx, query, (rows_of.c.owner, rows_of.c.run_id, rows_of.c.first_seq), after)
     return Found([_gap(*row) for row in rows], more)
@@ -44,9 +36,10 @@ def _gap(owner: str, run_id: str, first: int, expected: int) -> Finding:
 
 def find_wrong_ends(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Runs whose log is longer or shorter than they say."""
+    row = log.every_row(tx).c
     end = (
-        select(run_log.c.owner, run_log.c.run_id, func.max(run_log.c.last_seq).label("last"))
-        .group_by(run_log.c.owner, run_log.c.run_id)
+        select(row.owner, row.run_id, func.max(row.last_seq).label("last"))
+        .group_by(row.owner, row.run_id)
         .subquery()
     )
     last = func.coalesce(end.c.last, 0)
@@ -82,16 +75,19 @@ def find_damaged_blocks(tx: Transaction, after: Cursor, scope: Scope) -> Found:
     """Rows of logs that cannot be unpacked."""
     if not scope.full:
         return Found([])
-    keys = (run_log.c.owner, run_log.c.run_id, run_log.c.first_seq)
-    query = select(*keys, run_log.c.last_seq, run_log.c.encoding, run_log.c.data).where(tx.mine(run_log))
+    row = log.every_row(tx).c
+    keys = (row.owner, row.run_id, row.first_seq)
+    query = select(*keys, row.last_seq, row.encoding, row.data)
     rows, more = page(tx, query, keys, after, BLOCKS)
     findings: list[Finding] = []
-    for row in rows:
+    for found in rows:
         try:
-            log.unpacked(row.run_id, row)
+            log.unpacked(tx, found.owner, found.run_id, found)
         except StoreError as error:
-            what = f"{error.what}: entries {row.first_seq}-{row.last_seq}"
-            findings.append(Finding(what=what, hint=BACKUP, resource_id=row.owner or None, run_id=row.run_id))
+            what = f"{error.what}: entries {found.first_seq}-{found.last_seq}"
+            findings.append(
+                Finding(what=what, hint=BACKUP, resource_id=found.owner or None, run_id=found.run_id)
+            )
     return Found(findings, more)
 
 

@@ -1,0 +1,138 @@
+"""How small does a sealed log get? The lines of agents' logs as raw data of runs, beside `zstd -19`.
+
+    python -m benchmarks.store_size [FOLDER]     (default: a log made up here; FOLDER: all *.jsonl below it)
+
+A picture inside a line is kept as a blob, once, and shared with the message that shows it: its bytes are told
+apart from those of the log.
+"""
+
+import asyncio
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+
+from partita.store.opening import open_store
+from partita.store.run_log import LogEntry
+from partita.store.store import Store
+from partita.store.tables import blobs, run_log
+from partita.store.transaction import Transaction
+from partita.types.json import dumps
+
+from .store_messages import words
+from .table import print_table
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Sizes(NamedTuple):
+    """Bytes of the lines, of the sealed log, of the pictures in it, and of `zstd -19`."""
+
+    lines: int
+    original: int
+    sealed: int
+    pictures: int
+    rival: int
+
+
+def made_up() -> Iterator[tuple[str, bytes]]:
+    """A log in the manner of a coding agent: long records, the same keys, some output, a picture."""
+    random = Random(7)
+    records: list[bytes] = []
+    for number in range(800):
+        output = words(random, random.randrange(40, 4000))
+        record = {
+            "parent": f"{number - 1:032x}",
+            "id": f"{number:032x}",
+            "session": "5c1f7a52-6a60-4d0e-9f0e-3f6f4b1f2a11",
+            "cwd": "/home/user/projects/lighthouse",
+            "time": f"2026-01-01T10:{number // 60 % 60:02}:{number % 60:02}.{number:03}Z",
+            "message": {"role": "user", "content": [{"type": "tool_result", "content": output}]},
+            "result": {"stdout": output, "stderr": "", "interrupted": False},
+        }
+        if number % 200 == 100:
+            record["picture"] = b64encode(random.randbytes(30_000)).decode()
+        records.append(dumps(record))
+    yield "made up", b"\n".join(records) + b"\n"
+
+
+def found(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """All logs below a folder, by the folder they are in."""
+    for path in sorted(folder.rglob("*.jsonl")):
+        yield path.relative_to(folder).parts[0], path.read_bytes()
+
+
+async def sizes(store: Store, data: bytes) -> Sizes:
+    """Keep the lines of a file as the raw data of a run, seal it, and look."""
+    lines = data.splitlines(keepends=True)
+    thread = await store.create_thread()
+    run = await store.open_run(thread.id)
+    before = await store.read(_blob_bytes)
+    for start in range(0, len(lines), 100):
+        await store.append(run.id, [LogEntry(NOW, raw=line) for line in lines[start : start + 100]])
+    await store.finish_run(run.id)
+    await store.seal_run(run.id)
+    sealed = await store.read(_log_bytes, run.id)
+    assert b"".join([r.raw or b"" for r in await store.read_log(run.id)]) == data, "every byte is there"
+    pictures = await store.read(_blob_bytes) - before
+    return Sizes(len(lines), len(data), sealed, pictures, len(zstd.compress(data, 19)))
+
+
+def _log_bytes(tx: Transaction, run_id: str) -> int:
+    query = select(func.sum(func.length(run_log.c.data))).where(run_log.c.run_id == run_id)
+    return int(tx.run(query).scalar() or 0)
+
+
+def _blob_bytes(tx: Transaction) -> int:
+    return int(tx.run(select(func.sum(func.length(blobs.c.data)))).scalar() or 0)
+
+
+async def measure(logs: Iterator[tuple[str, bytes]]) -> dict[str, list[Sizes]]:
+    """The sizes of every file, by group."""
+    groups: dict[str, list[Sizes]] = {}
+    async with open_store("memory:") as store:
+        for group, data in logs:
+            if data:
+                groups.setdefault(group, []).append(await sizes(store, data))
+    return groups
+
+
+def _row(name: str, group: list[Sizes]) -> list[str]:
+    total = Sizes(*(sum(column) for column in zip(*group, strict=True)))
+    return [
+        name,
+        str(len(group)),
+        f"{total.original:,}",
+        f"{total.sealed / total.original:.1%}",
+        f"{total.pictures / total.original:.1%}",
+        f"{total.rival / total.original:.1%}",
+        f"{total.sealed / total.lines:.0f}",
+        f"{total.rival / total.lines:.0f}",
+    ]
+
+
+def main(folder: str | None = None) -> None:
+    """Measure and print."""
+    groups = asyncio.run(measure(made_up() if folder is None else found(Path(folder))))
+    rows = [_row(name, group) for name, group in groups.items()]
+    if len(groups) > 1:
+        rows.append(_row("all", [size for group in groups.values() for size in group]))
+    print_table(
+        "Sealed logs",
+        ["logs", "files", "bytes", "sealed", "pictures", "zstd -19", "bytes a line", "zstd -19 a line"],
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

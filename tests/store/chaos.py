@@ -1,0 +1,238 @@
+"""Workers that do one thing as fast as they can until they are killed, and say what was acknowledged.
+
+`python -m tests.store.chaos` reads a line of JSON for every round: which workers to start, each as work, URL
+and seed. It forks them, says their process ids, and says when they are gone. Everything is said as a line of
+JSON on standard output: what is tried before it is tried, what is acknowledged after it was.
+"""
+
+import asyncio
+import itertools
+import os
+import sys
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from importlib import import_module
+from random import Random
+from typing import TypeAlias
+
+from partita.errors import ConflictError
+from partita.store import saving
+from partita.store.data.runner import MIGRATIONS, migrate
+from partita.store.message_rows import prepare
+from partita.store.opening import open_store
+from partita.store.run_log import LogEntry
+from partita.store.store import Store
+from partita.store.transaction import Transaction
+from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.messages import Message
+from partita.types.tools import TextOutput
+from tests.store.examples import answer, ask, failed, with_output, worked
+from tests.store.older import CALL, REASONING, network, second
+
+THREADS = ("t0", "t1", "t2")
+WRITERS = 3
+"""How many tasks of a worker write at the same time."""
+
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+TODAY = "It is open."
+OLD: dict[str, tuple[str, str]] = {
+    "plain": ("user", "Is the library open?"),
+    "parts": ("assistant", second(CALL, REASONING, {"type": "text", "text": "Until six."})),
+    "network": ("assistant", second({"type": "text", "text": network()})),
+    "today": ("assistant", second({"type": "text", "text": TODAY})),
+}
+"""Rows that wait for a migration: role and content column, by kind."""
+
+
+Tell: TypeAlias = Callable[[JsonObject], None]
+"""Takes what a worker says."""
+
+
+def say(said: JsonObject) -> None:
+    """Say something, in one piece: a line this short is never cut by a kill."""
+    os.write(1, dumps({"pid": os.getpid(), **said}) + b"\n")
+
+
+def message_of(batch: str, place: int, version: int) -> Message:
+    """The message at a place of a batch, always the same: short, with calls, with an error, or large."""
+    name, text = f"{batch}/{place}", f"{batch} {place} version {version}"
+    match Random(name).randrange(6):
+        case 0:
+            return worked(name, output=text, call=f"{name}-call")
+        case 1:
+            return failed(name, error=text)
+        case 2:
+            return with_output(name, TextOutput(text * 1000))  # a blob
+        case 3:
+            return answer(name, text)
+        case _:
+            return ask(name, text)
+
+
+def raw_of(writer: str, number: int, place: int, size: int) -> bytes:
+    """The bytes at a place of an append, always the same; the first words say which they are."""
+    name = f"{writer} {number} {place} {size} "
+    random = Random(name)
+    return name.encode() + random.randbytes(random.randrange(300))
+
+
+async def save_batches(store: Store, seed: str, tell: Tell) -> None:
+    """Save batches of messages, and some of them once more."""
+    await _with_threads(store, THREADS)
+    tell({"ready": True})
+    await asyncio.gather(*(_save_forever(store, f"{seed}.{writer}", tell) for writer in range(WRITERS)))
+
+
+async def _with_threads(store: Store, ids: Sequence[str]) -> None:
+    for name in ids:
+        with suppress(ConflictError):  # of an earlier round, or of the other worker
+            await store.create_thread(name, title=f"Thread {name}")
+
+
+async def _save_forever(store: Store, writer: str, tell: Tell) -> None:
+    random = Random(writer)
+    for number in itertools.count():
+        thread, batch, size = random.choice(THREADS), f"{writer}.{number}", random.randint(1, 5)
+        for version in range(random.choice((1, 1, 2))):
+            told: list[Json] = [thread, batch, size, version]
+            tell({"trying": told})
+            made = [message_of(batch, place, version) for place in range(size)]
+            saved = await store.save_messages(made, thread_id=thread)
+            tell({"saved": [*told, [message.seq for message in saved]]})
+
+
+async def append_to_runs(store: Store, seed: str, tell: Tell) -> None:
+    """Append to new runs, and to runs that others left open, from several tasks at once."""
+    await _with_threads(store, ("log",))
+    known = await store.list_runs(thread_id="log", status=("running",), limit=2)
+    runs = [run.id for run in known]
+    for _ in range(2):
+        run = await store.open_run("log")
+        tell({"opened": run.id})
+        runs.append(run.id)
+    tell({"ready": True})
+    await asyncio.gather(
+        *(_append_forever(store, f"{seed}.{writer}", runs, tell) for writer in range(WRITERS))
+    )
+
+
+async def _append_forever(store: Store, writer: str, runs: Sequence[str], tell: Tell) -> None:
+    random = Random(writer)
+    for number in itertools.count():
+        await _append(store, random.choice(runs), writer, number, random.randint(1, 5), tell=tell)
+
+
+async def _append(store: Store, run_id: str, writer: str, number: int, size: int, *, tell: Tell) -> None:
+    told: list[Json] = [run_id, writer, number, size]
+    tell({"trying": told})
+    entries = [LogEntry(MOMENT, raw=raw_of(writer, number, place, size)) for place in range(size)]
+    last = await store.append(run_id, entries)
+    tell({"appended": [*told, last]})
+
+
+async def seal_runs(store: Store, seed: str, tell: Tell) -> None:
+    """Open a run, fill its log, end it, seal it; first of all, seal what others left."""
+    await _with_threads(store, ("log",))
+    for report in await store.seal_runs():
+        tell({"sealed": report.run_id})
+    tell({"ready": True})
+    await asyncio.gather(*(_seal_forever(store, f"{seed}.{writer}", tell) for writer in range(WRITERS)))
+
+
+async def _seal_forever(store: Store, writer: str, tell: Tell) -> None:
+    numbers = itertools.count()
+    while True:
+        run = await store.open_run("log")
+        tell({"opened": run.id})
+        for _ in range(5):
+            await _append(store, run.id, writer, next(numbers), 8, tell=tell)
+        await store.finish_run(run.id)
+        tell({"finished": run.id})
+        await store.seal_run(run.id)
+        tell({"sealed": run.id})
+
+
+async def migrate_rows(store: Store, seed: str, tell: Tell) -> None:
+    """Bring rows to today's form that other programs wrote; then come more of them."""
+    await _with_threads(store, ("old",))
+    for number in itertools.count():
+        await write_old_rows(store, f"{seed}.{number}", 12)
+        if number == 0:
+            tell({"ready": True})
+        for name in MIGRATIONS:
+            tell({"starting": name})
+            await migrate(store, [name], batch_size=5, progress=partial(_tell_progress, tell, name))
+            tell({"migrated": [name, f"{seed}.{number}"]})
+
+
+def _tell_progress(tell: Tell, name: str, seen: int, _total: int) -> None:
+    tell({"seen": [name, seen]})
+
+
+async def write_old_rows(store: Store, prefix: str, each: int) -> None:
+    """Messages of every old kind, all in one transaction."""
+    made: list[Message] = []
+    contents: list[tuple[str, str]] = []
+    for kind, (role, content) in OLD.items():
+        for number in range(each):
+            name = f"{prefix}/{number}/{kind}"
+            made.append(ask(name, "?") if role == "user" else answer(name, TODAY))
+            contents.append((content, name))
+
+    def write(tx: Transaction) -> None:
+        saving.save(tx, [prepare(message, "old") for message in made])
+        tx.many("UPDATE messages SET content = ? WHERE id = ?", contents)
+
+    await store.write(write)
+
+
+Work: TypeAlias = Callable[[Store, str, Tell], Awaitable[None]]
+
+WORKS: dict[str, Work] = {
+    "save": save_batches,
+    "append": append_to_runs,
+    "seal": seal_runs,
+    "migrate": migrate_rows,
+}
+
+
+async def work(name: str, url: str, seed: str) -> None:
+    """Do one kind of work forever. To `open` is work, too: once, on a new place."""
+    if name == "open":
+        say({"ready": True})
+        await open_store(url)
+        say({"opened": url})
+        await asyncio.sleep(3600)
+    store = await open_store(url)
+    await WORKS[name](store, seed, say)
+
+
+def fork(name: str, url: str, seed: str) -> int:
+    """The process id of a new worker."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        asyncio.run(work(name, url, seed))
+    except BaseException:
+        say({"failed": traceback.format_exc()[-2000:]})
+    os._exit(1)
+
+
+def main() -> None:
+    """Start workers as told, round after round."""
+    import_module("alembic.command")  # now, not in every worker
+
+    for line in sys.stdin:
+        pids = [fork(*arguments) for arguments in loads(line)]
+        for pid in pids:
+            os.waitpid(pid, 0)
+        say({"gone": pids})
+
+
+if __name__ == "__main__":
+    main()

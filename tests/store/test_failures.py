@@ -1,0 +1,353 @@
+"""What goes wrong outside is told: what, where, what to do. What was acknowledged before is still there."""
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from partita.errors import StoreError, UnavailableError
+from partita.store.doctor.examination import examine
+from partita.store.failures import SQLITE, explained
+from partita.store.opening import open_store
+from partita.store.store import Store
+from tests.store.examples import ask
+from tests.store.running import raws
+
+
+async def opening(place: str | Path, *, patience: float = 0.2) -> StoreError:
+    """The error that opening a store gives."""
+    with pytest.raises(StoreError) as caught:
+        async with open_store(place, patience=patience):
+            pass
+    return caught.value
+
+
+PAGE = 4096
+
+# SQLite: the disk
+
+
+@pytest.fixture
+async def small(tmp_path: Path) -> AsyncIterator[Store]:
+    """A store whose disk is about to be full."""
+    async with open_store(tmp_path / "store.db") as store:
+        await store.create_thread("t1")
+        await store.save_messages([ask("before")], thread_id="t1")
+        await store.engine.alone(lambda connection: pages(connection, 0))  # what it has, and no page more
+        yield store
+
+
+def pages(connection: Connection, most: int) -> None:
+    """How large the file may become."""
+    connection.exec_driver_sql(f"PRAGMA max_page_count = {most or 1}")
+
+
+@pytest.mark.parametrize("writers", [1, 20])
+async def test_a_full_disk(small: Store, writers: int) -> None:
+    """Alone or committed together with others, everybody hears of the disk; later, all is well again."""
+    attempts = (small.save_messages([ask(f"m{n}", "x" * 9000)], thread_id="t1") for n in range(writers))
+    for error in await asyncio.gather(*attempts, return_exceptions=True):
+        assert isinstance(error, UnavailableError)
+        assert error.what == "the disk is full"
+        assert error.where == small.engine.where
+        assert "free some space" in error.hint
+    assert [message.id for message in await small.list_messages("t1")] == ["before"]
+    await small.engine.alone(lambda connection: pages(connection, 100_000))
+    await small.save_messages([ask("after")], thread_id="t1")
+    assert [message.id for message in await small.list_messages("t1")] == ["before", "after"]
+    assert (await examine(small, full=True)).healthy
+
+
+async def test_a_full_disk_is_told_to_those_who_append(small: Store) -> None:
+    await small.engine.alone(lambda connection: pages(connection, 100_000))
+    run = await small.open_run("t1")
+    await small.engine.alone(lambda connection: pages(connection, 0))
+    with pytest.raises(UnavailableError, match="the disk is full"):
+        await asyncio.gather(*(small.append(run.id, raws(b"x" * 9000)) for _ in range(5)))
+    await small.engine.alone(lambda connection: pages(connection, 100_000))
+    assert await small.append(run.id, raws(b"y")) == 1
+
+
+IN_A_PROCESS = """
+import asyncio, os, resource, signal, sys
+import alembic.command, platformdirs
+import sqlalchemy.dialects.sqlite
+from partita.errors import StoreError
+from partita.store.opening import open_store
+from partita.types.messages import UserMessage
+
+async def main(place, what):
+    try:
+        async with open_store(place, patience=0.2) as store:
+            print("opened")
+            if what == "limit":
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+            for number in range(200):
+                await store.save_messages([UserMessage(id=f"m{number}", content="x" * 5000)], thread_id="t1")
+    except StoreError as error:
+        print(type(error).__name__, error)
+
+if sys.argv[2] == "nobody":
+    asyncio.run(main(":memory:", ""))  # load everything while it can be read
+    os.setuid(65534)
+asyncio.run(main(sys.argv[1], sys.argv[2]))
+"""
+
+
+def in_a_process(place: Path, what: str) -> str:
+    """What a process says that opens a store and writes to it, with a limit or as nobody."""
+    result = subprocess.run(
+        [sys.executable, "-c", IN_A_PROCESS, str(place), what],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()[-1]
+
+
+async def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("t1")
+    assert in_a_process(path, "limit").startswith("UnavailableError the disk ")
+    async with open_store(path) as store:
+        assert (await examine(store, full=True)).healthy
+        await store.save_messages([ask("after")], thread_id="t1")
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that nobody may enter, too: pytest's own are ours alone."""
+    with tempfile.TemporaryDirectory(prefix="partita-") as folder:
+        path = Path(folder)
+        path.chmod(0o755)
+        yield path
+        path.chmod(0o755)
+
+
+async def made(path: Path) -> None:
+    """A store with a thread."""
+    async with open_store(path) as store:
+        await store.create_thread("t1")
+
+
+READ_ONLY = "UnavailableError the store can only be read"
+SHUT = "UnavailableError the store cannot be opened"
+RIGHTS: dict[str, tuple[int, int | None, str]] = {
+    "neither file nor folder": (0o555, 0o444, READ_ONLY),
+    "not the file": (0o777, 0o444, READ_ONLY),
+    "not the folder": (0o555, 0o666, READ_ONLY),
+    "not even read": (0o555, 0o000, "UnavailableError Permission denied: "),
+    "no file, and none can be made": (0o555, None, SHUT),
+}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
+@pytest.mark.parametrize(("folder", "file", "what"), RIGHTS.values(), ids=RIGHTS)
+async def test_what_may_not_be_written(shared: Path, folder: int, file: int | None, what: str) -> None:
+    path = shared / "store.db"
+    if file is not None:
+        await made(path)
+        path.chmod(file)
+    shared.chmod(folder)
+    said = in_a_process(path, "nobody")
+    assert said.startswith(what)
+    assert f" (at {path}); hint: " in said
+    if file is not None:
+        async with open_store(path) as store:
+            assert await store.count_threads() == 1
+            assert len(await store.list_messages("t1")) == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
+def test_a_folder_that_cannot_be_made(shared: Path) -> None:
+    said = in_a_process(shared / "new" / "store.db", "nobody")
+    assert said.startswith(
+        f"UnavailableError Permission denied: {shared}/new (at {shared}/new/store.db); hint: "
+    )
+
+
+# SQLite: the file
+
+
+async def test_a_file_that_another_process_holds(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await made(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        async with open_store(path, patience=0.2) as store:
+            other.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(UnavailableError, match="another process is holding the store") as caught:
+                await store.save_messages([ask("m1")], thread_id="t1")
+            assert caught.value.where == str(path)
+            assert await store.count_threads() == 1  # readers do not wait for a writer
+            other.execute("COMMIT")
+            await store.save_messages([ask("m1")], thread_id="t1")
+
+
+async def test_a_new_file_that_another_process_holds(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        error = await opening(path)
+        other.execute("COMMIT")
+    assert error.what == "another process is holding the store"
+    await made(path)
+
+
+NO_STORE: dict[str, bytes] = {
+    "text": b"Dear diary, today I opened a text file as a database.\n" * 100,
+    "a few words": b"Dear diary.\n",  # less than a page: SQLite would write over it
+    "a damaged head": b"SQLite format 3\x00" + b"\xff" * 8192,
+}
+
+
+@pytest.mark.parametrize("content", NO_STORE.values(), ids=NO_STORE)
+async def test_a_file_that_is_something_else(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "store.db"
+    path.write_bytes(content)
+    error = await opening(path)
+    assert isinstance(error, UnavailableError)
+    assert (error.what, error.where) == ("this file is not a store", str(path))
+    assert path.read_bytes() == content
+
+
+FOREIGN: dict[str, str] = {
+    "tables of another program": "CREATE TABLE recipes (name TEXT); INSERT INTO recipes VALUES ('soup');",
+    "another program that uses Alembic": (
+        "CREATE TABLE recipes (name TEXT);"
+        "CREATE TABLE alembic_version (version_num TEXT); INSERT INTO alembic_version VALUES ('1a2b3c4d5e6f')"
+    ),
+    "Alembic without a version": "CREATE TABLE alembic_version (version_num TEXT)",
+}
+
+
+@pytest.mark.parametrize("script", FOREIGN.values(), ids=FOREIGN)
+async def test_a_database_that_is_something_else_is_not_touched(tmp_path: Path, script: str) -> None:
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.executescript(script)
+    before = path.read_bytes()
+    error = await opening(path)
+    assert error.what == "this database holds something else"
+    assert "partita import" in error.hint
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["store.db"]
+
+
+async def test_a_folder_instead_of_a_file(tmp_path: Path) -> None:
+    error = await opening(tmp_path)
+    assert (error.what, error.where, error.hint) == ("this is a folder", str(tmp_path), "name a file in it")
+
+
+async def test_a_file_instead_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    error = await opening(tmp_path / "file" / "store.db")
+    assert isinstance(error, UnavailableError)
+    assert error.what.endswith(f": {tmp_path / 'file'}")
+
+
+async def test_a_damaged_file(tmp_path: Path) -> None:
+    """Reading what is damaged is an error; the doctor finds it and does not fall ill."""
+    path = await long_store(tmp_path)
+    content = bytearray(path.read_bytes())
+    half = len(content) // 2 // PAGE * PAGE
+    content[half : half + 50 * PAGE] = b"\xa5" * 50 * PAGE
+    path.write_bytes(content)
+    async with open_store(path) as store:
+        with pytest.raises(UnavailableError, match="the store is damaged") as caught:
+            await store.list_messages("t1", limit=None)
+        assert caught.value.where == str(path)
+        assert ".recover" in caught.value.hint
+        assert not (await examine(store, full=True)).healthy
+
+
+async def test_a_file_that_was_cut_short(tmp_path: Path) -> None:
+    path = await long_store(tmp_path)
+    path.write_bytes(path.read_bytes()[: 20 * PAGE])
+    assert (await opening(path)).what == "the store is damaged"
+
+
+async def long_store(folder: Path) -> Path:
+    """A file of many pages."""
+    path = folder / "store.db"
+    await made(path)
+    async with open_store(path) as store:
+        await store.save_messages([ask(f"m{n}", f"{n} " * 500) for n in range(400)], thread_id="t1")
+    return path
+
+
+# Any engine
+
+
+def uses(store: Store) -> list[Callable[[], Awaitable[Any]]]:
+    """Every way into the engine."""
+    return [
+        store.count_threads,
+        lambda: store.create_thread("t2"),
+        lambda: store.append("r1", raws(b"x")),
+        lambda: anext(aiter(store.follow("r1"))),
+        store.compact,
+        lambda: store.scoped("u1").count_threads(),
+    ]
+
+
+async def test_a_closed_store_says_so(url: str) -> None:
+    async with open_store(url) as store:
+        await store.create_thread("t1")
+        await store.open_run("t1", id="r1")
+    for use in uses(store):
+        with pytest.raises(StoreError, match="is closed") as caught:
+            await use()
+        assert "open " in caught.value.hint
+        assert caught.value.where
+    await store.close()  # once more does no harm
+
+
+async def test_what_cannot_be_done_in_a_transaction(store: Store) -> None:
+    await store.create_thread("t1")
+    await store.save_messages([ask("m1")], thread_id="t1")
+    await store.compact()
+    await store.save_messages([ask("m2")], thread_id="t1")
+    assert [message.seq for message in await store.list_messages("t1")] == [1, 2]
+
+
+@pytest.mark.parametrize("name", SQLITE)
+def test_what_sqlite_says_is_explained(name: str) -> None:
+    error = sqlite3.OperationalError("driver talk")
+    error.sqlite_errorname = f"{name}_OF_SOME_KIND"
+    shown = explained(error, "store.db")
+    assert (shown.what, shown.hint) == SQLITE[name]
+    assert isinstance(shown, UnavailableError)
+
+
+NO_DRIVER = """
+import asyncio, sys
+sys.modules["asyncpg"] = None
+from partita.errors import StoreError
+from partita.store.opening import open_store
+try:
+    asyncio.run(open_store("postgresql://u:p@localhost/db")._open())
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_missing_driver_says_how_to_install_it() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", NO_DRIVER], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.stderr == ""
+    assert "the PostgreSQL driver is not installed" in result.stdout
+    assert "pip install 'partita[postgres]'" in result.stdout

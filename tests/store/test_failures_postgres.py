@@ -1,0 +1,152 @@
+"""What goes wrong with a server is told: what, where, what to do, and never a password."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from partita.errors import StoreError, UnavailableError
+from partita.store.failures import POSTGRES
+from partita.store.location import Location, locate, without_password
+from partita.store.opening import open_store
+from tests.store.server import Server, running_server
+
+PASSWORD = "open" + "sesame"  # in two pieces, so that no line of this file shows it
+GUARDED = "local all guarded scram-sha-256\n"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as running:
+        yield running
+
+
+def told(error: BaseException | None) -> str:
+    """Everything an error says, and what it was raised from."""
+    return "" if error is None else f"{error!r} {error} {told(error.__cause__)} {told(error.__context__)}"
+
+
+async def opening(url: str) -> StoreError:
+    """The error that opening a store gives; it shows no password."""
+    with pytest.raises(StoreError) as caught:
+        async with open_store(url, patience=0.2):
+            pass
+    assert PASSWORD not in told(caught.value)
+    assert PASSWORD[4:] not in str(caught.value)
+    return caught.value
+
+
+async def test_who_may_come_in(server: Server) -> None:
+    """With the right password one may; the server's word on all others is passed on."""
+    rules = server.folder / "pg_hba.conf"
+    rules.write_text(GUARDED + rules.read_text())
+    engine = create_async_engine(locate(server.url).url, isolation_level="AUTOCOMMIT")
+    async with engine.connect() as connection:
+        await connection.execute(text(f"CREATE ROLE guarded LOGIN SUPERUSER PASSWORD '{PASSWORD}'"))
+        await connection.execute(text("SELECT pg_reload_conf()"))
+    await engine.dispose()
+    host = f"@/postgres?host={server.folder}"
+    async with open_store(f"postgresql://guarded:{PASSWORD}{host}") as store:
+        assert await store.count_threads() == 0
+    wrong = await opening(f"postgresql://guarded:{PASSWORD}x{host}")
+    assert isinstance(wrong, UnavailableError)
+    assert (wrong.what, wrong.where) == ("the password is wrong", f"postgresql://guarded{host}")
+    stranger = await opening(f"postgresql://stranger:{PASSWORD}{host}")
+    assert stranger.what == "the server does not let this user in"
+
+
+async def test_a_database_that_is_not_there(server: Server) -> None:
+    error = await opening(server.url.replace("/postgres?", "/nowhere?"))
+    assert isinstance(error, UnavailableError)
+    assert (error.what, error.hint) == ("there is no such database", "create it: createdb NAME")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid", "/?host=/nowhere"])
+async def test_nobody_listens(address: str) -> None:
+    error = await opening(f"postgresql://u:{PASSWORD}@{address}")
+    assert isinstance(error, UnavailableError)
+    assert error.what == "the server does not answer"
+    assert error.where.startswith("postgresql://u@")
+
+
+@pytest.mark.parametrize("code", POSTGRES)
+async def test_what_a_server_says_is_explained(postgres_url: str, code: str) -> None:
+    """By state, or by class of states; and the store goes on."""
+    state = f"{code}000"[:5]
+
+    def fail(connection: Connection) -> None:
+        connection.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'talk' USING ERRCODE = '{state}'; END $$"))
+
+    async with open_store(postgres_url, patience=0.2) as store:
+        with pytest.raises(UnavailableError) as caught:
+            await store.engine.write(fail)
+        assert (caught.value.what, caught.value.hint) == POSTGRES[code]
+        assert caught.value.where == without_password(postgres_url)
+        assert await store.count_threads() == 0
+
+
+async def test_a_database_that_is_something_else(postgres_url: str) -> None:
+    engine = create_async_engine(locate(postgres_url).url)
+    async with engine.begin() as connection:
+        await connection.execute(text("DROP SCHEMA public CASCADE"))
+        await connection.execute(text("CREATE SCHEMA public"))
+        await connection.execute(text("CREATE TABLE recipes (name TEXT)"))
+    await engine.dispose()
+    error = await opening(postgres_url)
+    assert (error.what, error.where) == ("this database holds something else", "recipes")
+
+
+BAD_URLS: dict[str, str] = {
+    "another database": f"mysql://u:{PASSWORD}@host/db",
+    "nothing before the colon": f"://u:{PASSWORD}@host/db",
+    "one slash": f"postgresql:/u:{PASSWORD}@host/db",
+    "no slash": f"postgres:u:{PASSWORD}@host/db",
+    "a file with one slash": "sqlite:/store.db",
+    "a file with two slashes": "sqlite://store.db",
+    "no file": "sqlite:///",
+    "a file with a NUL": "sqlite:///a%00b",
+    "a path with a NUL": "a\x00b",
+    "a port that is a word": f"postgresql://u:{PASSWORD}@host:port/db",
+    "a port beyond all ports": f"postgresql://u:{PASSWORD}@host:70000/db",
+    "an @ in the password": f"postgresql://u:x@{PASSWORD}@host/db",
+    "a ? in the password": f"postgresql://u:x?{PASSWORD}@host/db",
+    "an option nobody knows": f"postgresql://u:{PASSWORD}@host/db?colour=red",
+    "a number that is a word": f"postgresql://u:{PASSWORD}@host/db?port=red",
+    "half a surrogate pair": f"postgresql://u\ud800:{PASSWORD}@host/db",
+    "a NUL in a name": f"postgresql://u%00:{PASSWORD}@host/db",
+    "somebody's home": "~nobody-of-that-name/store.db",
+}
+
+
+@pytest.mark.parametrize("url", BAD_URLS.values(), ids=BAD_URLS)
+def test_bad_urls(url: str) -> None:
+    with pytest.raises(StoreError) as caught:
+        locate(url)
+    assert PASSWORD not in told(caught.value)
+    assert PASSWORD[4:] not in str(caught.value)
+    assert caught.value.hint
+
+
+GOOD_URLS: dict[str, tuple[str, str]] = {
+    "a password": (f"postgresql://u:{PASSWORD}@host:5432/db", "postgresql://u@host:5432/db"),
+    "an escaped password": (f"postgresql://u:x%40{PASSWORD}@host/db", "postgresql://u@host/db"),
+    "a slash in the password": (f"postgresql://u:x/{PASSWORD}@host/db", "postgresql://u@host/db"),
+    "a password as an option": (f"postgres://host/db?user=u&password={PASSWORD}", "postgresql://host/db"),
+    "libpq's word for TLS": ("postgresql://host/db?sslmode=require", "postgresql://host/db"),
+    "a folder for a host": ("postgresql:///db?host=/run/here", "postgresql:///db?host=/run/here"),
+    "another driver": ("postgresql+psycopg://u@host/db", "postgresql://u@host/db"),
+}
+
+
+@pytest.mark.parametrize(("url", "shown"), GOOD_URLS.values(), ids=GOOD_URLS)
+def test_good_urls_are_shown_without_a_password(url: str, shown: str) -> None:
+    location = locate(url)
+    assert location.engine == "postgresql"
+    assert without_password(location.url).replace("+asyncpg", "") == shown
+
+
+def test_options_are_said_in_the_words_of_the_driver() -> None:
+    assert locate("postgresql://host/db?sslmode=require&port=5433") == Location(
+        "postgresql", url="postgresql+asyncpg://host/db?ssl=require&port=5433"
+    )

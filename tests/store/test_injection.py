@@ -1,0 +1,374 @@
+"""Hostile text through every door: what is stored comes back equal, finds itself alone, and does no harm."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import inspect
+
+from partita.errors import PartitaError, StoreError
+from partita.store.cursors import to_cursor
+from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.store.texts import UNSTORABLE as NO_TEXT
+from partita.store.values import Source
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import TextPart
+from partita.types.threads import Thread
+from partita.types.tools import TextOutput
+from tests.store.examples import ask, worked
+from tests.store.running import raws
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+HOSTILE = (
+    *("'", '"', "`", "\\", "\\'", "';--", "/*", "*/", "--", ";"),
+    *("'; DROP TABLE threads; --", "' OR 1=1 --", '"; DELETE FROM messages; --', "x' UNION SELECT 1 --"),
+    *("%", "_", "%%", "a%b", "a_b", "a\\%b", "acb", "%s", "%(name)s", "{}", "{0}", "${x}"),
+    *("?", "??", "$1", "$$", ":name", "::text", "@x", "#", "NULL", "null", "true", "0", "1e9"),
+    *("AND", "a AND b", "a OR b", "NOT a", "NEAR(a b)", "NEAR(a b, 2)", "title:x", "{title} : x", "^a", "a*"),
+    *(
+        "a + b",
+        '"a" + "b"',
+        '"',
+        '"a',
+        "a & b",
+        "a | b",
+        "!a",
+        "a <-> b",
+        "a:*",
+        "':*",
+        "(",
+        ")",
+        "-",
+        "-a",
+        "--a",
+    ),
+    *("$", "$.a", "$[0]", "$.a[*]", "a.b", "[0]", '{"a": 1}', "#>>", "{a,b}", "a=>b"),
+    *("\n", "\r\n", "\t", " ", "  a  ", "\x1a", "\x7f", "\x1b[31m", "\ufeff", "\ufffd", "\uffff", "\u202e"),
+    *("é", "e\u0301", "É", "ß", "SS", "ı", "I", "😀", "日本語", "A", "a", "x" * 250),
+)
+UNSTORABLE = ("\x00", "a\x00b", "\x00\x00", "\ud800", "a\udfff", "\ude00\ud83d")
+"""No database holds these as text: refused, or kept inside JSON where they are escaped."""
+
+DISTINCT = tuple(dict.fromkeys(HOSTILE))
+WORST = (
+    "'; DROP TABLE threads; --",
+    '"',
+    "\\",
+    "%",
+    "_",
+    "$1",
+    "?",
+    ":x",
+    "{}",
+    "a & !b",
+    "NEAR(",
+    "$.a[0]",
+    "\n",
+    "é",
+)
+
+
+async def tables(store: Store) -> set[str]:
+    """The names of the tables that there are."""
+    return await store.read(lambda tx: set(inspect(tx.connection).get_table_names()))
+
+
+def only(found: Any) -> Any:
+    """The one thing in a page."""
+    (item,) = found
+    return item
+
+
+async def test_threads(store: Store) -> None:
+    for text in DISTINCT:
+        await store.create_thread(
+            text, title=text, agent=text, project=text, resource_id=text, metadata={text: text, "all": text}
+        )
+    assert await store.count_threads() == len(DISTINCT)
+    for text in DISTINCT:
+        thread = await store.get_thread_by_id(text)
+        assert thread is not None
+        known = (thread.id, thread.title, thread.agent, thread.project, thread.resource_id, thread.metadata)
+        assert known == (text, text, text, text, text, {text: text, "all": text})
+        filters: list[dict[str, Any]] = [
+            {"agent": text},
+            {"project": text},
+            {"resource_id": text},
+            {"metadata": {text: text}},
+            {"metadata": {"all": text}},
+        ]
+        for wanted in filters:
+            assert only(await store.list_threads(**wanted)).id == text, wanted
+        scoped = store.scoped(text)
+        assert await scoped.count_threads() == 1
+        assert (await scoped.set_title(text, f"{text}!")).title == f"{text}!"
+        assert (await scoped.update_metadata(text, {"all": None})).metadata == {text: text}
+        copy = await scoped.clone_thread(text, new_id=f"{text}2")
+        assert copy.metadata is not None
+        assert await scoped.delete_thread(copy.id)
+    assert await store.count_threads() == len(DISTINCT)
+
+
+async def test_messages_and_parts(store: Store) -> None:
+    await store.create_thread("t1")
+    made = [
+        AssistantMessage(
+            id=text,
+            content=[
+                TextPart(text=text),
+                ToolCallPart(
+                    id=text, name=text, state="output-available", input={text: text}, output=TextOutput(text)
+                ),
+            ],
+            run_id=text,
+        )
+        for text in DISTINCT
+    ]
+    await store.save_messages(made, thread_id="t1")
+    for message in made:
+        assert message.id is not None
+        stored = await store.get_message("t1", message.id)
+        assert stored is not None
+        assert (stored.id, stored.content, stored.run_id) == (message.id, message.content, message.run_id)
+        part = only(await store.find_parts(tool=message.id))
+        assert (part.message_id, part.tool_name, part.call_id) == (message.id, message.id, message.id)
+        near = await store.list_messages("t1", around=message.id, previous=0, following=0)
+        assert only(near).id == message.id
+    assert await store.find_parts(types=list(HOSTILE), states=list(HOSTILE)) == await store.find_parts(
+        tool="no"
+    )
+    assert await store.delete_messages("t1", DISTINCT) == len(DISTINCT)
+
+
+async def test_runs(store: Store) -> None:
+    await store.create_thread("t1")
+    for text in DISTINCT:
+        await store.open_run(
+            "t1",
+            id=text,
+            agent=text,
+            model=text,
+            message_id=text,
+            metadata={text: text},
+            lease_owner=text,
+            lease_seconds=60,
+        )
+        assert await store.append(text, raws(text.encode())) == 1
+    for text in DISTINCT:
+        run = only(await store.list_runs(agent=text))
+        known = (run.id, run.agent, run.model, run.message_id, run.metadata, run.lease_owner)
+        assert known == (text, text, text, text, {text: text}, text)
+        assert (await store.heartbeat(text, text, 60)).lease_owner == text
+        assert only(await store.read_log(text)).raw == text.encode()
+        assert (await store.fail_run(text, text)).error == text
+        await store.seal_run(text)
+        assert only(await store.read_log(text)).raw == text.encode()
+
+
+async def test_sources_and_blobs(store: Store) -> None:
+    for text in DISTINCT:
+        source = Source(path=text, identity=text, agent=text, thread_id=text, hash=text, state={text: text})
+        await store.save_source(source)
+        blob = await store.put_blob(text.encode(), media_type=text)
+        assert await store.get_blob(blob.url) == text.encode()
+        assert (await store.describe_blob(blob.url)).media_type == text
+        with pytest.raises(StoreError, match="no blob url"):
+            await store.get_blob(text)
+    for text in DISTINCT:
+        found = await store.get_source(text)
+        assert found is not None
+        known = (found.path, found.identity, found.agent, found.thread_id, found.hash, found.state)
+        assert known == (text, text, text, text, text, {text: text})
+        assert [source.path for source in await store.list_sources(agent=text)] == [text]
+        assert await store.forget_source(text)
+
+
+async def test_search(store: Store) -> None:
+    """Whatever is typed finds words, or nothing; what stands between words does not hide them."""
+    await store.create_thread("t1", title="Lights")
+    await store.save_messages(
+        [ask(f"m{n}", f"lantern {text} harbour") for n, text in enumerate(DISTINCT)], thread_id="t1"
+    )
+    for text in (*DISTINCT[::3], *UNSTORABLE):
+        for query in (text, f"{text} harbour", f'"{text}"', f"-{text}", f"{text}*", f"zebra {text}"):
+            await store.search(query)
+            await store.list_threads(text=query)
+    for wildcard in ("%", "_", "?", "*", ".", "$", "''", '""'):
+        assert len(await store.search(wildcard)) == 0, wildcard
+    assert len(await store.search("zebra' OR '1'='1")) == 0
+    assert len(await store.search("lantern", limit=1000)) == len(DISTINCT)
+    assert len(await store.search("lantern zebra OR harbour")) == 0
+
+
+Lists = dict[str, Callable[[Store, str], Awaitable[Any]]]
+
+LISTS: Lists = {
+    "threads": lambda store, cursor: store.list_threads(cursor=cursor),
+    "messages": lambda store, cursor: store.list_messages("t1", cursor=cursor),
+    "parts": lambda store, cursor: store.find_parts(cursor=cursor),
+    "runs": lambda store, cursor: store.list_runs(cursor=cursor),
+    "search": lambda store, cursor: store.search("lantern", cursor=cursor),
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+async def test_cursors(store: Store, kind: str) -> None:
+    """A text that is no cursor is refused; a forged one finds what its owner may see, or is refused."""
+    await store.create_thread("t1")
+    for text in (*DISTINCT, *UNSTORABLE):
+        if not text.isdigit():  # the cursor of messages is the number of one
+            with pytest.raises(StoreError, match="no cursor"):
+                await LISTS[kind](store, text)
+    numbers = (0, -1, 2**62, 2**70)
+    forged = [
+        *(to_cursor(NOON, text) for text in DISTINCT),
+        *(to_cursor(number) for number in numbers),
+        *(to_cursor(number, other) for number in numbers for other in numbers),
+        *(to_cursor(text) for text in DISTINCT),
+    ]
+    for cursor in forged:
+        await harmless(LISTS[kind](store, cursor))
+
+
+async def harmless(attempt: Awaitable[Any]) -> None:
+    """Wait for what works, or is refused with a clear error."""
+    with suppress(PartitaError):
+        await attempt
+
+
+CALLS: Lists = {
+    "create_thread id": lambda store, text: store.create_thread(text),
+    "create_thread title": lambda store, text: store.create_thread(title=text),
+    "create_thread agent": lambda store, text: store.create_thread(agent=text),
+    "create_thread project": lambda store, text: store.create_thread(project=text),
+    "create_thread owner": lambda store, text: store.create_thread(resource_id=text),
+    "save_thread": lambda store, text: store.save_thread(Thread(id=text, title=text)),
+    "get_thread": lambda store, text: store.get_thread_by_id(text),
+    "set_title": lambda store, text: store.set_title("t1", text),
+    "set_title id": lambda store, text: store.set_title(text, "x"),
+    "delete_thread": lambda store, text: store.delete_thread(text + "x"),
+    "clone_thread": lambda store, text: store.clone_thread("t1", new_id=text),
+    "fork_thread": lambda store, text: store.fork_thread("t1", text),
+    "fork_thread title": lambda store, text: store.fork_thread("t1", "m1", title=text),
+    "switch_branch": lambda store, text: store.switch_branch("t1", text),
+    "list_threads agent": lambda store, text: store.list_threads(agent=text),
+    "list_threads project": lambda store, text: store.list_threads(project=text),
+    "list_threads owner": lambda store, text: store.list_threads(resource_id=text),
+    "list_threads text": lambda store, text: store.list_threads(text=text),
+    "list_threads label": lambda store, text: store.list_threads(metadata={text: text}),
+    "scoped": lambda store, text: store.scoped(text).count_threads(),
+    "scoped write": lambda store, text: store.scoped(text).create_thread(),
+    "save_messages id": lambda store, text: store.save_messages([ask(text)], thread_id="t1"),
+    "save_messages thread": lambda store, text: store.save_messages([ask("m")], thread_id=text),
+    "save_messages parent": lambda store, text: store.save_messages(
+        [ask("m", parent_id=text)], thread_id="t1"
+    ),
+    "save_messages run": lambda store, text: store.save_messages([ask("m", run_id=text)], thread_id="t1"),
+    "save_messages owner": lambda store, text: store.save_messages(
+        [ask("m", resource_id=text)], thread_id="t1"
+    ),
+    "save_messages tool": lambda store, text: store.save_messages(
+        [worked("w", tool=text, call=text, output=text)], thread_id="t1"
+    ),
+    "get_message": lambda store, text: store.get_message("t1", text),
+    "get_message thread": lambda store, text: store.get_message(text, "m1"),
+    "list_messages": lambda store, text: store.list_messages(text),
+    "list_messages around": lambda store, text: store.list_messages("t1", around=text),
+    "update_part": lambda store, text: store.update_part("t1", text, 0, TextPart(text=text)),
+    "delete_messages": lambda store, text: store.delete_messages("t1", [text]),
+    "find_parts thread": lambda store, text: store.find_parts(thread_id=text),
+    "find_parts tool": lambda store, text: store.find_parts(tool=text),
+    "find_parts type": lambda store, text: store.find_parts(types=[text], states=[text]),
+    "find_parts agent": lambda store, text: store.find_parts(agent=text, project=text),
+    "search": lambda store, text: store.search(text),
+    "search thread": lambda store, text: store.search("tall", thread_id=text),
+    "search tool": lambda store, text: store.search("tall", tool=text),
+    "search agent": lambda store, text: store.search("tall", agent=text, project=text),
+    "search field": lambda store, text: store.search("tall", fields=[text]),
+    "open_run id": lambda store, text: store.open_run("t1", id=text),
+    "open_run thread": lambda store, text: store.open_run(text),
+    "open_run agent": lambda store, text: store.open_run("t1", agent=text),
+    "open_run model": lambda store, text: store.open_run("t1", model=text, message_id=text),
+    "open_run lease": lambda store, text: store.open_run("t1", lease_owner=text, lease_seconds=1),
+    "open_run owner": lambda store, text: store.open_run("t1", resource_id=text),
+    "get_run": lambda store, text: store.get_run(text),
+    "list_runs thread": lambda store, text: store.list_runs(thread_id=text),
+    "list_runs agent": lambda store, text: store.list_runs(agent=text),
+    "append": lambda store, text: store.append(text, raws(b"x")),
+    "scoped append": lambda store, text: store.scoped(text).append("r1", raws(b"x")),
+    "read_log": lambda store, text: store.read_log(text),
+    "follow": lambda store, text: anext(aiter(store.follow(text))),
+    "finish_run": lambda store, text: store.finish_run("r1", message_id=text),
+    "fail_run": lambda store, text: store.fail_run(text, text),
+    "cancel_run": lambda store, text: store.cancel_run("r1", text),
+    "take_lease": lambda store, text: store.take_lease("r1", text, 1),
+    "heartbeat": lambda store, text: store.heartbeat(text, text, 1),
+    "seal_run": lambda store, text: store.seal_run(text),
+    "put_blob": lambda store, text: store.put_blob(b"x", media_type=text, resource_id=text),
+    "get_blob": lambda store, text: store.get_blob(text),
+    "describe_blob": lambda store, text: store.describe_blob(f"blob:sha256:{text}"),
+    "save_source": lambda store, text: store.save_source(Source(path=text, state=text)),
+    "save_source fields": lambda store, text: store.save_source(Source(path="p", identity=text, hash=text)),
+    "save_source owner": lambda store, text: store.save_source(Source(path="p"), resource_id=text),
+    "get_source": lambda store, text: store.get_source(text),
+    "list_sources": lambda store, text: store.list_sources(agent=text),
+    "forget_source": lambda store, text: store.forget_source(text),
+}
+
+
+@pytest.mark.parametrize("texts", [WORST, UNSTORABLE], ids=["hostile", "unstorable"])
+async def test_every_argument_is_harmless(store: Store, texts: tuple[str, ...]) -> None:
+    """It works or is refused clearly, and afterwards all tables and the old rows are there."""
+    before = await tables(store)
+    await store.create_thread("t1")
+    await store.save_messages([ask("m1")], thread_id="t1")
+    await store.open_run("t1", id="r1")
+    for name, call in CALLS.items():
+        for text in texts:
+            try:
+                await harmless(call(store, text))
+            except Exception as error:
+                raise AssertionError(f"{name} with {text!r}: {error!r}") from error
+    assert await tables(store) == before
+    assert await store.get_message("t1", "m1") is not None
+
+
+@pytest.mark.parametrize("text", UNSTORABLE, ids=ascii)
+async def test_what_no_database_holds_is_kept_inside_json_or_refused(store: Store, text: str) -> None:
+    await store.create_thread("t1", metadata={text: text})
+    thread = await store.get_thread_by_id("t1")
+    assert thread is not None
+    assert thread.metadata == {text: text}
+    message = worked("m1", output=text)
+    await store.save_messages([message], thread_id="t1")
+    stored = await store.get_message("t1", "m1")
+    assert stored is not None
+    assert stored.content == message.content
+    for refused in (
+        "create_thread id",
+        "create_thread title",
+        "create_thread agent",
+        "save_messages id",
+        "open_run id",
+    ):
+        with pytest.raises(StoreError, match="holds a NUL or half a surrogate pair"):
+            await CALLS[refused](store, text)
+
+
+@given(text=st.text(st.characters(), min_size=1))
+async def test_any_text(text: str) -> None:
+    """Stored and found again, or refused."""
+    async with open_store("memory:") as store:
+        await store.search(text)
+        if NO_TEXT.search(text):
+            with pytest.raises(StoreError, match="holds a NUL or half a surrogate pair"):
+                await store.create_thread(text)
+            return
+        await store.create_thread(text, title=text, agent=text, metadata={text: text})
+        assert only(await store.list_threads(agent=text, metadata={text: text})).title == text

@@ -1,0 +1,222 @@
+"""Opening a store: a newer schema is refused, an older one brought up to date, and never by halves."""
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, inspect, text
+
+from partita.errors import StoreError
+from partita.store.engine import Engine
+from partita.store.location import locate
+from partita.store.opening import open_engine, open_store
+from partita.store.schema import NEWEST, Schema
+from partita.store.tables import metadata
+from tests.store.examples import ask
+
+FIRST = "from partita.store.migrations.versions.v0001_first import down_revision, revision, upgrade\n"
+NEXT = """
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE threads ADD COLUMN mood TEXT")
+    op.execute("UPDATE threads SET mood = 'calm'")
+"""
+BROKEN = NEXT + '    op.execute("UPDATE nonsense SET mood = 1")\n'
+FAILING = NEXT + '    raise KeyError("mood")\n'
+
+
+def next_schema(folder: Path, script: str = NEXT) -> Schema:
+    """The schema of a later version of this program."""
+    scripts = folder / "scripts"
+    (scripts / "versions").mkdir(parents=True)
+    environment = files("partita.store.migrations") / "env.py"
+    (scripts / "env.py").write_text(environment.read_text())
+    (scripts / "versions" / "v0001.py").write_text(FIRST)
+    (scripts / "versions" / "v0002.py").write_text(script)
+    return Schema("0002", str(scripts))
+
+
+async def with_message(url: str) -> None:
+    """Put a message into a store."""
+    async with open_store(url) as store:
+        await store.create_thread("t1", title="Lighthouses")
+        await store.save_messages([ask("m1", "How tall?")], thread_id="t1")
+
+
+async def later(url: str, schema: Schema) -> Engine:
+    """A store as a later version opens it."""
+    return await open_engine(locate(url), schema=schema)
+
+
+def moods(connection: Connection) -> list[str]:
+    return list(connection.execute(text("SELECT mood FROM threads")).scalars())
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file that nobody has open."""
+    assert [found.name for found in path.parent.glob(f"{path.name}-*")] == []
+    return path.read_bytes()
+
+
+async def test_a_newer_schema_is_refused(url: str, tmp_path: Path) -> None:
+    if url == "memory:":
+        pytest.skip("memory is always new")
+    await with_message(url)
+    engine = await later(url, next_schema(tmp_path))
+    assert await engine.read(moods) == ["calm"]
+    await engine.close()
+    path = locate(url).path
+    before = content(path) if path else b""
+    with pytest.raises(
+        StoreError, match=r"the store has schema 0002, and Partita \S+ knows up to 0001"
+    ) as caught:
+        await open_store(url)
+    assert caught.value.hint == "a newer Partita wrote it: upgrade with pip install -U partita"
+    assert caught.value.where
+    assert (content(path) if path else b"") == before
+
+
+async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await with_message(str(path))
+    engine = await later(str(path), next_schema(tmp_path))
+    assert await engine.read(moods) == ["calm"]
+    await engine.close()
+    async with open_store(tmp_path / "store.db.schema-0001.bak") as copy:  # as it was, for today's version
+        assert [message.id for message in await copy.list_messages("t1")] == ["m1"]
+        thread = await copy.get_thread_by_id("t1")
+        assert thread is not None
+        assert thread.title == "Lighthouses"
+        assert len(await copy.search("tall")) == 1
+    assert [found.name for found in tmp_path.glob("*.part")] == []
+
+
+async def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await with_message(str(path))
+    (tmp_path / "store.db.schema-0001.bak").write_text("mine")
+    (tmp_path / "store.db.schema-0001-2.bak.part").write_text("of one who was killed")
+    engine = await later(str(path), next_schema(tmp_path))
+    await engine.close()
+    assert (tmp_path / "store.db.schema-0001.bak").read_text() == "mine"
+    async with open_store(tmp_path / "store.db.schema-0001-2.bak") as copy:
+        assert await copy.count_threads() == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"), [(BROKEN, "nonsense"), (FAILING, "mood")], ids=["broken SQL", "an error"]
+)
+async def test_a_migration_that_fails_leaves_everything_as_it_was(
+    url: str, tmp_path: Path, script: str, reason: str
+) -> None:
+    if url == "memory:":
+        pytest.skip("memory is always new")
+    await with_message(url)
+    path = locate(url).path
+    before = content(path) if path else b""
+    with pytest.raises(StoreError, match="the schema cannot be brought from 0001 to 0002") as caught:
+        await later(url, next_schema(tmp_path, script))
+    assert reason in caught.value.what
+    assert caught.value.where
+    assert caught.value.hint.startswith("nothing was changed")
+    if path is not None:
+        copy = path.with_name(f"{path.name}.schema-0001.bak")
+        assert caught.value.hint.endswith(f"a copy from before is {copy}")
+        assert copy.exists()
+        assert content(path) == before
+    async with open_store(url) as store:
+        assert [message.id for message in await store.list_messages("t1")] == ["m1"]
+
+
+async def test_a_new_database_needs_no_copy(url: str, tmp_path: Path) -> None:
+    if url.startswith("postgresql"):
+        pytest.skip("a server keeps its own copies")
+    engine = await later(url, next_schema(tmp_path))
+    assert await engine.read(moods) == []
+    await engine.close()
+    assert list(tmp_path.glob("*.bak")) == []
+
+
+OPENER = """
+import asyncio, sys
+import alembic.command
+from partita.store.opening import open_store
+from partita.types.messages import UserMessage
+
+async def main(url, name):
+    sys.stdin.readline()
+    async with open_store(url) as store:
+        await store.create_thread(name)
+        await store.save_messages([UserMessage(id="m1", content="x")], thread_id=name)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_processes_that_open_a_new_database_at_the_same_moment(url: str, tmp_path: Path) -> None:
+    if url == "memory:":
+        pytest.skip("memory is one process's own")
+    if url.startswith("postgresql"):
+        engine = await open_engine(locate(url))
+        await engine.make(_empty)
+        await engine.close()
+    openers = [
+        subprocess.Popen([sys.executable, "-c", OPENER, url, f"p{number}"], stdin=subprocess.PIPE)
+        for number in range(3)
+    ]
+    for opener in openers:
+        assert opener.stdin is not None
+        opener.stdin.write(b"go\n")
+        opener.stdin.close()
+    codes = await asyncio.gather(*(asyncio.to_thread(opener.wait, 60) for opener in openers))
+    assert codes == [0, 0, 0]
+    async with open_store(url) as store:
+        assert await store.count_threads() == 3
+
+
+async def test_an_old_file_that_two_open_at_the_same_moment_is_copied_once(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    await with_message(str(path))
+    schema = next_schema(tmp_path)
+    engines = await asyncio.gather(*(later(str(path), schema) for _ in range(3)))
+    for engine in engines:
+        assert await engine.read(moods) == ["calm"]
+        await engine.close()
+    assert [found.name for found in tmp_path.glob("*.bak")] == ["store.db.schema-0001.bak"]
+
+
+def _empty(connection: Connection) -> None:
+    connection.execute(text("DROP SCHEMA public CASCADE"))
+    connection.execute(text("CREATE SCHEMA public"))
+
+
+async def test_the_tables_are_as_statements_are_built_from_them(engine: Engine) -> None:
+    def columns(connection: Connection) -> dict[str, list[str]]:
+        found = inspect(connection)
+        return {
+            name: [column["name"] for column in found.get_columns(name)] for name in found.get_table_names()
+        }
+
+    real = await engine.read(columns)
+    described = {name: [column.name for column in table.columns] for name, table in metadata.tables.items()}
+    assert described.keys() - real.keys() <= {"write_tokens", "log_tail"}  # one engine's own
+    for name in described.keys() & real.keys():
+        assert set(described[name]) <= set(real[name]), name
+        assert set(real[name]) - set(described[name]) <= {"key"}, name  # which SQLite fills in by itself
+
+
+async def test_the_newest_schema_is_the_last_script(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "store.db"):
+        pass
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(NEWEST.head,)]

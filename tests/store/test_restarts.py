@@ -1,0 +1,155 @@
+"""A server that goes away and comes back: writers wait and go on, nothing is lost, nothing is done twice."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import get_args
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from partita.errors import UnavailableError
+from partita.store.location import locate
+from partita.store.opening import open_store
+from partita.store.store import Store
+from partita.types.json import JsonObject
+from tests.store.chaos import WRITERS, append_to_runs, save_batches
+from tests.store.chaos_judge import judge
+from tests.store.examples import ask
+from tests.store.running import raws
+from tests.store.server import Cut, Server, line_to, running_server
+
+PATIENCE = 60.0
+VICTIMS = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'partita'"
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with running_server() as running:
+        yield running
+
+
+class Crew:
+    """Eight and more writers at work on a store, and what they say."""
+
+    def __init__(self, store: Store) -> None:
+        self.saves: list[JsonObject] = []
+        self.appends: list[JsonObject] = []
+        self._tasks = [
+            asyncio.create_task(save_batches(store, "s", self.saves.append)),
+            asyncio.create_task(append_to_runs(store, "a", self.appends.append)),
+            asyncio.create_task(append_to_runs(store, "b", self.appends.append)),
+        ]
+        assert len(self._tasks) * WRITERS >= 8
+
+    def acknowledged(self) -> tuple[int, int]:
+        """How many batches were saved, how many appended."""
+        return sum("saved" in line for line in self.saves), sum("appended" in line for line in self.appends)
+
+    async def go_on(self, some: int = 10) -> None:
+        """Wait until so many more of each were acknowledged; an error of a writer is ours."""
+        saved, appended = self.acknowledged()
+        while min(self.acknowledged()[0] - saved, self.acknowledged()[1] - appended) < some:
+            for task in self._tasks:
+                if task.done():
+                    await task
+            await asyncio.sleep(0.01)
+
+    async def stop(self) -> None:
+        """Send everybody home, whatever they are doing."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def crew_at(url: str, judged_at: str) -> AsyncGenerator[Crew, None]:
+    """Writers, and at the end a look at what they have written."""
+    async with open_store(url, patience=PATIENCE) as store:
+        crew = Crew(store)
+        try:
+            await crew.go_on()
+            yield crew
+            await crew.go_on()
+        finally:
+            await crew.stop()
+    async with open_store(judged_at) as store:
+        await judge(store, "save", crew.saves)
+        await judge(store, "append", crew.appends)
+
+
+@pytest.mark.parametrize("mode", ["immediate", "fast"])
+async def test_writers_outlast_a_restart(server: Server, mode: str) -> None:
+    url = await fresh_database(server, f"restart_{mode}")
+    async with crew_at(url, url) as crew:
+        for _ in range(3):
+            await asyncio.to_thread(server.restart, mode)
+            await crew.go_on()
+
+
+async def test_writers_outlast_the_end_of_their_connections(server: Server) -> None:
+    url = await fresh_database(server, "terminated")
+    random = Random(7)
+    engine = create_async_engine(locate(url).url, isolation_level="AUTOCOMMIT")
+    async with crew_at(url, url) as crew, engine.connect() as connection:
+        for _ in range(40):
+            pids = [pid for (pid,) in await connection.execute(text(VICTIMS))]
+            if pids:
+                await connection.execute(
+                    text("SELECT pg_terminate_backend(:pid)"), {"pid": random.choice(pids)}
+                )
+            await asyncio.sleep(random.uniform(0, 0.02))
+        await crew.go_on()
+    await engine.dispose()
+
+
+@pytest.mark.parametrize("kind", get_args(Cut))
+async def test_a_commit_whose_answer_is_lost_happens_once(server: Server, kind: Cut) -> None:
+    direct = await fresh_database(server, f"doubt_{kind.replace(' ', '_')}")
+    random = Random(kind)
+    cuts: Counter[Cut | None] = Counter()
+
+    def cut() -> Cut | None:
+        chosen = kind if random.random() < 0.3 else None
+        cuts[chosen] += 1
+        return chosen
+
+    async with line_to(direct, cut) as (_, url), crew_at(url, direct) as crew:
+        while cuts[kind] < 20:
+            await crew.go_on(1)
+
+
+async def test_patience_that_ends_is_told_and_the_store_works_again(server: Server) -> None:
+    direct = await fresh_database(server, "patience")
+    async with line_to(direct) as (line, url), open_store(url, patience=0.3) as store:
+        await store.create_thread("t1")
+        run = await store.open_run("t1")
+        line.take_down()
+        attempts: list[Callable[[], Awaitable[object]]] = [
+            store.count_threads,
+            lambda: store.save_messages([ask("m1")], thread_id="t1"),
+            lambda: store.append(run.id, raws(b"lost")),
+            store.compact,
+        ]
+        for attempt in attempts:
+            with pytest.raises(UnavailableError, match="the server does not answer") as caught:
+                await attempt()
+            assert caught.value.where == url.replace("postgres:@", "postgres@")
+            assert caught.value.hint == "is it running, and reachable from here?"
+        line.bring_up()
+        await store.save_messages([ask("m2")], thread_id="t1")
+        assert [message.id for message in await store.list_messages("t1")] == ["m2"]
+
+
+async def fresh_database(server: Server, name: str) -> str:
+    """The URL of an empty database."""
+    engine = create_async_engine(locate(server.url).url, isolation_level="AUTOCOMMIT")
+    async with engine.connect() as connection:
+        await connection.execute(text(f"CREATE DATABASE {name}"))
+    await engine.dispose()
+    return server.url.replace("/postgres?", f"/{name}?")
