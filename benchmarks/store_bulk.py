@@ -8,6 +8,7 @@ Beside both: a bare insert of the JSON alone, into a table of its own.
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -83,8 +84,7 @@ def _timed_sqlite(connection: sqlite3.Connection, work: list[tuple[str, list[Seq
 
 async def postgres_rivals(url: str) -> tuple[float, float]:
     """Seconds to write the same rows by hand, and the JSON alone."""
-    import asyncpg  # type: ignore[import-untyped] # pyright: ignore[reportMissingTypeStubs] # it has none
-
+    asyncpg: Any = import_module("asyncpg")  # it has no types
     connection: Any = await asyncpg.connect(url)
     order = {"messages": "key", "parts": "message, number", "search": "key"}
     rows = {
@@ -93,7 +93,7 @@ async def postgres_rivals(url: str) -> tuple[float, float]:
     await connection.execute(f"TRUNCATE {', '.join(TABLES)}, blob_refs")
     statements: dict[str, str] = {}
     for table in TABLES:
-        names = list(rows[table][0].keys())
+        names: list[str] = list(rows[table][0].keys())
         marks = ", ".join(
             f"${n}{'::text::tsvector' if name == 'words' else ''}" for n, name in enumerate(names, 1)
         )

@@ -187,6 +187,14 @@ def _v2_content(message: JsonObject) -> JsonObject:
     return content if _has_role(message) and is_object(content) and is_array(content.get("parts")) else {}
 
 
+def _has_v2_parts(message: JsonObject) -> bool:
+    return bool(_v2_content(message))
+
+
+def _is_signal(message: JsonObject) -> bool:
+    return message.get("role") == "signal"
+
+
 def _any_v2_part(test: Callable[[JsonObject], bool]) -> Callable[[JsonObject], bool]:
     return lambda message: any(test(part) for part in _parts(_v2_content(message)))
 
@@ -214,7 +222,7 @@ def _is_mastra_v1(message: JsonObject) -> bool:
 
 
 SIGNS: tuple[Sign, ...] = (
-    Sign("mastra-v2", 0.97, "a signal", lambda message: message.get("role") == "signal"),
+    Sign("mastra-v2", 0.97, "a signal", _is_signal),
     Sign("mastra-v2", 0.97, "a type that rows of Mastra have", _has_v2_type),
     Sign("mastra-v2", 0.97, "members of version 4 beside the parts", _has_v2_mirrors),
     Sign(
@@ -231,7 +239,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     Sign("mastra-v2", 0.97, "a network in a text", _any_v2_part(_is_network_text)),
     Sign("mastra-v2", 0.97, "a row with a thread and a text column", _is_mastra_row),
-    Sign("mastra-v2", 0.6, "a content with parts", lambda message: bool(_v2_content(message))),
+    Sign("mastra-v2", 0.6, "a content with parts", _has_v2_parts),
     Sign("mastra-v1", 0.95, "a core content with a thread or a type", _is_mastra_v1),
     Sign("cherry", 0.9, "a row of a session, with parts, blocks or chunks", _is_cherry),
     Sign("smithers", 0.9, "columns of Smithers' tables", _is_smithers),

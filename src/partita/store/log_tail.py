@@ -202,7 +202,8 @@ WITH folded AS MATERIALIZED (
             SELECT sum(last_seq + 1 - first_seq) AS count, sum(length(data)) AS size,
                 CAST(group_concat(CAST(data AS TEXT), '') AS BLOB) AS joined
             FROM (
-                SELECT first_seq, last_seq, data FROM log_tail WHERE key IN (SELECT key FROM walk) ORDER BY key
+                SELECT first_seq, last_seq, data FROM log_tail
+                WHERE key IN (SELECT key FROM walk) ORDER BY key
             )
         )
     ) AS data
