@@ -1,8 +1,8 @@
 """How many chunks a second can a hundred runs write to the log of one SQLite file, and how late are they?
 
 Durable each: `synchronous = FULL`, every append is answered after the commit. Producers, the event loop and
-the writer share this machine's cores. A run that streams gathers what comes while its last append is under
-way, as a session does; one that waits for every chunk shows what a commit costs.
+the writer share this machine's cores. A stream hands its chunks over as they come (`submit`) and is told when
+each is durable; a run that waits for every chunk shows what a commit costs.
 """
 
 import asyncio
@@ -67,32 +67,23 @@ async def as_fast_as_they_can(appender: Appender, runs: list[str], size: int) ->
 async def offered(appender: Appender, runs: list[str], rate: int) -> list[float]:
     """Chunks come at a rate, whatever becomes of them: how long after it came each was durable."""
     late: list[float] = []
-    waiting: list[list[float]] = [[] for _ in runs]
-    called = [asyncio.Event() for _ in runs]
-    over = False
+    come: dict[asyncio.Future[int], list[float]] = {}
 
-    async def work(number: int) -> None:
-        while not over or waiting[number]:
-            await called[number].wait()
-            called[number].clear()
-            while waiting[number]:
-                come, waiting[number] = waiting[number], []
-                await appender.append("", runs[number], [entry() for _ in come])
-                now = perf_counter()
-                late.extend([now - moment for moment in come])
+    def durable(future: asyncio.Future[int]) -> None:
+        future.result()
+        now = perf_counter()
+        late.extend([now - moment for moment in come.pop(future)])
 
-    tasks = [asyncio.create_task(work(number)) for number in range(len(runs))]
     begun = perf_counter()
     for number in range(int(rate * SECONDS)):
-        due = begun + number / rate
-        while perf_counter() < due:
+        while (now := perf_counter()) < begun + number / rate:
             await asyncio.sleep(0.0005)
-        waiting[number % len(runs)].append(due)
-        called[number % len(runs)].set()
-    over = True
-    for event in called:
-        event.set()
-    await asyncio.gather(*tasks)
+        future = appender.submit("", runs[number % len(runs)], [entry()])
+        if future not in come:
+            come[future] = []
+            future.add_done_callback(durable)
+        come[future].append(now)
+    await asyncio.gather(*come)
     return late
 
 
@@ -113,6 +104,8 @@ async def measure(path: Path, count: int, work: Work) -> tuple[float, list[float
 
 CASES: dict[str, tuple[int, Work]] = {
     "waiting for every chunk": (RUNS, lambda appender, runs: as_fast_as_they_can(appender, runs, 1)),
+    "waiting for every 2 chunks": (RUNS, lambda appender, runs: as_fast_as_they_can(appender, runs, 2)),
+    "waiting for every 3 chunks": (RUNS, lambda appender, runs: as_fast_as_they_can(appender, runs, 3)),
     "waiting for every 8 chunks": (RUNS, lambda appender, runs: as_fast_as_they_can(appender, runs, 8)),
     f"{OFFERED:,} chunks/s offered": (RUNS, lambda appender, runs: offered(appender, runs, OFFERED)),
     f"{2 * OFFERED:,} chunks/s offered": (RUNS, lambda appender, runs: offered(appender, runs, 2 * OFFERED)),

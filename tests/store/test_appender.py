@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Connection
 
-from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from partita.store import run_log, runs
 from partita.store.appender import Appender
 from partita.store.engine import Engine
@@ -344,3 +344,29 @@ async def test_another_process_is_followed_as_it_writes(url: str) -> None:
             writer.kill()
             await writer.wait()
         await engine.close()
+
+
+async def test_a_stream_hands_over_without_waiting(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store)
+    appender = Appender(engine)
+    futures = [appender.submit("u1", "r1", [LogEntry(NOON, raw=b"%d" % n)]) for n in range(50)]
+    last = await asyncio.gather(*map(asyncio.shield, futures))
+    assert last == sorted(last)
+    assert last[-1] == 50
+    records = await store.read(run_log.read_log, "r1")
+    assert [record.raw for record in records] == [b"%d" % n for n in range(50)]
+    with pytest.raises(NotFoundError):
+        await appender.submit("u1", "nobody", [LogEntry(NOON, raw=b"x")])
+    await appender.close()
+
+
+async def test_what_is_handed_over_too_fast_is_refused(engine: Engine) -> None:
+    store = await with_thread(engine)
+    await start(store)
+    appender = Appender(engine, most_waiting=100)
+    first = appender.submit("u1", "r1", [LogEntry(NOON, raw=b"x" * 200)])
+    with pytest.raises(UnavailableError, match="too much waits"):
+        appender.submit("u1", "r1", [LogEntry(NOON, raw=b"y")])
+    assert await first == 1
+    await appender.close()

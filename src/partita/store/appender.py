@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from sqlalchemy import Connection
 
-from partita.errors import StoreError
+from partita.errors import StoreError, UnavailableError
 
 from .engine import Engine
 from .run_log import Appended, Batch, LogEntry, append_many, encode_entries
@@ -43,12 +43,13 @@ class _Waiting:
 class _Group:
     """What is written together."""
 
-    __slots__ = ("failure", "results", "runs", "size", "waiters")
+    __slots__ = ("failure", "futures", "results", "runs", "size", "waiters")
 
     def __init__(self) -> None:
         self.runs: defaultdict[RunKey, _Waiting] = defaultdict(_Waiting)
         self.size = 0
-        self.waiters: list[asyncio.Future[None]] = []
+        self.waiters: list[tuple[asyncio.Future[int], RunKey, int]] = []
+        self.futures: dict[RunKey, asyncio.Future[int]] = {}
         self.results: dict[RunKey, Appended | StoreError] = {}
         self.failure: BaseException | None = None
 
@@ -60,18 +61,21 @@ class _Group:
         self.size += len(data)
         return waiting.count
 
-    def last_seq(self, key: RunKey, place: int) -> int:
-        """The number of the entry at a place among those of its run."""
+    def settle(self) -> None:
+        """Tell those who wait the number of their last entry, or what went wrong."""
+        for waiter, key, place in self.waiters:
+            self._tell(waiter, key, place)
+        for key, future in self.futures.items():
+            self._tell(future, key, self.runs[key].count)
+
+    def _tell(self, waiter: asyncio.Future[int], key: RunKey, place: int) -> None:
+        if waiter.done():
+            return
         result = self.failure or self.results[key]
         if isinstance(result, Appended):
-            return result.last_seq - self.runs[key].count + place
-        raise copy(result) from result  # a copy: others raise it too
-
-    def settle(self) -> None:
-        """Wake those who wait."""
-        for waiter in self.waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+            waiter.set_result(result.last_seq - self.runs[key].count + place)
+        else:
+            waiter.set_exception(copy(result))  # a copy: others raise it too
 
 
 class Appender:
@@ -93,16 +97,33 @@ class Appender:
 
         Who is cancelled while waiting does not take back what he brought.
         """
-        if not entries:
-            raise StoreError("no entries to append", hint="append at least one")
-        data = encode_entries(entries)
-        if len(data) > LARGEST:
-            raise StoreError(
-                f"{len(data)} bytes are too much for one append",
-                hint=f"append at most {LARGEST}, or keep a file",
-            )
+        data = _encoded(entries)
         if self._door.locked() or not self._has_room(len(data)):
             await self._wait_for_room(len(data))
+        group, key, place = self._add(owner, run_id, len(entries), data)
+        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        group.waiters.append((waiter, key, place))
+        return await waiter
+
+    def submit(self, owner: str | None, run_id: str, entries: Sequence[LogEntry]) -> asyncio.Future[int]:
+        """Add entries at once, without waiting for those before them; the future tells when they are durable.
+
+        For streams that go on while their chunks are written. All that a run adds to one group shares one
+        future, which gives the number of the last entry: shield it before you await it. Too much waiting is
+        an error: slow down.
+        """
+        data = _encoded(entries)
+        if self._door.locked() or not self._has_room(len(data)):
+            raise UnavailableError(
+                "too much waits to be written", where=self._engine.where, hint="await append() instead"
+            )
+        group, key, _ = self._add(owner, run_id, len(entries), data)
+        future = group.futures.get(key)
+        if future is None:
+            future = group.futures[key] = asyncio.get_running_loop().create_future()
+        return future
+
+    def _add(self, owner: str | None, run_id: str, count: int, data: bytearray) -> tuple[_Group, RunKey, int]:
         if self._closed:
             raise StoreError("the log is closed", where=self._engine.where, hint="open the store again")
         group = self._gathering
@@ -110,14 +131,11 @@ class Appender:
         if key not in group.runs:
             storable(owner, "the owner")
             storable(run_id, "the run id")
-        place = group.add(key, len(entries), data)
+        place = group.add(key, count, data)
         self.waiting += len(data)
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        group.waiters.append(waiter)
-        await waiter
-        return group.last_seq(key, place)
+        return group, key, place
 
     def _has_room(self, size: int) -> bool:
         return self.waiting == 0 or self.waiting + size <= self._most_waiting
@@ -162,6 +180,17 @@ class Appender:
         self._closed = True
         while self._flushing is not None:
             await asyncio.wait([self._flushing])
+
+
+def _encoded(entries: Sequence[LogEntry]) -> bytearray:
+    if not entries:
+        raise StoreError("no entries to append", hint="append at least one")
+    data = encode_entries(entries)
+    if len(data) > LARGEST:
+        raise StoreError(
+            f"{len(data)} bytes are too much for one append", hint=f"append at most {LARGEST}, or keep a file"
+        )
+    return data
 
 
 def _append(connection: Connection, *, batches: Sequence[Batch]) -> list[Appended | StoreError]:

@@ -1,5 +1,6 @@
 """The store's runs and their logs."""
 
+from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Concatenate, Literal, ParamSpec
 
@@ -90,6 +91,10 @@ class RunStore(Facade):
     async def append(self, run_id: str, entries: Sequence[LogEntry]) -> int:
         """Add to a run's log; gives the number of the last entry, once all are durable."""
         return await self.appender.append(self.owner, run_id, entries)
+
+    def submit(self, run_id: str, entries: Sequence[LogEntry]) -> Future[int]:
+        """Add to a log without waiting for what was added before; the future says when it is durable."""
+        return self.appender.submit(self.owner, run_id, entries)
 
     async def read_log(self, run_id: str, *, after: int = 0, limit: int | None = None) -> Sequence[LogRecord]:
         """What a run's log holds after a number."""
