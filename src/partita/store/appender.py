@@ -5,8 +5,8 @@ the database, and a thousand at once cost little more.
 """
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from typing import TypeAlias
@@ -15,7 +15,10 @@ from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
 
+from . import log_quick, log_tail
 from .engine import Engine
+from .log_blocks import Addition
+from .log_quick import Tails
 from .run_log import Appended, Batch, LogEntry, append_many, encode_entries
 from .tables import EPOCH
 from .texts import storable
@@ -27,39 +30,30 @@ MOST_WAITING = 64 * 1024 * 1024
 LARGEST = 256 * 1024 * 1024
 """How many bytes one append may bring: what both engines take in one value, with room to spare."""
 
+SELDOM = 64
+"""After so many groups the tail is looked at."""
+
 RunKey: TypeAlias = tuple[str | None, str]
-
-
-class _Waiting:
-    """The entries of one run in a group."""
-
-    __slots__ = ("count", "data")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.data = bytearray()
 
 
 class _Group:
     """What is written together."""
 
-    __slots__ = ("failure", "futures", "results", "runs", "size", "waiters")
+    __slots__ = ("ends", "failure", "futures", "refused", "runs", "size", "waiters")
 
     def __init__(self) -> None:
-        self.runs: defaultdict[RunKey, _Waiting] = defaultdict(_Waiting)
+        self.runs: dict[RunKey, Addition] = {}
         self.size = 0
         self.waiters: list[tuple[asyncio.Future[int], RunKey, int]] = []
         self.futures: dict[RunKey, asyncio.Future[int]] = {}
-        self.results: dict[RunKey, Appended | StoreError] = {}
-        self.failure: BaseException | None = None
+        self.ends: dict[RunKey, int] = {}
+        self.refused: dict[RunKey, StoreError] = {}
+        self.failure: BaseException = StoreError("the log was not written")
 
-    def add(self, key: RunKey, count: int, data: bytearray) -> int:
-        """Put entries behind those of the same run; how many there are now."""
-        waiting = self.runs[key]
-        waiting.count += count
-        waiting.data += data
-        self.size += len(data)
-        return waiting.count
+    def batch(self, key: RunKey) -> Batch:
+        """What one run gets."""
+        addition = self.runs[key]
+        return Batch(*key, addition.count, b"".join(addition.pieces))
 
     def settle(self) -> None:
         """Tell those who wait the number of their last entry, or what went wrong."""
@@ -71,11 +65,11 @@ class _Group:
     def _tell(self, waiter: asyncio.Future[int], key: RunKey, place: int) -> None:
         if waiter.done():
             return
-        result = self.failure or self.results[key]
-        if isinstance(result, Appended):
-            waiter.set_result(result.last_seq - self.runs[key].count + place)
+        end = self.ends.get(key)
+        if end is None:
+            waiter.set_exception(copy(self.refused.get(key, self.failure)))  # a copy: others raise it too
         else:
-            waiter.set_exception(copy(result))  # a copy: others raise it too
+            waiter.set_result(end - self.runs[key].count + place)
 
 
 class Appender:
@@ -85,6 +79,8 @@ class Appender:
         self._engine = engine
         self._most_waiting = most_waiting
         self._gathering = _Group()
+        self._tails: Tails[RunKey] = Tails()
+        self._quick = 0  # how many groups were written the quick way
         self.waiting = 0
         """How many bytes are not durable yet."""
         self._flushing: asyncio.Task[None] | None = None
@@ -128,14 +124,17 @@ class Appender:
             raise StoreError("the log is closed", where=self._engine.where, hint="open the store again")
         group = self._gathering
         key = (owner, run_id)
-        if key not in group.runs:
+        addition = group.runs.get(key)
+        if addition is None:
             storable(owner, "the owner")
             storable(run_id, "the run id")
-        place = group.add(key, count, data)
+            addition = group.runs[key] = Addition()
+        addition.add(count, data)
+        group.size += len(data)
         self.waiting += len(data)
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
-        return group, key, place
+        return group, key, addition.count
 
     def _has_room(self, size: int) -> bool:
         return self.waiting == 0 or self.waiting + size <= self._most_waiting
@@ -152,17 +151,16 @@ class Appender:
             while self._gathering.runs:
                 group, self._gathering = self._gathering, _Group()
                 await self._write(group)
-                await asyncio.sleep(
-                    0
-                )  # let those who were waiting bring what comes next: it joins the others
+                # Those who were waiting bring what comes next: let it join the others.
+                await asyncio.sleep(0)
+                await self._tidy()
         finally:
             self._flushing = None
 
     async def _write(self, group: _Group) -> None:
-        batches = [Batch(*key, waiting.count, waiting.data) for key, waiting in group.runs.items()]
         try:
-            results = await self._engine.write(partial(_append, batches=batches))
-            group.results = dict(zip(group.runs, results, strict=True))
+            await self._write_quick(group)
+            await self._write_rest(group)
         except asyncio.CancelledError:
             group.failure = StoreError("the log was closed while it was written", where=self._engine.where)
             raise
@@ -172,8 +170,40 @@ class Appender:
             self.waiting -= group.size
             self._room.set()
             group.settle()
-            for batch in batches:
-                self._engine.tell(batch.run_id)
+            for _, run_id in group.runs:
+                self._engine.tell(run_id)
+
+    async def _write_quick(self, group: _Group) -> None:
+        """Write what can be written with one statement."""
+        plan = self._tails.plan(group.runs)
+        if not plan.keys:
+            return
+        if await self._engine.alone(partial(log_quick.append, plan=plan)):
+            group.ends = plan.done()
+            self._quick += 1
+        else:
+            self._tails.forget(plan.keys)
+
+    async def _write_rest(self, group: _Group) -> None:
+        """Write what is left, and learn where the logs end."""
+        keys = [key for key in group.runs if key not in group.ends]
+        if not keys:
+            return
+        results = await self._engine.write(partial(_append, batches=[group.batch(key) for key in keys]))
+        for key, result in zip(keys, results, strict=True):
+            if not isinstance(result, Appended):
+                group.refused[key] = result
+                continue
+            group.ends[key] = result.last_seq
+            if result.end.run:
+                self._tails.learn(key, result.end, group.runs[key])
+
+    async def _tidy(self) -> None:
+        """Look now and then whether runs that rest keep the tail long."""
+        if self._quick >= SELDOM:
+            self._quick = 0
+            with suppress(StoreError):  # whatever is wrong meets the next append too, and is told there
+                await self._engine.write(_tidy)
 
     async def close(self) -> None:
         """Write what waits, and take no more."""
@@ -195,3 +225,7 @@ def _encoded(entries: Sequence[LogEntry]) -> bytearray:
 
 def _append(connection: Connection, *, batches: Sequence[Batch]) -> list[Appended | StoreError]:
     return append_many(Transaction(connection, None, EPOCH), batches)  # nothing there asks what time it is
+
+
+def _tidy(connection: Connection) -> None:
+    log_tail.tidy(Transaction(connection, None, EPOCH))

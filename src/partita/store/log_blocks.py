@@ -54,6 +54,21 @@ class Addition:
         self.size += len(data)
         self.pieces.append(data)
 
+    def join(self, other: "Addition") -> None:
+        """Put what another run of entries holds behind this."""
+        self.count += other.count
+        self.size += other.size
+        self.pieces += other.pieces
+
+
+class End(NamedTuple):
+    """Where the log of a run ends; in SQLite also its key, its rows in the tail and where they begin."""
+
+    last_seq: int
+    run: int = 0
+    rows: int = 0
+    tail_seq: int | None = None
+
 
 class Piece(NamedTuple):
     """A row of a log."""

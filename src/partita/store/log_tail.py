@@ -14,7 +14,7 @@ from sqlalchemy import Row
 
 from partita.types.json import dumps
 
-from .log_blocks import OPEN, Addition, Key, Piece
+from .log_blocks import OPEN, Addition, End, Key, Piece
 from .transaction import Transaction
 
 MANY = 64
@@ -26,21 +26,27 @@ TOO_MANY = 96
 LARGE = 4096
 """What fills a page of its own gains nothing here: it goes to `run_log` at once, with what is before it."""
 
+SWEPT = 2 * TOO_MANY
+"""How many rows are swept for each run that was folded: more than come meanwhile."""
+
+TIDIED = 8
+"""How many runs are folded together because they rest."""
+
 FAR = 16_384
 """How far the oldest row may be behind the newest: a run that rests must not keep others from being swept."""
 
 
 class _Added(NamedTuple):
-    """The number of the last entry of every run, and how it is with the tail now."""
+    """Where the log of every run ends, and how it is with the tail now."""
 
-    ends: dict[Key, int]
+    ends: dict[Key, End]
     before: int = 0  # the newest row before those that were added
     spread: int = 0  # how far the oldest row is behind the newest
     longest: int = 0  # how many rows a run has that was added to
 
 
 _OWNERS = msgspec.json.Decoder(dict[str, str])
-_ENDS = msgspec.json.Decoder(list[tuple[str, str, int]])
+_ENDS = msgspec.json.Decoder(list[tuple[str, str, End]])
 
 # Few statements, and none that gives more than one row: at every step the driver lets go of the interpreter
 # and must get it back from a busy event loop. All data comes as one blob, and each row takes its piece of it.
@@ -59,7 +65,11 @@ FROM log_tail AS added
 WHERE added.key > ? AND runs.key = added.run
 """
 ENDS = """
-SELECT json_group_array(json_array(runs.owner, runs.id, runs.last_seq)) AS ends,
+SELECT json_group_array(
+        json_array(
+            runs.owner, runs.id, json_array(runs.last_seq, runs.key, runs.tail_rows, runs.tail_seq)
+        )
+    ) AS ends,
     max(runs.tail_rows) AS longest, (SELECT min(key) FROM log_tail) AS oldest
 FROM log_tail CROSS JOIN runs ON runs.key = log_tail.run
 WHERE log_tail.key > ?
@@ -76,8 +86,8 @@ def owners(tx: Transaction, ids: Collection[str]) -> dict[str, str]:
     return _OWNERS.decode(found)
 
 
-def append(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, int]:
-    """Add to the logs of runs at work; the number of the last entry of each."""
+def append(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, End]:
+    """Add to the logs of runs at work; where each ends now."""
     large = {key: addition for key, addition in additions.items() if addition.size >= LARGE}
     small = {key: addition for key, addition in additions.items() if key not in large} if large else additions
     added = _add(tx, small)
@@ -116,8 +126,8 @@ def _given(additions: Mapping[Key, Addition]) -> tuple[bytes, str]:
     return data, dumps(rows).decode()
 
 
-def _ends(text: str) -> dict[Key, int]:
-    return {(owner, run_id): last_seq for owner, run_id, last_seq in _ENDS.decode(text)}
+def _ends(text: str) -> dict[Key, End]:
+    return {(owner, run_id): end for owner, run_id, end in _ENDS.decode(text)}
 
 
 ADD_LARGE = f"""
@@ -139,12 +149,12 @@ FROM json_each(?) CROSS JOIN runs
 WHERE runs.owner = json_extract(value, '$[0]') AND runs.id = json_extract(value, '$[1]')
 """
 ENDS_LARGE = f"""
-SELECT json_group_array(json_array(runs.owner, runs.id, runs.last_seq)) {GIVEN}
+SELECT json_group_array(json_array(runs.owner, runs.id, json_array(runs.last_seq, runs.key, 0))) {GIVEN}
     AND runs.status IN ('pending', 'running') AND runs.tail IS NULL
 """
 
 
-def _add_large(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, int]:
+def _add_large(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, End]:
     """Put rows into `run_log`, behind what their runs have in the tail."""
     data, given = _given(additions)
     _fold(tx, tx.sql(f"SELECT json_group_array(runs.key) {GIVEN}", (given,)).scalar_one())
@@ -184,7 +194,18 @@ def _fold_some(tx: Transaction, added: _Added) -> None:
         _fold(tx, tx.sql(LONG, (added.before, MANY, most)).scalar_one())
     if added.spread > FAR:
         _fold(tx, tx.sql(OLDEST, (most,)).scalar_one())
-    tx.sql(SWEEP, (len(added.ends) + 2 * TOO_MANY * most,))
+    tx.sql(SWEEP, (len(added.ends) + SWEPT * most,))
+
+
+# Two searches, not one: SQLite finds an end of the table at once, but both ends only by reading it all.
+SPREAD = "SELECT coalesce((SELECT max(key) FROM log_tail) - (SELECT min(key) FROM log_tail), 0)"
+
+
+def tidy(tx: Transaction) -> None:
+    """When the oldest rows lie far behind, fold their runs, and sweep."""
+    if tx.sql(SPREAD).scalar_one() > FAR:
+        _fold(tx, tx.sql(OLDEST, (TIDIED,)).scalar_one())
+        tx.sql(SWEEP, (SWEPT * TIDIED,))
 
 
 # Text that is no text: SQLite joins nothing else, and changes no byte of it on the way.

@@ -18,7 +18,7 @@ from partita.types.value import Value
 
 from . import blobs, log_blocks, log_pictures, log_tail
 from .compress import PLAIN
-from .log_blocks import OPEN, Addition, Key, Piece, Stored
+from .log_blocks import OPEN, Addition, End, Key, Piece, Stored
 from .postgres import CHANNEL
 from .runs import find
 from .tables import from_microseconds, run_log, runs, to_microseconds
@@ -57,9 +57,10 @@ class Batch(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """The number of the last entry of a batch."""
+    """The number of the last entry of a batch, and where the log ended after all that was written with it."""
 
     last_seq: int
+    end: End
 
 
 class RunState(NamedTuple):
@@ -73,33 +74,24 @@ def encode_entries(entries: Sequence[LogEntry]) -> bytearray:
     """Entries as a batch carries them."""
     body = bytearray()
     for number, (time, chunk, raw) in enumerate(entries):
-        log_blocks.add(body, _microseconds(time, number), _chunk_json(chunk, number), _raw(raw, number))
+        json = chunk if chunk is None or isinstance(chunk, bytes) else _chunk_json(chunk, number)
+        if raw is not None and not isinstance(raw, bytes):
+            raise StoreError("raw data must be bytes", where=f"entry {number}", hint="encode text as UTF-8")
+        try:
+            log_blocks.add(body, to_microseconds(time), json, raw)
+        except TypeError:
+            raise StoreError(
+                "time without a zone",
+                where=f"entry {number}",
+                hint="use an aware datetime, such as datetime.now(UTC)",
+            ) from None
     return body
 
 
-def _chunk_json(chunk: object, number: int) -> bytes | None:
-    if chunk is None or isinstance(chunk, bytes):
-        return chunk
+def _chunk_json(chunk: object, number: int) -> bytes:
     if isinstance(chunk, Value):
         return encode(chunk)
     raise StoreError("this is no chunk", where=f"entry {number}", hint="read it with read_chunk first")
-
-
-def _raw(raw: object, number: int) -> bytes | None:
-    if raw is None or isinstance(raw, bytes):
-        return raw
-    raise StoreError("raw data must be bytes", where=f"entry {number}", hint="encode text as UTF-8")
-
-
-def _microseconds(time: datetime, number: int) -> int:
-    try:
-        return to_microseconds(time)
-    except TypeError:
-        raise StoreError(
-            "time without a zone",
-            where=f"entry {number}",
-            hint="use an aware datetime, such as datetime.now(UTC)",
-        ) from None
 
 
 def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | StoreError]:
@@ -116,7 +108,7 @@ def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | St
     results: list[Appended | StoreError] = []
     for key, batch, place in zip(keys, batches, places, strict=True):
         if key in ends:
-            results.append(Appended(ends[key] - additions[key].count + place))
+            results.append(Appended(ends[key].last_seq - additions[key].count + place, ends[key]))
         else:
             results.append(refused.get(key) or _missing(batch.run_id))
     return results
@@ -161,7 +153,7 @@ SELECT owner, id, last_seq, pg_notify(?, id) FROM moved
 """
 
 
-def _append_postgres(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, int]:
+def _append_postgres(tx: Transaction, additions: Mapping[Key, Addition]) -> dict[Key, End]:
     columns = (
         [owner for owner, _ in additions],
         [run_id for _, run_id in additions],
@@ -169,7 +161,7 @@ def _append_postgres(tx: Transaction, additions: Mapping[Key, Addition]) -> dict
         [b"".join([log_blocks.head(addition.count), *addition.pieces]) for addition in additions.values()],
     )
     moved = tx.sql(APPEND_POSTGRES, (*columns, CHANNEL))
-    return {(row.owner, row.id): row.last_seq for row in moved}
+    return {(row.owner, row.id): End(row.last_seq) for row in moved}
 
 
 def _why(tx: Transaction, keys: Sequence[Key]) -> Mapping[Key | None, StoreError]:

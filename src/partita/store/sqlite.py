@@ -41,7 +41,6 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -16000",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA wal_autocheckpoint = 2000",  # the commit that has to do it takes long: not one in a hundred
 )
 
 

@@ -1,0 +1,250 @@
+"""The quick way into the logs: the same as the long way, whatever others do to the same runs meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.errors import ConflictError, NotFoundError, UnavailableError
+from partita.store import log_quick, log_tail, run_log, runs, sealing
+from partita.store.appender import Appender
+from partita.store.facade import Facade
+from partita.store.location import locate
+from partita.store.opening import open_engine
+
+from .running import log, raws, start, tail_rows, with_thread
+from .test_log_tail import check_spans
+
+LONG = 3 * log_quick.FULL_ROWS
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Facade]:
+    """The store of an owner who has a thread `t1` and a run `r1`, in memory."""
+    engine = await open_engine(locate("memory:"))
+    opened = await with_thread(engine)
+    await start(opened)
+    yield opened
+    await engine.close()
+
+
+@pytest.fixture
+def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many runs each group brought that was written the long way."""
+    counts: list[int] = []
+    append_many = run_log.append_many
+
+    def counting(tx, batches):  # type: ignore[no-untyped-def]
+        counts.append(len(batches))
+        return append_many(tx, batches)
+
+    monkeypatch.setattr("partita.store.appender.append_many", counting)
+    return counts
+
+
+async def lines_of(store: Facade, run_id: str = "r1") -> list[bytes | None]:
+    """The log of a run; its rows follow each other."""
+    records = await store.read(run_log.read_log, run_id)
+    await store.read(check_spans, run_id, len(records))
+    return [record.raw for record in records]
+
+
+async def test_a_run_is_written_the_long_way_once(store: Facade, long_ways: list[int]) -> None:
+    appender = Appender(store.engine)
+    said = [b"%d" % number for number in range(LONG)]
+    assert [await appender.append("u1", "r1", raws(line)) for line in said] == list(range(1, LONG + 1))
+    assert long_ways == [1]
+    assert await lines_of(store) == said
+
+
+async def test_the_tail_stays_short(store: Facade) -> None:
+    appender = Appender(store.engine)
+    ids = ["r1", *(f"more{number}" for number in range(60))]
+    for run_id in ids[1:]:
+        await start(store, run_id)
+    most = 0
+    for number in range(LONG):
+        await asyncio.gather(*(appender.append("u1", run_id, raws(b"%d" % number)) for run_id in ids))
+        most = max(most, await tail_rows(store))
+    assert most < 2 * len(ids) * log_quick.FULL_ROWS
+    for run_id in ids:
+        assert await lines_of(store, run_id) == [b"%d" % number for number in range(LONG)]
+
+
+async def test_what_is_large_takes_the_quick_way_too(store: Facade, long_ways: list[int]) -> None:
+    appender = Appender(store.engine)
+    said = [b"a", b"b", b"c" * log_tail.LARGE, b"d" * log_tail.LARGE, b"e"]
+    for line in said:
+        await appender.append("u1", "r1", raws(line))
+    assert (long_ways, await tail_rows(store)) == ([1], 1)
+    assert await lines_of(store) == said
+
+
+async def test_a_run_that_has_ended_or_gone_takes_nothing(store: Facade) -> None:
+    appender = Appender(store.engine)
+    await start(store, "other")
+    for run_id in ("r1", "other"):
+        await appender.append("u1", run_id, raws(b"1"))
+    await store.write(runs.finish_run, "r1")
+    late, well = await asyncio.gather(
+        appender.append("u1", "r1", raws(b"late")),
+        appender.append("u1", "other", raws(b"2")),
+        return_exceptions=True,
+    )
+    assert (type(late), well) == (ConflictError, 2)
+    await store.write(lambda tx: tx.sql("DELETE FROM runs WHERE id = 'other'"))
+    await start(store, "newcomer")
+    with pytest.raises(NotFoundError):
+        await appender.append("u1", "other", raws(b"3"))
+    assert await lines_of(store, "newcomer") == []
+
+
+async def test_one_run_under_two_names_is_still_one(store: Facade) -> None:
+    appender = Appender(store.engine)
+    for owner in ("u1", None):
+        await appender.append(owner, "r1", raws(b"x"))
+    numbers = [
+        await asyncio.gather(*(appender.append(owner, "r1", raws(b"x")) for owner in ("u1", None)))
+        for _ in range(5)
+    ]
+    assert sorted(number for pair in numbers for number in pair) == list(range(3, 13))
+    assert len(await lines_of(store)) == 12
+
+
+async def test_a_run_that_rests_does_not_keep_the_tail_long(
+    store: Facade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_tail, "FAR", 200)
+    monkeypatch.setattr("partita.store.appender.SELDOM", 16)
+    await start(store, "resting")
+    appender = Appender(store.engine)
+    await appender.append("u1", "resting", raws(b"before"))
+    for number in range(400):
+        await appender.append("u1", "r1", raws(b"%d" % number))
+    assert await tail_rows(store) < 300
+    await appender.append("u1", "resting", raws(b"after"))
+    assert await lines_of(store, "resting") == [b"before", b"after"]
+    assert len(await lines_of(store)) == 400
+
+
+async def test_rows_that_are_not_swept_yet_do_not_come_back(store: Facade) -> None:
+    appender = Appender(store.engine)
+    for run_id in ("resting", "folded"):
+        await start(store, run_id)
+        await appender.append("u1", run_id, raws(b"0"))
+    for number in range(1, log_quick.FULL_ROWS + 1):
+        await appender.append("u1", "folded", raws(b"%d" % number))
+    for _ in range(2):  # nothing goes into the tail
+        await appender.append("u1", "r1", raws(b"large" * log_tail.LARGE))
+    await appender.append("u1", "folded", raws(b"more"))
+    assert (await lines_of(store, "folded"))[-2:] == [b"%d" % log_quick.FULL_ROWS, b"more"]
+    assert await lines_of(store, "resting") == [b"0"]
+
+
+async def test_no_more_runs_are_remembered_than_is_good(
+    store: Facade, monkeypatch: pytest.MonkeyPatch, long_ways: list[int]
+) -> None:
+    monkeypatch.setattr(log_quick, "MOST_KNOWN", 2)
+    await start(store, "r2")
+    await start(store, "r3")
+    appender = Appender(store.engine)
+    for _ in range(2):
+        for run_id in ("r1", "r2", "r3"):
+            await appender.append("u1", run_id, raws(b"x"))
+    assert len(long_ways) > 3
+    assert [await lines_of(store, run_id) for run_id in ("r1", "r2", "r3")] == [[b"x", b"x"]] * 3
+
+
+async def test_only_those_whose_entries_failed_are_told_so(
+    store: Facade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appender = Appender(store.engine)
+    await appender.append("u1", "r1", raws(b"1"))
+    await start(store, "new")
+
+    def full(*_: object) -> None:
+        raise UnavailableError("the disk is full")
+
+    monkeypatch.setattr("partita.store.appender.append_many", full)
+    known, new = await asyncio.gather(
+        appender.append("u1", "r1", raws(b"2")),
+        appender.append("u1", "new", raws(b"1")),
+        return_exceptions=True,
+    )
+    assert (known, str(new)) == (2, "the disk is full")
+    assert (await lines_of(store), await lines_of(store, "new")) == ([b"1", b"2"], [])
+
+
+@pytest.fixture(scope="module")
+def low_limits() -> Iterator[None]:
+    """Limits so low that a few rows reach them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, value in (
+            (log_tail, "FAR", 12),
+            (log_tail, "TIDIED", 2),
+            (log_tail, "MANY", 2),
+            (log_tail, "TOO_MANY", 8),
+            (log_quick, "LARGE", 300),
+            (log_quick, "FULL_ROWS", 3),
+            (log_quick, "FULL_BYTES", 200),
+            (log_quick, "MOST_KNOWN", 4),
+        ):
+            patch.setattr(module, name, value)
+        patch.setattr("partita.store.appender.SELDOM", 3)
+        yield
+
+
+lines = st.lists(st.binary(max_size=40) | st.binary(min_size=300, max_size=310), min_size=1, max_size=3)
+groups = st.dictionaries(st.integers(0, 2), lines, min_size=1)
+Deed: TypeAlias = tuple[str, dict[int, list[bytes]]]
+deeds: st.SearchStrategy[Deed] = st.tuples(
+    st.sampled_from(["one", "one", "two", "long"]), groups
+) | st.tuples(st.sampled_from(["settle", "tidy"]), st.just({}))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(deeds, min_size=1, max_size=30))
+def test_two_processes_and_a_housekeeper_lose_nothing(
+    tmp_path_factory: pytest.TempPathFactory,
+    low_limits: None,
+    deeds: list[Deed],
+) -> None:
+    asyncio.run(_work_together(tmp_path_factory.mktemp("log") / "store.db", deeds))
+
+
+async def _work_together(path: Path, deeds: list[Deed]) -> None:
+    engines = [await open_engine(locate(str(path))) for _ in range(2)]
+    try:
+        store = await with_thread(engines[0])
+        appenders = dict(zip(("one", "two"), map(Appender, engines), strict=True))
+        said: dict[str, list[bytes]] = {f"r{number}": [] for number in range(3)}
+        for run_id in said:
+            await start(store, run_id)
+        for who, group in deeds:
+            if who == "settle":
+                await store.write(lambda tx: log_tail.settle(tx, ("u1", "r0")))
+            if who == "tidy":
+                await store.write(log_tail.tidy)
+            for number, given in group.items():
+                said[f"r{number}"] += given
+            ends = await asyncio.gather(
+                *(
+                    log(store, f"r{number}", raws(*given))
+                    if who == "long"
+                    else appenders[who].append("u1", f"r{number}", raws(*given))
+                    for number, given in group.items()
+                )
+            )
+            assert ends == [len(said[f"r{number}"]) for number in group]
+        for run_id, given in said.items():
+            assert await lines_of(store, run_id) == given
+            await store.write(runs.finish_run, run_id)
+            await store.write(sealing.seal_run, run_id)
+            assert await lines_of(store, run_id) == given
+    finally:
+        for engine in engines:
+            await engine.close()
