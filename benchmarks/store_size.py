@@ -2,8 +2,8 @@
 
     python -m benchmarks.store_size [FOLDER]     (default: a log made up here; FOLDER: all *.jsonl below it)
 
-A picture inside a line is kept as a blob, once, and shared with the message that shows it: its bytes are told
-apart from those of the log.
+A picture inside a line is kept as a blob, once, and shared with the message that shows it. So pictures are
+counted twice over: as what a log takes alone, and as what it adds to a store that holds its messages.
 """
 
 import asyncio
@@ -17,12 +17,15 @@ from typing import NamedTuple
 
 from sqlalchemy import func, select
 
+from partita.errors import DecodeError
+from partita.store.ids import new_id
 from partita.store.opening import open_store
 from partita.store.run_log import LogEntry
-from partita.store.store import Store
 from partita.store.tables import blobs, run_log
 from partita.store.transaction import Transaction
-from partita.types.json import dumps
+from partita.types.json import Json, dumps, loads
+from partita.types.messages import UserMessage
+from partita.types.parts import FilePart
 
 from .store_messages import words
 from .table import print_table
@@ -36,12 +39,13 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Sizes(NamedTuple):
-    """Bytes of the lines, of the sealed log, of the pictures in it, and of `zstd -19`."""
+    """Bytes of the lines, of the sealed log, of its pictures alone and beside its messages, of `zstd -19`."""
 
     lines: int
     original: int
     sealed: int
     pictures: int
+    more_pictures: int
     rival: int
 
 
@@ -51,17 +55,19 @@ def made_up() -> Iterator[tuple[str, bytes]]:
     records: list[bytes] = []
     for number in range(800):
         output = words(random, random.randrange(40, 4000))
+        content: list[Json] = [{"type": "tool_result", "content": output}]
+        if number % 200 == 100:
+            data = b64encode(random.randbytes(30_000)).decode()
+            content.append({"type": "image", "source": {"media_type": "image/png", "data": data}})
         record = {
             "parent": f"{number - 1:032x}",
             "id": f"{number:032x}",
             "session": "5c1f7a52-6a60-4d0e-9f0e-3f6f4b1f2a11",
             "cwd": "/home/user/projects/lighthouse",
             "time": f"2026-01-01T10:{number // 60 % 60:02}:{number % 60:02}.{number:03}Z",
-            "message": {"role": "user", "content": [{"type": "tool_result", "content": output}]},
+            "message": {"role": "user", "content": content},
             "result": {"stdout": output, "stderr": "", "interrupted": False},
         }
-        if number % 200 == 100:
-            record["picture"] = b64encode(random.randbytes(30_000)).decode()
         records.append(dumps(record))
     yield "made up", b"\n".join(records) + b"\n"
 
@@ -72,20 +78,49 @@ def found(folder: Path) -> Iterator[tuple[str, bytes]]:
         yield path.relative_to(folder).parts[0], path.read_bytes()
 
 
-async def sizes(store: Store, data: bytes) -> Sizes:
-    """Keep the lines of a file as the raw data of a run, seal it, and look."""
+async def sizes(data: bytes) -> Sizes:
+    """Keep the lines of a file as the raw data of a run, seal it, and look; then so beside its messages."""
     lines = data.splitlines(keepends=True)
-    thread = await store.create_thread()
-    run = await store.open_run(thread.id)
-    before = await store.read(_blob_bytes)
-    for start in range(0, len(lines), 100):
-        await store.append(run.id, [LogEntry(NOW, raw=line) for line in lines[start : start + 100]])
-    await store.finish_run(run.id)
-    await store.seal_run(run.id)
-    sealed = await store.read(_log_bytes, run.id)
-    assert b"".join([r.raw or b"" for r in await store.read_log(run.id)]) == data, "every byte is there"
-    pictures = await store.read(_blob_bytes) - before
-    return Sizes(len(lines), len(data), sealed, pictures, len(zstd.compress(data, 19)))
+    sealed, pictures = await kept(lines, [])
+    _, more_pictures = await kept(lines, [message for line in lines for message in shown(line)])
+    return Sizes(len(lines), len(data), sealed, pictures, more_pictures, len(zstd.compress(data, 19)))
+
+
+async def kept(lines: list[bytes], messages: list[UserMessage]) -> tuple[int, int]:
+    """The bytes of a sealed log, and of the blobs it adds to a store that holds the messages."""
+    async with open_store("memory:") as store:
+        thread = await store.create_thread()
+        await store.save_messages(messages, thread_id=thread.id)
+        before = await store.read(_blob_bytes)
+        run = await store.open_run(thread.id)
+        for start in range(0, len(lines), 100):
+            await store.append(run.id, [LogEntry(NOW, raw=line) for line in lines[start : start + 100]])
+        await store.finish_run(run.id)
+        await store.seal_run(run.id)
+        assert [record.raw for record in await store.read_log(run.id)] == lines, "every byte is there"
+        return await store.read(_log_bytes, run.id), await store.read(_blob_bytes) - before
+
+
+def shown(line: bytes) -> Iterator[UserMessage]:
+    """The message of a line with the pictures it shows, if it does: as an importer keeps it."""
+    try:
+        record = loads(line)
+    except DecodeError:  # some logs have such lines
+        return
+    message = record.get("message") if isinstance(record, dict) else None
+    files = list(pictures_in(message.get("content"))) if isinstance(message, dict) else []
+    if files:
+        yield UserMessage(id=new_id(), content=files)
+
+
+def pictures_in(content: Json) -> Iterator[FilePart]:
+    """The pictures of a message of Anthropic's, those that tools gave included."""
+    for block in content if isinstance(content, list) else []:
+        match block:
+            case {"type": "image", "source": {"media_type": str(media_type), "data": str(data)}}:
+                yield FilePart(url=f"data:{media_type};base64,{data}", media_type=media_type)
+            case {"content": list(nested)}:
+                yield from pictures_in(nested)
 
 
 def _log_bytes(tx: Transaction, run_id: str) -> int:
@@ -100,10 +135,9 @@ def _blob_bytes(tx: Transaction) -> int:
 async def measure(logs: Iterator[tuple[str, bytes]]) -> dict[str, list[Sizes]]:
     """The sizes of every file, by group."""
     groups: dict[str, list[Sizes]] = {}
-    async with open_store("memory:") as store:
-        for group, data in logs:
-            if data:
-                groups.setdefault(group, []).append(await sizes(store, data))
+    for group, data in logs:
+        if data:
+            groups.setdefault(group, []).append(await sizes(data))
     return groups
 
 
@@ -115,6 +149,7 @@ def _row(name: str, group: list[Sizes]) -> list[str]:
         f"{total.original:,}",
         f"{total.sealed / total.original:.1%}",
         f"{total.pictures / total.original:.1%}",
+        f"{total.more_pictures / total.original:.1%}",
         f"{total.rival / total.original:.1%}",
         f"{total.sealed / total.lines:.0f}",
         f"{total.rival / total.lines:.0f}",
@@ -129,7 +164,10 @@ def main(folder: str | None = None) -> None:
         rows.append(_row("all", [size for group in groups.values() for size in group]))
     print_table(
         "Sealed logs",
-        ["logs", "files", "bytes", "sealed", "pictures", "zstd -19", "bytes a line", "zstd -19 a line"],
+        [
+            *("logs", "files", "bytes", "sealed", "pictures, alone", "beside messages"),
+            *("zstd -19", "bytes a line", "zstd -19 a line"),
+        ],
         rows,
     )
 
