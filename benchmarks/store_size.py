@@ -10,20 +10,21 @@ import asyncio
 import sys
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+import msgspec
 from sqlalchemy import func, select
 
-from partita.errors import DecodeError
 from partita.store.ids import new_id
 from partita.store.opening import open_store
 from partita.store.run_log import LogEntry
 from partita.store.tables import blobs, run_log
 from partita.store.transaction import Transaction
-from partita.types.json import Json, dumps, loads
+from partita.types.json import Json, dumps
 from partita.types.messages import UserMessage
 from partita.types.parts import FilePart
 
@@ -101,26 +102,41 @@ async def kept(lines: list[bytes], messages: list[UserMessage]) -> tuple[int, in
         return await store.read(_log_bytes, run.id), await store.read(_blob_bytes) - before
 
 
+class Source(msgspec.Struct):
+    """The bytes of a picture."""
+
+    media_type: str
+    data: str
+
+
+class Block(msgspec.Struct):
+    """A piece of a message of Anthropic's: a picture, or what a tool gave."""
+
+    source: Source | None = None
+    content: "str | list[Block] | None" = None
+
+
+class Line(msgspec.Struct):
+    """A line of a log with a message in it."""
+
+    message: Block
+
+
 def shown(line: bytes) -> Iterator[UserMessage]:
     """The message of a line with the pictures it shows, if it does: as an importer keeps it."""
-    try:
-        record = loads(line)
-    except DecodeError:  # some logs have such lines
-        return
-    message = record.get("message") if isinstance(record, dict) else None
-    files = list(pictures_in(message.get("content"))) if isinstance(message, dict) else []
-    if files:
-        yield UserMessage(id=new_id(), content=files)
+    with suppress(msgspec.MsgspecError):  # other lines have other things
+        files = list(pictures_in(msgspec.json.decode(line, type=Line).message))
+        if files:
+            yield UserMessage(id=new_id(), content=files)
 
 
-def pictures_in(content: Json) -> Iterator[FilePart]:
-    """The pictures of a message of Anthropic's, those that tools gave included."""
-    for block in content if isinstance(content, list) else []:
-        match block:
-            case {"type": "image", "source": {"media_type": str(media_type), "data": str(data)}}:
-                yield FilePart(url=f"data:{media_type};base64,{data}", media_type=media_type)
-            case {"content": list(nested)}:
-                yield from pictures_in(nested)
+def pictures_in(block: Block) -> Iterator[FilePart]:
+    """The pictures of a message, those that tools gave included."""
+    if block.source is not None:
+        url = f"data:{block.source.media_type};base64,{block.source.data}"
+        yield FilePart(url=url, media_type=block.source.media_type)
+    for inner in block.content if isinstance(block.content, list) else []:
+        yield from pictures_in(inner)
 
 
 def _log_bytes(tx: Transaction, run_id: str) -> int:

@@ -1,7 +1,7 @@
 """The quick way into the logs: the same as the long way, whatever others do to the same runs meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.errors import ConflictError, NotFoundError, UnavailableError
+from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from partita.store import log_quick, log_tail, run_log, runs, sealing
 from partita.store.appender import Appender
 from partita.store.facade import Facade
 from partita.store.location import locate
 from partita.store.opening import open_engine
+from partita.store.run_log import Appended, Batch
+from partita.store.transaction import Transaction
 
 from .running import log, raws, start, tail_rows, with_thread
 from .test_log_tail import check_spans
@@ -38,7 +40,7 @@ def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     append_many = run_log.append_many
 
-    def counting(tx, batches):  # type: ignore[no-untyped-def]
+    def counting(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | StoreError]:
         counts.append(len(batches))
         return append_many(tx, batches)
 
@@ -200,10 +202,12 @@ def low_limits() -> Iterator[None]:
 
 lines = st.lists(st.binary(max_size=40) | st.binary(min_size=300, max_size=310), min_size=1, max_size=3)
 groups = st.dictionaries(st.integers(0, 2), lines, min_size=1)
-Deed: TypeAlias = tuple[str, dict[int, list[bytes]]]
+Group: TypeAlias = dict[int, list[bytes]]
+Deed: TypeAlias = tuple[str, Group]
+NOTHING: Group = {}
 deeds: st.SearchStrategy[Deed] = st.tuples(
     st.sampled_from(["one", "one", "two", "long"]), groups
-) | st.tuples(st.sampled_from(["settle", "tidy"]), st.just({}))
+) | st.tuples(st.sampled_from(["settle", "tidy"]), st.just(NOTHING))
 
 
 @settings(deadline=None, max_examples=60)
@@ -220,7 +224,7 @@ async def _work_together(path: Path, deeds: list[Deed]) -> None:
     engines = [await open_engine(locate(str(path))) for _ in range(2)]
     try:
         store = await with_thread(engines[0])
-        appenders = dict(zip(("one", "two"), map(Appender, engines), strict=True))
+        appenders = {name: Appender(engine) for name, engine in zip(("one", "two"), engines, strict=True)}
         said: dict[str, list[bytes]] = {f"r{number}": [] for number in range(3)}
         for run_id in said:
             await start(store, run_id)

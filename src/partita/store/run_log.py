@@ -75,10 +75,8 @@ def encode_entries(entries: Sequence[LogEntry]) -> bytearray:
     body = bytearray()
     for number, (time, chunk, raw) in enumerate(entries):
         json = chunk if chunk is None or isinstance(chunk, bytes) else _chunk_json(chunk, number)
-        if raw is not None and not isinstance(raw, bytes):
-            raise StoreError("raw data must be bytes", where=f"entry {number}", hint="encode text as UTF-8")
         try:
-            log_blocks.add(body, to_microseconds(time), json, raw)
+            log_blocks.add(body, to_microseconds(time), json, _raw(raw, number))
         except TypeError:
             raise StoreError(
                 "time without a zone",
@@ -92,6 +90,12 @@ def _chunk_json(chunk: object, number: int) -> bytes:
     if isinstance(chunk, Value):
         return encode(chunk)
     raise StoreError("this is no chunk", where=f"entry {number}", hint="read it with read_chunk first")
+
+
+def _raw(raw: object, number: int) -> bytes | None:
+    if raw is None or isinstance(raw, bytes):
+        return raw
+    raise StoreError("raw data must be bytes", where=f"entry {number}", hint="encode text as UTF-8")
 
 
 def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | StoreError]:
