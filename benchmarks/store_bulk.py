@@ -12,7 +12,7 @@ from importlib import import_module
 from time import perf_counter
 from typing import Any
 
-from partita.store.location import locate
+from partita.store.engines.location import locate
 from partita.store.opening import open_store
 from partita.types.codec import encode
 

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
-from partita.store.appender import Appender
-from partita.store.engine import Engine
+from partita.store.engines.engine import Engine
+from partita.store.engines.location import Location
 from partita.store.ids import new_id
-from partita.store.location import Location
+from partita.store.log.appender import Appender
+from partita.store.log.run_log import LogEntry
 from partita.store.opening import open_engine
-from partita.store.run_log import LogEntry
 from partita.store.runs import open_run
 from partita.store.threads import create
 from partita.store.transaction import Transaction

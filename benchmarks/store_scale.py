@@ -13,8 +13,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.types.messages import Message, UserMessage
 
 from .store_messages import short

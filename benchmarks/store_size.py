@@ -20,8 +20,8 @@ import msgspec
 from sqlalchemy import func, select
 
 from partita.store.ids import new_id
+from partita.store.log.run_log import LogEntry
 from partita.store.opening import open_store
-from partita.store.run_log import LogEntry
 from partita.store.tables import blobs, run_log
 from partita.store.transaction import Transaction
 from partita.types.json import Json, dumps

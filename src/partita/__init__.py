@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
-    from .store.blocking import SyncStore as SyncStore
-    from .store.blocking import open_store_sync as open_store_sync
+    from .store.facade.blocking import SyncStore as SyncStore
+    from .store.facade.blocking import open_store_sync as open_store_sync
+    from .store.facade.store import Store as Store
+    from .store.log.retention import Retention as Retention
+    from .store.log.run_log import LogEntry as LogEntry
+    from .store.log.run_log import LogRecord as LogRecord
     from .store.opening import open_store as open_store
-    from .store.retention import Retention as Retention
-    from .store.run_log import LogEntry as LogEntry
-    from .store.run_log import LogRecord as LogRecord
-    from .store.search import Hit as Hit
-    from .store.store import Store as Store
+    from .store.search.search import Hit as Hit
     from .store.values import Blob as Blob
     from .store.values import Page as Page
     from .store.values import Source as Source
@@ -322,23 +322,23 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "ToolSchemas",
     ),
     "partita.store.opening": ("open_store",),
-    "partita.store.blocking": (
+    "partita.store.facade.blocking": (
         "open_store_sync",
         "SyncStore",
     ),
-    "partita.store.store": ("Store",),
+    "partita.store.facade.store": ("Store",),
     "partita.store.values": (
         "Page",
         "StoredPart",
         "Source",
         "Blob",
     ),
-    "partita.store.search": ("Hit",),
-    "partita.store.run_log": (
+    "partita.store.search.search": ("Hit",),
+    "partita.store.log.run_log": (
         "LogEntry",
         "LogRecord",
     ),
-    "partita.store.retention": ("Retention",),
+    "partita.store.log.retention": ("Retention",),
 }
 
 _HOMES = {name: module for module, names in EXPORTS.items() for name in names}

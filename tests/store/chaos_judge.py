@@ -10,9 +10,9 @@ from sqlalchemy import select, text
 from partita.store.data import records
 from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.doctor.examination import examine
+from partita.store.facade.store import Store
+from partita.store.log.run_log import raw_lines
 from partita.store.opening import open_store
-from partita.store.run_log import raw_lines
-from partita.store.store import Store
 from partita.store.tables import messages, runs
 from partita.store.transaction import Transaction
 from partita.types.messages import Message

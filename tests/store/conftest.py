@@ -16,10 +16,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from partita.store.engine import Engine
-from partita.store.location import locate
+from partita.store.engines.engine import Engine
+from partita.store.engines.location import locate
+from partita.store.facade.store import Store
 from partita.store.opening import open_engine, open_store
-from partita.store.store import Store
 
 ENGINES = ("memory", "sqlite", "postgresql")
 _numbers = itertools.count(1)

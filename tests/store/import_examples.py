@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from partita.store.store import Store
+from partita.store.facade.store import Store
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import Message
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import select, text
 
-from partita.store.store import Store
+from partita.store.facade.store import Store
 from partita.store.tables import metadata
 from partita.store.transaction import Transaction
 from partita.types.json import Json, JsonObject, dumps

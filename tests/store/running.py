@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from partita.store import run_log, runs, threads
-from partita.store.engine import Engine
-from partita.store.facade import Facade
-from partita.store.run_log import Appended, Batch, LogEntry, encode_entries
+from partita.store import runs, threads
+from partita.store.engines.engine import Engine
+from partita.store.facade.facade import Facade
+from partita.store.log import run_log
+from partita.store.log.run_log import Appended, Batch, LogEntry, encode_entries
 from partita.store.transaction import Transaction
 from partita.types.runs import Run, RunStatus
 from partita.types.threads import Thread

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, insert
 
-from partita.store import search
-from partita.store.engine import Engine
-from partita.store.search import Hit, SearchEntry
-from partita.store.search_text import SearchFields, fields_of
+from partita.store.engines.engine import Engine
+from partita.store.search import search
+from partita.store.search.search import Hit, SearchEntry
+from partita.store.search.text import SearchFields, fields_of
 from partita.store.tables import messages, parts, threads
 from partita.store.transaction import Transaction
 from partita.types.codec import encode

@@ -11,14 +11,15 @@ import pytest
 from sqlalchemy import Connection
 
 from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
-from partita.store import run_log, runs
-from partita.store.appender import Appender
-from partita.store.engine import Engine
-from partita.store.following import follow
-from partita.store.location import locate
+from partita.store import runs
+from partita.store.engines.engine import Engine
+from partita.store.engines.location import locate
+from partita.store.engines.wake import News
+from partita.store.log import run_log
+from partita.store.log.appender import Appender
+from partita.store.log.following import follow
+from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.opening import open_engine
-from partita.store.run_log import LogEntry, LogRecord
-from partita.store.wake import News
 
 from .running import NOON, log, raws, scoped, start, with_thread
 
@@ -300,11 +301,11 @@ WRITER = """
 import asyncio, sys
 from datetime import UTC, datetime
 from partita.store import runs
-from partita.store.appender import Appender
-from partita.store.facade import Facade
-from partita.store.location import locate
+from partita.store.log.appender import Appender
+from partita.store.facade.facade import Facade
+from partita.store.engines.location import locate
 from partita.store.opening import open_engine
-from partita.store.run_log import LogEntry
+from partita.store.log.run_log import LogEntry
 
 async def main():
     engine = await open_engine(locate(sys.argv[1]))

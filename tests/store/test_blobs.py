@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from partita.errors import NotFoundError, StoreError
 from partita.store.blob_moves import THRESHOLD
-from partita.store.store import Store
+from partita.store.facade.store import Store
 from partita.store.tables import blob_refs, blobs, messages
 from partita.store.transaction import Transaction
 from partita.types.codec import to_json

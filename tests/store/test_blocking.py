@@ -7,9 +7,9 @@ from threading import Timer
 import pytest
 
 from partita.errors import ConflictError, StoreError
-from partita.store.blocking import SyncStore, open_store_sync
-from partita.store.run_log import LogEntry
-from partita.store.store import Store
+from partita.store.facade.blocking import SyncStore, open_store_sync
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
 from tests.store.examples import ask, worked
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

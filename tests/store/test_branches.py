@@ -3,7 +3,7 @@
 import pytest
 
 from partita.errors import ConflictError, NotFoundError
-from partita.store.store import Store
+from partita.store.facade.store import Store
 from tests.store.examples import answer, ask, worked
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from partita.store.store import Store
+from partita.store.facade.store import Store
 from tests.store.examples import ask
 
 WRITERS = 32

@@ -15,9 +15,9 @@ from partita.store.data.migration import StoredRow
 from partita.store.data.report import MigrationReport
 from partita.store.data.runner import MIGRATIONS, list_migrations, migrate
 from partita.store.data.words import lost_words
+from partita.store.facade.store import Store
 from partita.store.older import upgraded
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.store.transaction import Transaction
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.json import JsonObject

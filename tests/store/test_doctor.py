@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from partita.store.doctor.checks import CHECKS
 from partita.store.doctor.examination import examine
 from partita.store.doctor.report import Health
+from partita.store.engines.sqlite import SqliteEngine
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
 from partita.store.opening import open_store
-from partita.store.run_log import LogEntry
-from partita.store.sqlite import SqliteEngine
-from partita.store.store import Store
 from partita.store.transaction import Transaction
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from tests.canonical import messages as any_message

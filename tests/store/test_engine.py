@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from partita.store.engine import Engine
+from partita.store.engines.engine import Engine
 
 
 async def test_a_new_store_is_empty(engine: Engine) -> None:

@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
 from partita.store.doctor.examination import examine
-from partita.store.failures import SQLITE, explained
+from partita.store.engines.failures import SQLITE, explained
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.store import Store
 from tests.store.examples import ask
 from tests.store.running import raws
 

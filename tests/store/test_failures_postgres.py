@@ -7,8 +7,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import StoreError, UnavailableError
-from partita.store.failures import POSTGRES
-from partita.store.location import Location, locate, without_password
+from partita.store.engines.failures import POSTGRES
+from partita.store.engines.location import Location, locate, without_password
 from partita.store.opening import open_store
 from tests.store.server import Server, running_server
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from partita.errors import NotFoundError, StoreError
+from partita.store.facade.store import Store
 from partita.store.imports.runner import import_rows
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ForeignPart

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from partita.store.facade.store import Store
 from partita.store.imports.runner import import_rows
-from partita.store.store import Store
 from partita.types.json import JsonObject, dumps, is_array, loads
 from tests.store.import_examples import make_sqlite, mastra_thread
 

@@ -11,10 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import StoreError, UnavailableError
+from partita.store.engines.location import locate
+from partita.store.facade.store import Store
 from partita.store.imports.postgres_server import PostgresSource
 from partita.store.imports.runner import import_rows
-from partita.store.location import locate
-from partita.store.store import Store
 from tests.store.conftest import with_database
 from tests.store.import_examples import everything, said, v2
 

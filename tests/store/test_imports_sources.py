@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from partita.errors import DecodeError, StoreError, UnavailableError
+from partita.store.facade.store import Store
 from partita.store.imports.dump import known_tables, table_named
 from partita.store.imports.registry import SYSTEMS
 from partita.store.imports.runner import import_rows
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.types.json import JsonObject, dumps
 from tests.store.import_examples import (
     CHERRY_OLD,

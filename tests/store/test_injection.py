@@ -12,8 +12,8 @@ from sqlalchemy import inspect
 
 from partita.errors import PartitaError, StoreError
 from partita.store.cursors import to_cursor
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.store.texts import UNSTORABLE as NO_TEXT
 from partita.store.values import Source
 from partita.types.messages import AssistantMessage, ToolCallPart

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.store.log_pictures import SHORTEST, put_back, take_out
+from partita.store.log.pictures import SHORTEST, put_back, take_out
 
 PICTURE = base64.b64encode(Random(1).randbytes(6000))
 OTHER = base64.b64encode(Random(2).randbytes(5002))

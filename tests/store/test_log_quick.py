@@ -10,18 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
-from partita.store import log_quick, log_tail, run_log, runs, sealing
-from partita.store.appender import Appender
-from partita.store.facade import Facade
-from partita.store.location import locate
+from partita.store import runs
+from partita.store.engines.location import locate
+from partita.store.facade.facade import Facade
+from partita.store.log import quick, run_log, sealing, tail
+from partita.store.log.appender import Appender
+from partita.store.log.run_log import Appended, Batch
 from partita.store.opening import open_engine
-from partita.store.run_log import Appended, Batch
 from partita.store.transaction import Transaction
 
 from .running import log, raws, start, tail_rows, with_thread
 from .test_log_tail import check_spans
 
-LONG = 3 * log_quick.FULL_ROWS
+LONG = 3 * quick.FULL_ROWS
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def long_ways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts.append(len(batches))
         return append_many(tx, batches)
 
-    monkeypatch.setattr("partita.store.appender.append_many", counting)
+    monkeypatch.setattr("partita.store.log.appender.append_many", counting)
     return counts
 
 
@@ -72,14 +73,14 @@ async def test_the_tail_stays_short(store: Facade) -> None:
     for number in range(LONG):
         await asyncio.gather(*(appender.append("u1", run_id, raws(b"%d" % number)) for run_id in ids))
         most = max(most, await tail_rows(store))
-    assert most < 2 * len(ids) * log_quick.FULL_ROWS
+    assert most < 2 * len(ids) * quick.FULL_ROWS
     for run_id in ids:
         assert await lines_of(store, run_id) == [b"%d" % number for number in range(LONG)]
 
 
 async def test_what_is_large_takes_the_quick_way_too(store: Facade, long_ways: list[int]) -> None:
     appender = Appender(store.engine)
-    said = [b"a", b"b", b"c" * log_tail.LARGE, b"d" * log_tail.LARGE, b"e"]
+    said = [b"a", b"b", b"c" * tail.LARGE, b"d" * tail.LARGE, b"e"]
     for line in said:
         await appender.append("u1", "r1", raws(line))
     assert (long_ways, await tail_rows(store)) == ([1], 1)
@@ -120,8 +121,8 @@ async def test_one_run_under_two_names_is_still_one(store: Facade) -> None:
 async def test_a_run_that_rests_does_not_keep_the_tail_long(
     store: Facade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_tail, "FAR", 200)
-    monkeypatch.setattr("partita.store.appender.SELDOM", 16)
+    monkeypatch.setattr(tail, "FAR", 200)
+    monkeypatch.setattr("partita.store.log.appender.SELDOM", 16)
     await start(store, "resting")
     appender = Appender(store.engine)
     await appender.append("u1", "resting", raws(b"before"))
@@ -138,19 +139,19 @@ async def test_rows_that_are_not_swept_yet_do_not_come_back(store: Facade) -> No
     for run_id in ("resting", "folded"):
         await start(store, run_id)
         await appender.append("u1", run_id, raws(b"0"))
-    for number in range(1, log_quick.FULL_ROWS + 1):
+    for number in range(1, quick.FULL_ROWS + 1):
         await appender.append("u1", "folded", raws(b"%d" % number))
     for _ in range(2):  # nothing goes into the tail
-        await appender.append("u1", "r1", raws(b"large" * log_tail.LARGE))
+        await appender.append("u1", "r1", raws(b"large" * tail.LARGE))
     await appender.append("u1", "folded", raws(b"more"))
-    assert (await lines_of(store, "folded"))[-2:] == [b"%d" % log_quick.FULL_ROWS, b"more"]
+    assert (await lines_of(store, "folded"))[-2:] == [b"%d" % quick.FULL_ROWS, b"more"]
     assert await lines_of(store, "resting") == [b"0"]
 
 
 async def test_no_more_runs_are_remembered_than_is_good(
     store: Facade, monkeypatch: pytest.MonkeyPatch, long_ways: list[int]
 ) -> None:
-    monkeypatch.setattr(log_quick, "MOST_KNOWN", 2)
+    monkeypatch.setattr(quick, "MOST_KNOWN", 2)
     await start(store, "r2")
     await start(store, "r3")
     appender = Appender(store.engine)
@@ -171,7 +172,7 @@ async def test_only_those_whose_entries_failed_are_told_so(
     def full(*_: object) -> None:
         raise UnavailableError("the disk is full")
 
-    monkeypatch.setattr("partita.store.appender.append_many", full)
+    monkeypatch.setattr("partita.store.log.appender.append_many", full)
     known, new = await asyncio.gather(
         appender.append("u1", "r1", raws(b"2")),
         appender.append("u1", "new", raws(b"1")),
@@ -186,17 +187,17 @@ def low_limits() -> Iterator[None]:
     """Limits so low that a few rows reach them."""
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in (
-            (log_tail, "FAR", 12),
-            (log_tail, "TIDIED", 2),
-            (log_tail, "MANY", 2),
-            (log_tail, "TOO_MANY", 8),
-            (log_quick, "LARGE", 300),
-            (log_quick, "FULL_ROWS", 3),
-            (log_quick, "FULL_BYTES", 200),
-            (log_quick, "MOST_KNOWN", 4),
+            (tail, "FAR", 12),
+            (tail, "TIDIED", 2),
+            (tail, "MANY", 2),
+            (tail, "TOO_MANY", 8),
+            (quick, "LARGE", 300),
+            (quick, "FULL_ROWS", 3),
+            (quick, "FULL_BYTES", 200),
+            (quick, "MOST_KNOWN", 4),
         ):
             patch.setattr(module, name, value)
-        patch.setattr("partita.store.appender.SELDOM", 3)
+        patch.setattr("partita.store.log.appender.SELDOM", 3)
         yield
 
 
@@ -230,9 +231,9 @@ async def _work_together(path: Path, deeds: list[Deed]) -> None:
             await start(store, run_id)
         for who, group in deeds:
             if who == "settle":
-                await store.write(lambda tx: log_tail.settle(tx, ("u1", "r0")))
+                await store.write(lambda tx: tail.settle(tx, ("u1", "r0")))
             if who == "tidy":
-                await store.write(log_tail.tidy)
+                await store.write(tail.tidy)
             for number, given in group.items():
                 said[f"r{number}"] += given
             ends = await asyncio.gather(

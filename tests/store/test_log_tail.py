@@ -12,23 +12,24 @@ from sqlalchemy import Connection, create_engine, select
 from sqlalchemy.pool import StaticPool
 
 from partita.errors import StoreError
-from partita.store import log_tail, run_log, runs, schema, sealing, threads
-from partita.store.appender import Appender
-from partita.store.engine import Engine
-from partita.store.facade import Facade
-from partita.store.following import follow
+from partita.store import runs, schema, threads
+from partita.store.engines.engine import Engine
+from partita.store.engines.location import locate
+from partita.store.facade.facade import Facade
 from partita.store.ids import new_id
-from partita.store.location import locate
+from partita.store.log import run_log, sealing, tail
+from partita.store.log.appender import Appender
+from partita.store.log.following import follow
+from partita.store.log.retention import Retention, drop_logs
+from partita.store.log.run_log import Appended
 from partita.store.opening import open_engine
-from partita.store.retention import Retention, drop_logs
-from partita.store.run_log import Appended
 from partita.store.transaction import Transaction
 from partita.types.runs import Run
 from partita.types.threads import Thread
 
 from .running import NOON, batch, log, raws, scoped, start, tail_rows, with_thread
 
-FILLED = log_tail.TOO_MANY
+FILLED = tail.TOO_MANY
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ async def test_what_is_large_does_not_go_through_the_tail(store: Facade) -> None
 async def test_a_run_that_rests_does_not_keep_others_from_being_swept(
     store: Facade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_tail, "FAR", 2 * FILLED)
+    monkeypatch.setattr(tail, "FAR", 2 * FILLED)
     await start(store, "resting")
     await log(store, "resting", raws(b"a word"))
     await start(store)
@@ -173,7 +174,7 @@ async def test_two_processes_fold_the_same_run(tmp_path: Path) -> None:
         await store.write(runs.finish_run, "r1")
         assert await follower == list(range(1, 2 * FILLED + 1))
         (first, *_) = await spans(store)
-        assert first[1] >= log_tail.MANY
+        assert first[1] >= tail.MANY
         assert await tail_rows(store) < FILLED
     finally:
         for engine in engines:
@@ -191,7 +192,7 @@ def connection() -> Iterator[Connection]:
     engine = create_engine("sqlite://", poolclass=StaticPool)
     with pytest.MonkeyPatch.context() as patch, engine.begin() as opened:
         for name, value in {"MANY": 2, "TOO_MANY": 4, "LARGE": 300, "FAR": 12}.items():
-            patch.setattr(log_tail, name, value)
+            patch.setattr(tail, name, value)
         schema.upgrade(opened)
         threads.create(Transaction(opened, "u1", NOON), Thread(id="t1"))
         yield opened
@@ -224,7 +225,7 @@ def test_any_window_of_any_run_is_what_was_written(
             (after + place, raw) for place, raw in enumerate(said[after:][:limit], 1)
         ]
         check_spans(tx, run_id, len(said))
-        log_tail.settle(tx, ("u1", run_id))
+        tail.settle(tx, ("u1", run_id))
         assert list(run_log.raw_lines(tx, run_id)) == said
         check_spans(tx, run_id, len(said))
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.errors import NotFoundError, StoreError
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.types.codec import read_message, to_json
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from partita.types.parts import TextPart

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
-from partita.store.engine import Engine
-from partita.store.location import locate
+from partita.store.engines.engine import Engine
+from partita.store.engines.location import locate
 from partita.store.opening import open_engine, open_store
 from partita.store.schema import NEWEST, Schema
 from partita.store.tables import metadata

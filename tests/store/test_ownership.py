@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from partita.errors import NotFoundError, StoreError
-from partita.store.run_log import LogEntry
-from partita.store.store import Store
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
 from partita.store.values import Source
 from partita.types.parts import TextPart
 from partita.types.runs import Run

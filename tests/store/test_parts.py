@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from partita.store.run_log import LogEntry
-from partita.store.store import Store
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
 from partita.store.transaction import Transaction
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart

@@ -12,9 +12,9 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import UnavailableError
-from partita.store.location import locate
+from partita.store.engines.location import locate
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.store.store import Store
 from partita.types.json import JsonObject
 from tests.store.chaos import WRITERS, append_to_runs, save_batches
 from tests.store.chaos_judge import judge

@@ -6,13 +6,14 @@ import pytest
 from sqlalchemy import func, select
 
 from partita.errors import NotFoundError
-from partita.store import run_log, runs, sealing
-from partita.store.engine import Engine
-from partita.store.facade import Facade
-from partita.store.following import follow
+from partita.store import runs
+from partita.store.engines.engine import Engine
+from partita.store.facade.facade import Facade
+from partita.store.log import run_log, sealing
+from partita.store.log.following import follow
+from partita.store.log.retention import Retention, RetentionReport, drop_logs
+from partita.store.log.run_log import LogEntry
 from partita.store.message_rows import prepare
-from partita.store.retention import Retention, RetentionReport, drop_logs
-from partita.store.run_log import LogEntry
 from partita.store.saving import save
 from partita.store.tables import messages, parts
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import run_log, runs
-from partita.store.engine import Engine
-from partita.store.log_blocks import Stored, blocks, head, row, seal, unpack
-from partita.store.run_log import Appended, LogEntry, encode_entries
+from partita.store import runs
+from partita.store.engines.engine import Engine
+from partita.store.log import run_log
+from partita.store.log.blocks import Stored, blocks, head, row, seal, unpack
+from partita.store.log.run_log import Appended, LogEntry, encode_entries
 from partita.store.tables import to_microseconds
 from partita.store.transaction import Transaction
 from partita.types.chunks import (

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import retention, run_log, runs, sealing, timings
-from partita.store.engine import Engine
-from partita.store.run_log import LogEntry
+from partita.store import runs
+from partita.store.engines.engine import Engine
+from partita.store.log import retention, run_log, sealing, timings
+from partita.store.log.run_log import LogEntry
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 from partita.types.value import Extra

@@ -9,15 +9,16 @@ import pytest
 from sqlalchemy import func, select, update
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store import log_blocks, run_log, runs, sealing
+from partita.store import runs
 from partita.store.compress import packed
 from partita.store.doctor.examination import examine
-from partita.store.engine import Engine
-from partita.store.facade import Facade
-from partita.store.log_blocks import BLOCK_BYTES, BLOCK_ENTRIES, Stored
-from partita.store.retention import Retention
-from partita.store.run_log import LogEntry, LogRecord
-from partita.store.store import Store
+from partita.store.engines.engine import Engine
+from partita.store.facade.facade import Facade
+from partita.store.facade.store import Store
+from partita.store.log import blocks, run_log, sealing
+from partita.store.log.blocks import BLOCK_BYTES, BLOCK_ENTRIES, Stored
+from partita.store.log.retention import Retention
+from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.tables import run_log as log_table
 from partita.store.transaction import Transaction
 from partita.types.chunks import TextDelta
@@ -154,25 +155,25 @@ async def test_a_damaged_log_is_left_as_it_is(engine: Engine) -> None:
 
 
 def test_a_changed_byte_is_noticed() -> None:
-    encoding, data = log_blocks.seal([Stored(0, None, line(number)) for number in range(100)])
+    encoding, data = blocks.seal([Stored(0, None, line(number)) for number in range(100)])
     generator = random.Random(7)
     for _ in range(200):
         place = generator.randrange(len(data))
         changed = data[:place] + bytes([data[place] ^ generator.randrange(1, 256)]) + data[place + 1 :]
         with pytest.raises(StoreError, match="damaged"):
-            log_blocks.unpack(encoding, changed)
+            blocks.unpack(encoding, changed)
 
 
 def test_what_cannot_be_made_smaller_stays_open() -> None:
     entry = Stored(0, None, random.Random(7).randbytes(1000))
-    encoding, data = log_blocks.seal([entry])
+    encoding, data = blocks.seal([entry])
     assert encoding == "plain"
-    assert log_blocks.unpack(encoding, data) == [entry]
+    assert blocks.unpack(encoding, data) == [entry]
 
 
 def test_a_block_ends_when_it_is_full() -> None:
     big, small = Stored(0, None, bytes(BLOCK_BYTES)), Stored(0, b"{}", None)
-    assert [len(block) for block in log_blocks.blocks([small, big, big, small])] == [2, 1, 1]
+    assert [len(block) for block in blocks.blocks([small, big, big, small])] == [2, 1, 1]
 
 
 @pytest.mark.skipif(not AGENT_LOGS.is_dir(), reason="the corpora are not here")
@@ -187,7 +188,7 @@ def test_sealed_logs_of_agents_are_smaller_than_their_file_in_one_piece(agent: s
         ]
         original += len(text)
         whole += len(packed(text)[1])
-        sealed += sum(len(log_blocks.seal(block)[1]) for block in log_blocks.blocks(entries))
+        sealed += sum(len(blocks.seal(block)[1]) for block in blocks.blocks(entries))
     assert sealed < whole
     assert sealed < original * 0.27
 

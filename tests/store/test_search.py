@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from partita.errors import StoreError
-from partita.store import blobs, search
+from partita.store import blobs
 from partita.store.cursors import to_cursor
-from partita.store.engine import Engine
-from partita.store.search import find, forget, index, thread_ids_matching
-from partita.store.search_text import SearchFields
+from partita.store.engines.engine import Engine
+from partita.store.search import search
+from partita.store.search.search import find, forget, index, thread_ids_matching
+from partita.store.search.text import SearchFields
 from partita.store.transaction import Transaction
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart

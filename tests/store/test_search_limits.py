@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from partita.store.engine import Engine
-from partita.store.search import find, thread_ids_matching
-from partita.store.search_query import LONGEST_PHRASE
-from partita.store.search_text import MOST
-from partita.store.search_words import pieces_of, words_of
+from partita.store.engines.engine import Engine
+from partita.store.search.query import LONGEST_PHRASE
+from partita.store.search.search import find, thread_ids_matching
+from partita.store.search.text import MOST
+from partita.store.search.words import pieces_of, words_of
 from partita.store.transaction import Transaction
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart

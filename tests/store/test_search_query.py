@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.store.search_query import LONGEST_PHRASE, MOST_TERMS, Phrase, Query, Term, parse
+from partita.store.search.query import LONGEST_PHRASE, MOST_TERMS, Phrase, Query, Term, parse
 
 
 def term(*phrases: str) -> Term:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.store.search_text import MOST, SearchFields, fields_of
+from partita.store.search.text import MOST, SearchFields, fields_of
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,

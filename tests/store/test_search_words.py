@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.store.search_words import LONGEST, indexed, pieces_of, spans_of, words_of
+from partita.store.search.words import LONGEST, indexed, pieces_of, spans_of, words_of
 
 INDEXED = {
     "Hello, World!": "hello world",

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.store.search_query import parse
-from partita.store.search_words import words_of
-from partita.store.snippet import BLOCK, LENGTH, SLACK, snippet
+from partita.store.search.query import parse
+from partita.store.search.snippet import BLOCK, LENGTH, SLACK, snippet
+from partita.store.search.words import words_of
 
 
 def marked(text: str, query: str) -> str:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from partita.errors import ConflictError, NotFoundError, StoreError
-from partita.store.store import Store
+from partita.store.facade.store import Store
 from partita.types.json import Json
 from partita.types.threads import Thread
 from tests.store.examples import answer, ask, failed, worked

@@ -5,12 +5,12 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from partita.store import runs
-from partita.store.engine import Engine
+from partita.store.engines.engine import Engine
+from partita.store.log.run_log import LogEntry
+from partita.store.log.timings import record_timings, timings
 from partita.store.message_rows import prepare
-from partita.store.run_log import LogEntry
 from partita.store.saving import save
 from partita.store.tables import parts
-from partita.store.timings import record_timings, timings
 from partita.types.chunks import (
     ChildChunk,
     Chunk,

@@ -6,7 +6,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from partita.errors import StoreError
 
-from .timings import record_timings
+from .log.timings import record_timings
 from .transaction import Transaction
 
 T = TypeVar("T")

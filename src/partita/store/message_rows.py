@@ -29,7 +29,7 @@ from .blob_moves import BLOB, THRESHOLD, Move, moves_from_json, put_back
 from .derived import Derived, derive
 from .older import upgraded
 from .older_parts import DAMAGED
-from .search_text import SearchFields, fields_of
+from .search.text import SearchFields, fields_of
 from .texts import required, storable
 from .transaction import Transaction
 from .values import BlobMode

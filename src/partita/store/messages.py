@@ -9,8 +9,9 @@ from sqlalchemy import ColumnElement, Row, and_, delete, select, update
 from partita.errors import NotFoundError, StoreError
 from partita.types.messages import Message, Part
 
-from . import blobs, branches, saving, search, threads
+from . import blobs, branches, saving, threads
 from .message_rows import prepare, read_messages
+from .search import search
 from .tables import blob_refs, messages
 from .tables import threads as thread_table
 from .transaction import Transaction, cut

@@ -10,12 +10,12 @@ from typing import Any
 
 from partita.errors import StoreError
 
-from .engine import Engine
-from .location import Location, locate
-from .postgres import PostgresEngine
+from .engines.engine import Engine
+from .engines.location import Location, locate
+from .engines.postgres import PostgresEngine
+from .engines.sqlite import SqliteEngine
+from .facade.store import Store
 from .schema import NEWEST, Schema, refuse_newer, revision_of, upgrade
-from .sqlite import SqliteEngine
-from .store import Store
 
 
 def utc_now() -> datetime:

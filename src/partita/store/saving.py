@@ -8,9 +8,10 @@ from sqlalchemy import Row, delete, select, update
 from partita.types.json import dumps, is_object, loads
 from partita.types.messages import Message
 
-from . import blobs, branches, search, threads
+from . import blobs, branches, threads
 from .blob_moves import HASH, Move, Moved, move_out, moves_to_json
 from .message_rows import Prepared, check, stored
+from .search import search
 from .tables import blob_refs, messages, parts
 from .tables import threads as thread_table
 from .transaction import Transaction, cut

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect, text
 from partita.errors import StoreError
 from partita.version import __version__
 
-from .failures import is_conflict, is_gone, root
+from .engines.failures import is_conflict, is_gone, root
 
 LOCK = 7_261_486_213
 """The advisory lock that servers which start at the same time take in turn."""

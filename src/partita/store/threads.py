@@ -11,10 +11,11 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kin
 from partita.types.threads import Thread
 from partita.types.value import Extra
 
-from . import blobs, search
+from . import blobs
 from .cursors import time_and_id, to_cursor
 from .owners import owner_of
-from .search_text import SearchFields
+from .search import search
+from .search.text import SearchFields
 from .tables import Instant, blob_refs, messages, run_blobs, runs, thread_labels, threads
 from .texts import UNSTORABLE, required, storable
 from .transaction import Transaction, found

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from partita.store.transaction import Transaction
-
+from ..transaction import Transaction
 from . import blob_state, calls, contents, derived_state, integrity, logs, orphans, thread_state
 from .report import Cursor, Finding, Found, Scope
 

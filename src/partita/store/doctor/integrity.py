@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from partita.store.transaction import Transaction
-
+from ..transaction import Transaction
 from .report import Cursor, Finding, Found, Scope
 
 RECOVER = "copy the file away, then: sqlite3 FILE .recover | sqlite3 NEW; or take the last backup"

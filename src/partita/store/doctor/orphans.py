@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, and_, delete, exists, func, insert, select
 
-from partita.store import branches, rebuild, search, tables, threads
-from partita.store.search_sqlite import owner_word
-from partita.store.transaction import Transaction
-
+from .. import branches, rebuild, tables, threads
+from ..search import search
+from ..search.sqlite import owner_word
+from ..transaction import Transaction
 from .pages import PAGE, page
 from .report import BACKUP, Cursor, Finding, Found, Scope
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, literal, tuple_
 
-from partita.store.transaction import Transaction
-
+from ..transaction import Transaction
 from .report import Cursor
 
 PAGE = 200

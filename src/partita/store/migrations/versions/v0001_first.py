@@ -232,7 +232,7 @@ CREATE VIEW log_append AS
 SELECT NULL AS data, NULL AS added, NULL AS adds, NULL AS folded, NULL AS folds, NULL AS swept;
 """
 
-# What `log_quick` does with one statement. Each of `added` and `folded` is: a run, its last entry, how many
+# What `log.quick` does with one statement. Each of `added` and `folded` is: a run, its last entry, how many
 # it gets, where in `data` they are, and the first entry it has in the tail.
 SQLITE_APPEND = """
 CREATE TRIGGER log_append_now INSTEAD OF INSERT ON log_append

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, text
 
-from . import blobs, rebuild, sources
+from .. import blobs, rebuild, sources
+from ..transaction import Transaction
+from ..values import Blob, Source
 from .facade import Facade
-from .transaction import Transaction
-from .values import Blob, Source
 
 REBUILT_AT_ONCE = 200
 

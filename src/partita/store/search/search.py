@@ -14,16 +14,16 @@ from partita.types.messages import Message
 from partita.types.times import Moment
 from partita.types.value import Value
 
-from . import search_postgres, search_sqlite
-from .cursors import from_cursor, to_cursor
-from .message_rows import read_messages
-from .search_filter import FIELDS, NEWEST, Field, Match, SearchFilter
-from .search_query import Query, parse
-from .search_text import SearchEntry, fields_of
+from ..cursors import from_cursor, to_cursor
+from ..message_rows import read_messages
+from ..tables import messages, threads
+from ..transaction import Transaction, cut
+from ..values import Page
+from . import postgres, sqlite
+from .filter import FIELDS, NEWEST, Field, Match, SearchFilter
+from .query import Query, parse
 from .snippet import NOTHING, best_passage, composed, shown, snippet
-from .tables import messages, threads
-from .transaction import Transaction, cut
-from .values import Page
+from .text import SearchEntry, fields_of
 
 CANDIDATES = 1000
 """How many of the newest matching messages, and of the newest matching titles, are ranked."""
@@ -65,13 +65,13 @@ def index(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
 
 def prepare(tx: Transaction, entries: Sequence[SearchEntry]) -> Callable[[], None]:
     """Get entries ready, perhaps while the server is busy with something else; call to write them."""
-    return search_sqlite.prepare(tx, entries) if tx.lite else search_postgres.prepare(tx, entries)
+    return sqlite.prepare(tx, entries) if tx.lite else postgres.prepare(tx, entries)
 
 
 def forget(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:
     """Make entries, by owner and key, unfindable. Those of others stay."""
     mine = [(owner, key) for owner, key in keys if tx.owner in (None, owner)]
-    (search_sqlite if tx.lite else search_postgres).delete(tx, mine)
+    (sqlite if tx.lite else postgres).delete(tx, mine)
 
 
 def find(
@@ -119,7 +119,7 @@ def _position(cursor: str | None) -> tuple[int, ...]:
 def _ranked(tx: Transaction, query: Query, wanted: SearchFilter, *, titles: bool, newest: int) -> list[Match]:
     if not (wanted.titles if titles else wanted.columns):
         return []
-    engine = search_sqlite if tx.lite else search_postgres
+    engine = sqlite if tx.lite else postgres
     matches = engine.matches(tx, query, wanted, titles=titles, newest=newest, limit=CANDIDATES)
     return sorted(matches, key=lambda match: (-match.score, -match.key))
 
@@ -129,7 +129,7 @@ def thread_ids_matching(tx: Transaction, query: str, limit: int = 1000) -> list[
     parsed = parse(query)
     if not parsed.wanted:
         return []
-    engine = search_sqlite if tx.lite else search_postgres
+    engine = sqlite if tx.lite else postgres
     found = [
         pair
         for titles in (True, False)

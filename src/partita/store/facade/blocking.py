@@ -12,15 +12,15 @@ from partita.types.runs import Run, RunStatus
 from partita.types.threads import Thread
 from partita.types.usage import Usage
 
-from .facade_messages import Role
-from .opening import open_store
+from ..log.retention import Retention, RetentionReport
+from ..log.run_log import LogEntry, LogRecord
+from ..log.sealing import SealReport
+from ..opening import open_store
+from ..search.search import Hit
+from ..values import Blob, BlobMode, Branch, Order, Page, Source, StoredPart
+from .messages import Role
 from .portal import Portal
-from .retention import Retention, RetentionReport
-from .run_log import LogEntry, LogRecord
-from .sealing import SealReport
-from .search import Hit
 from .store import Store
-from .values import Blob, BlobMode, Branch, Order, Page, Source, StoredPart
 
 
 class SyncStore:

@@ -15,14 +15,14 @@ from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
 
-from . import log_quick, log_tail
-from .engine import Engine
-from .log_blocks import Addition
-from .log_quick import Tails
+from ..engines.engine import Engine
+from ..tables import EPOCH
+from ..texts import storable
+from ..transaction import Transaction
+from . import quick, tail
+from .blocks import Addition
+from .quick import Tails
 from .run_log import Appended, Batch, LogEntry, append_many, encode_entries
-from .tables import EPOCH
-from .texts import storable
-from .transaction import Transaction
 
 MOST_WAITING = 64 * 1024 * 1024
 """How many bytes may wait to be written; whoever brings more waits himself."""
@@ -178,7 +178,7 @@ class Appender:
         plan = self._tails.plan(group.runs)
         if not plan.keys:
             return
-        if await self._engine.alone(partial(log_quick.append, plan=plan)):
+        if await self._engine.alone(partial(quick.append, plan=plan)):
             group.ends = plan.done()
             self._quick += 1
         else:
@@ -228,4 +228,4 @@ def _append(connection: Connection, *, batches: Sequence[Batch]) -> list[Appende
 
 
 def _tidy(connection: Connection) -> None:
-    log_tail.tidy(Transaction(connection, None, EPOCH))
+    tail.tidy(Transaction(connection, None, EPOCH))

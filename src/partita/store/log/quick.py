@@ -18,8 +18,8 @@ from sqlalchemy import Connection
 
 from partita.types.json import dumps
 
-from .log_blocks import Addition, End
-from .log_tail import LARGE
+from .blocks import Addition, End
+from .tail import LARGE
 
 MOST_KNOWN = 10_000
 """How many runs are remembered: those that ended are not told apart."""

@@ -1,13 +1,13 @@
 """The source of `blocking`: the store without `await`, written from the store itself.
 
-python -m partita.store.blocking_source > src/partita/store/blocking.py
+python -m partita.store.facade.blocking_source > src/partita/store/facade/blocking.py
 """
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-PARTS = ("facade_threads", "facade_messages", "facade_runs", "facade_archive")
+PARTS = ("threads", "messages", "runs", "archive")
 HERE = Path(__file__).parent
 
 HEAD = '''\
@@ -15,7 +15,7 @@ HEAD = '''\
 
 import os
 {imports}
-from .opening import open_store
+from ..opening import open_store
 from .portal import Portal
 from .store import Store
 
@@ -116,7 +116,7 @@ def _imports(trees: list[ast.Module], text: str) -> str:
                 and isinstance(node.target, ast.Name)
                 and node.target.id in used
             ):
-                lines.add(f"from .facade_messages import {node.target.id}")
+                lines.add(f"from .messages import {node.target.id}")
     return "\n".join(sorted(lines))
 
 

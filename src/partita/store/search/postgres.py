@@ -1,6 +1,6 @@
 """The search index of PostgreSQL: a `tsvector` in core, without any parser or dictionary of the server.
 
-The vectors are written out here, word by word, so that the server finds what `search_words` made and nothing
+The vectors are written out here, word by word, so that the server finds what `words` made and nothing
 else. A vector keeps 256 places of a word at most. So a message that is long gets several rows: row 0 says
 which words it has in which field, the rows that follow hold pieces of it, for phrases and for the score.
 """
@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import TypeAlias
 
-from .search_filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
-from .search_query import LONGEST_PHRASE, Phrase, Query, Term
-from .search_text import SearchEntry
-from .search_words import indexed
-from .transaction import Transaction
+from ..transaction import Transaction
+from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
+from .query import LONGEST_PHRASE, Phrase, Query, Term
+from .text import SearchEntry
+from .words import indexed
 
 INSERT = (
     "INSERT INTO search (owner, key, number, words) SELECT owner, key, number, words::tsvector"

@@ -7,12 +7,14 @@ from sqlalchemy import Row, delete, func, select, text, update
 
 from partita.errors import ConflictError, StoreError
 
-from . import blobs, log_blocks, log_pictures, log_tail
-from .log_blocks import Stored
+from .. import blobs
+from ..runs import AT_WORK, find
+from ..tables import run_log, runs
+from ..transaction import Transaction
+from . import blocks, tail
+from .blocks import Stored
+from .pictures import take_out
 from .run_log import stored_entries, whole
-from .runs import AT_WORK, find
-from .tables import run_log, runs
-from .transaction import Transaction
 
 HOLDS = "INSERT INTO run_blobs (owner, run_id, hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
@@ -36,11 +38,11 @@ def seal_run(tx: Transaction, run_id: str) -> SealReport:
     if run.sealed or run.log_dropped_at is not None:
         return SealReport(run_id=run_id)
     if tx.lite:
-        log_tail.settle(tx, (run.owner, run_id))
+        tail.settle(tx, (run.owner, run_id))
     mine = (run_log.c.owner == run.owner, run_log.c.run_id == run_id)
     before = tx.run(select(func.sum(func.length(run_log.c.data))).where(*mine)).scalar() or 0
     first, count, after = 1, 0, 0
-    for entries in log_blocks.blocks(entry for _, entry in stored_entries(tx, run_id)):
+    for entries in blocks.blocks(entry for _, entry in stored_entries(tx, run_id)):
         last = first + len(entries) - 1
         encoding, data = _sealed(tx, run, first, entries)
         # What is behind the last entry of a row that ends later is in memory: it opens the next block.
@@ -55,14 +57,14 @@ def seal_run(tx: Transaction, run_id: str) -> SealReport:
 
 def _sealed(tx: Transaction, run: Row[Any], first: int, entries: list[Stored]) -> tuple[str, bytes]:
     """A block of entries, compared with them; pictures in it are kept as blobs."""
-    stripped = [log_pictures.take_out(entry.raw or b"") for entry in entries]
+    stripped = [take_out(entry.raw or b"") for entry in entries]
     pictures = {digest: data for one in stripped for digest, data in one.pictures.items()}
     lean = [
         entry._replace(raw=one.rest, cuts=one.cuts) if one.cuts else entry
         for entry, one in zip(entries, stripped, strict=True)
     ]
-    encoding, data = log_blocks.seal(lean)
-    if whole(log_blocks.unpack(encoding, data), pictures) != entries:
+    encoding, data = blocks.seal(lean)
+    if whole(blocks.unpack(encoding, data), pictures) != entries:
         raise StoreError(
             "a sealed block does not give back its entries", where=f"run {run.id}, entry {first}"
         )

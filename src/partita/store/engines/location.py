@@ -12,7 +12,7 @@ from sqlalchemy.exc import ArgumentError
 
 from partita.errors import StoreError
 
-from .texts import UNSTORABLE
+from ..texts import UNSTORABLE
 
 EngineName: TypeAlias = Literal["sqlite", "postgresql"]
 

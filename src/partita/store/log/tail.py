@@ -14,8 +14,8 @@ from sqlalchemy import Row
 
 from partita.types.json import dumps
 
-from .log_blocks import OPEN, Addition, End, Key, Piece
-from .transaction import Transaction
+from ..transaction import Transaction
+from .blocks import OPEN, Addition, End, Key, Piece
 
 MANY = 64
 """How many rows of a run are worth folding."""

@@ -8,9 +8,9 @@ from sqlalchemy import Connection
 
 from partita.errors import StoreError
 
-from .appender import Appender
-from .engine import Engine
-from .transaction import Transaction
+from ..engines.engine import Engine
+from ..log.appender import Appender
+from ..transaction import Transaction
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -6,11 +6,12 @@ from typing import Literal, TypeAlias
 
 from partita.types.messages import Message, MessageType, Part
 
-from . import messages, parts, saving, search
+from .. import messages, parts, saving
+from ..message_rows import prepare
+from ..search import search
+from ..search.search import Hit
+from ..values import BlobMode, Branch, MessageFilter, Order, Page, PartFilter, StoredPart
 from .facade import Facade, at_least_one
-from .message_rows import prepare
-from .search import Hit
-from .values import BlobMode, Branch, MessageFilter, Order, Page, PartFilter, StoredPart
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 

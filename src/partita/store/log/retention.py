@@ -6,12 +6,13 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, select, update
 
-from . import blobs, log_tail
+from .. import blobs
+from ..runs import AT_WORK
+from ..tables import run_blobs, run_log, runs
+from ..transaction import Transaction
+from . import tail
 from .run_log import every_row
-from .runs import AT_WORK
-from .tables import run_blobs, run_log, runs
 from .timings import record_timings
-from .transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ def _doomed(tx: Transaction, policy: Retention, candidates: list[Row[Any]]) -> l
 def _drop(tx: Transaction, owner: str, run_id: str) -> None:
     record_timings(tx, run_id)
     if tx.lite:
-        log_tail.forget(tx, (owner, run_id))
+        tail.forget(tx, (owner, run_id))
     tx.run(delete(run_log).where(tx.mine(run_log), run_log.c.run_id == run_id))
     held = (run_blobs.c.owner == owner, run_blobs.c.run_id == run_id)
     pictures = [row.hash for row in tx.rows(select(run_blobs.c.hash).where(*held))]

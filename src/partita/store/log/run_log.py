@@ -16,13 +16,15 @@ from partita.types.codec import decode_chunk, encode
 from partita.types.runs import RunStatus
 from partita.types.value import Value
 
-from . import blobs, log_blocks, log_pictures, log_tail
-from .compress import PLAIN
-from .log_blocks import OPEN, Addition, End, Key, Piece, Stored
-from .postgres import CHANNEL
-from .runs import find
-from .tables import from_microseconds, run_log, runs, to_microseconds
-from .transaction import Transaction, cut
+from .. import blobs
+from ..compress import PLAIN
+from ..engines.postgres import CHANNEL
+from ..runs import find
+from ..tables import from_microseconds, run_log, runs, to_microseconds
+from ..transaction import Transaction, cut
+from . import blocks, tail
+from .blocks import OPEN, Addition, End, Key, Piece, Stored
+from .pictures import put_back
 
 ROWS_AT_ONCE = 200
 
@@ -76,7 +78,7 @@ def encode_entries(entries: Sequence[LogEntry]) -> bytearray:
     for number, (time, chunk, raw) in enumerate(entries):
         json = chunk if chunk is None or isinstance(chunk, bytes) else _chunk_json(chunk, number)
         try:
-            log_blocks.add(body, to_microseconds(time), json, _raw(raw, number))
+            blocks.add(body, to_microseconds(time), json, _raw(raw, number))
         except TypeError:
             raise StoreError(
                 "time without a zone",
@@ -107,7 +109,7 @@ def append_many(tx: Transaction, batches: Sequence[Batch]) -> list[Appended | St
         addition = additions.setdefault(key, Addition()) if key else Addition()
         addition.add(batch.entries, batch.data)
         places.append(addition.count)
-    ends = (log_tail.append if tx.lite else _append_postgres)(tx, additions)
+    ends = (tail.append if tx.lite else _append_postgres)(tx, additions)
     refused = _why(tx, [key for key in additions if key not in ends])
     results: list[Appended | StoreError] = []
     for key, batch, place in zip(keys, batches, places, strict=True):
@@ -132,7 +134,7 @@ def _keys(tx: Transaction, batches: Sequence[Batch]) -> list[Key | None]:
 
 def _owners(tx: Transaction, ids: Collection[str]) -> Mapping[str, str]:
     if tx.lite and ids:
-        return log_tail.owners(tx, ids)
+        return tail.owners(tx, ids)
     query = select(runs.c.id, runs.c.owner).where(tx.mine(runs))
     return {row.id: row.owner for some in cut(ids) for row in tx.rows(query.where(runs.c.id.in_(some)))}
 
@@ -162,7 +164,7 @@ def _append_postgres(tx: Transaction, additions: Mapping[Key, Addition]) -> dict
         [owner for owner, _ in additions],
         [run_id for _, run_id in additions],
         [addition.count for addition in additions.values()],
-        [b"".join([log_blocks.head(addition.count), *addition.pieces]) for addition in additions.values()],
+        [b"".join([blocks.head(addition.count), *addition.pieces]) for addition in additions.values()],
     )
     moved = tx.sql(APPEND_POSTGRES, (*columns, CHANNEL))
     return {(row.owner, row.id): End(row.last_seq) for row in moved}
@@ -244,7 +246,7 @@ def _entries(tx: Transaction, run: Row[Any], start: int, end: int) -> Iterator[t
 def _rows(tx: Transaction, run: Row[Any], start: int, end: int) -> Sequence[Row[Any] | Piece]:
     """The rows that hold entries from `start` to `end`: a row may begin before its entry that is wanted."""
     if run.tail is not None and start >= run.tail_seq:
-        return log_tail.rows(tx, run, start, end)
+        return tail.rows(tx, run, start, end)
     mine = (run_log.c.owner == run.owner, run_log.c.run_id == run.id)
     first = select(func.max(run_log.c.first_seq)).where(*mine, run_log.c.first_seq <= start).scalar_subquery()
     return tx.rows(
@@ -259,7 +261,7 @@ def every_row(tx: Transaction) -> Subquery:
     """All rows of all logs that may be seen, wherever they are: what a query about logs selects from."""
     if not tx.lite:
         return select(run_log).where(tx.mine(run_log)).subquery()
-    rows = text(log_tail.EVERY_ROW).columns(*run_log.columns).subquery()
+    rows = text(tail.EVERY_ROW).columns(*run_log.columns).subquery()
     return rows if tx.owner is None else select(rows).where(rows.c.owner == tx.owner).subquery()
 
 
@@ -269,9 +271,9 @@ def unpacked(tx: Transaction, owner: str, run_id: str, row: Row[Any] | Piece) ->
     count = row.last_seq - row.first_seq + 1
     try:
         if row.encoding == OPEN:
-            entries = log_blocks.unpack(PLAIN, log_blocks.head(count) + row.data)
+            entries = blocks.unpack(PLAIN, blocks.head(count) + row.data)
         else:
-            entries = log_blocks.unpack(row.encoding, row.data)
+            entries = blocks.unpack(row.encoding, row.data)
     except StoreError as error:
         error.where = where
         raise
@@ -289,9 +291,7 @@ def unpacked(tx: Transaction, owner: str, run_id: str, row: Row[Any] | Piece) ->
 def whole(entries: Sequence[Stored], pictures: Mapping[str, bytes]) -> list[Stored]:
     """Entries with their pictures where they were."""
     return [
-        entry._replace(raw=log_pictures.put_back(entry.raw or b"", entry.cuts, pictures), cuts=())
-        if entry.cuts
-        else entry
+        entry._replace(raw=put_back(entry.raw or b"", entry.cuts, pictures), cuts=()) if entry.cuts else entry
         for entry in entries
     ]
 

@@ -2,10 +2,10 @@
 
 from types import TracebackType
 
-from .facade_archive import ArchiveStore
-from .facade_messages import MessageStore
-from .facade_runs import RunStore
-from .facade_threads import ThreadStore
+from .archive import ArchiveStore
+from .messages import MessageStore
+from .runs import RunStore
+from .threads import ThreadStore
 
 
 class Store(ThreadStore, MessageStore, RunStore, ArchiveStore):

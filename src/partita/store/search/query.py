@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .search_words import pieces_of, words_of
+from .words import pieces_of, words_of
 
 MOST_TERMS = 32
 LONGEST_PHRASE = 64

@@ -6,10 +6,10 @@ from datetime import datetime
 from partita.types.json import Json, JsonObject
 from partita.types.threads import Thread
 
-from . import branches, copying, threads
+from .. import branches, copying, threads
+from ..ids import new_id as fresh_id
+from ..values import Order, Page, ThreadFilter
 from .facade import Facade, at_least_one
-from .ids import new_id as fresh_id
-from .values import Order, Page, ThreadFilter
 
 
 class ThreadStore(Facade):

@@ -9,16 +9,17 @@ from partita.types.json import JsonObject
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 
-from . import retention, run_log, runs, sealing
-from .endings import with_timings
+from .. import runs
+from ..endings import with_timings
+from ..ids import new_id
+from ..log import retention, run_log, sealing
+from ..log.following import follow
+from ..log.retention import Retention, RetentionReport
+from ..log.run_log import LogEntry, LogRecord
+from ..log.sealing import SealReport
+from ..transaction import Transaction
+from ..values import Page
 from .facade import Facade, at_least_one
-from .following import follow
-from .ids import new_id
-from .retention import Retention, RetentionReport
-from .run_log import LogEntry, LogRecord
-from .sealing import SealReport
-from .transaction import Transaction
-from .values import Page
 
 P = ParamSpec("P")
 

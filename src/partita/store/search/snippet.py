@@ -6,8 +6,8 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from .search_query import Phrase, Term
-from .search_words import Span, indexed, spans_of
+from .query import Phrase, Term
+from .words import Span, indexed, spans_of
 
 LENGTH = 160
 """About how many characters a snippet has."""

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 from partita.errors import StoreError
 from partita.types.times import in_utc
 
-from .texts import storable
-from .transaction import Transaction
+from ..texts import storable
+from ..transaction import Transaction
 
 Field: TypeAlias = Literal["title", "text", "reasoning", "tool-input", "tool-output"]
 FIELDS: tuple[Field, ...] = get_args(Field)

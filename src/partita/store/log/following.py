@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from .engine import Engine
+from ..engines.engine import Engine
+from ..runs import AT_WORK
+from ..tables import EPOCH
+from ..transaction import Transaction
 from .run_log import LogRecord, read_log, status_of
-from .runs import AT_WORK
-from .tables import EPOCH
-from .transaction import Transaction
 
 AT_ONCE = 1000
 """How many records one step brings at most."""

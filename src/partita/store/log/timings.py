@@ -10,11 +10,11 @@ from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.codec import decode_chunk
 
+from ..runs import find
+from ..tables import from_microseconds, messages, parts
+from ..texts import mended
+from ..transaction import Transaction
 from .run_log import stored_entries
-from .runs import find
-from .tables import from_microseconds, messages, parts
-from .texts import mended
-from .transaction import Transaction
 
 CallPath: TypeAlias = tuple[str, ...]
 """A call: the ids of the calls that lead to it, and its own."""

@@ -12,8 +12,8 @@ import msgspec
 
 from partita.errors import StoreError
 
-from .compress import PLAIN, ZSTD
-from .log_pictures import Cut
+from ..compress import PLAIN, ZSTD
+from .pictures import Cut
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,17 +1,17 @@
 """The search index of SQLite: FTS5, one row a message or title.
 
-The tokenizer is `ascii`: it splits at spaces and takes everything else as `search_words` made it.
+The tokenizer is `ascii`: it splits at spaces and takes everything else as `words` made it.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 
-from .search_filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
-from .search_query import Phrase, Query, Term
-from .search_text import SearchEntry
-from .search_words import indexed
-from .transaction import Transaction
+from ..transaction import Transaction
+from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
+from .query import Phrase, Query, Term
+from .text import SearchEntry
+from .words import indexed
 
 INSERT = (
     "INSERT INTO search (rowid, owner, title, text, reasoning, tool_input, tool_output)"

@@ -1,0 +1,1 @@
+"""Where the store is kept: SQLite or PostgreSQL behind one protocol."""

@@ -1,0 +1,1 @@
+"""The logs of runs: appended to, followed, sealed, dropped."""

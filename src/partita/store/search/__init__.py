@@ -1,0 +1,1 @@
+"""Full-text search, the same on both engines."""
