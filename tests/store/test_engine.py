@@ -1,9 +1,46 @@
 """What an engine promises, on every kind."""
 
+import asyncio
+import sqlite3
+from pathlib import Path
+from threading import Event
+from time import sleep
+
+import pytest
 from sqlalchemy import text
 
+from partita.store.engines import sqlite
 from partita.store.engines.engine import Engine
+from partita.store.engines.location import locate
+from partita.store.opening import open_engine
 
 
 async def test_a_new_store_is_empty(engine: Engine) -> None:
     assert await engine.read(lambda c: c.execute(text("SELECT count(*) FROM threads")).scalar()) == 0
+
+
+async def test_closing_waits_for_a_look_at_other_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking, seen = Event(), list[object]()
+    look = sqlite.data_version
+
+    def slowly(connection: sqlite3.Connection) -> int:
+        looking.set()
+        sleep(0.2)
+        try:
+            seen.append(version := look(connection))
+        except sqlite3.Error as error:
+            seen.append(error)
+            raise
+        return version
+
+    monkeypatch.setattr(sqlite, "data_version", slowly)
+    engine = await open_engine(locate(str(tmp_path / "store.db")))
+    with engine.listen("anything"):
+        await asyncio.to_thread(looking.wait, 10)
+        await engine.close()
+    assert [type(version) for version in seen] == [int]
+    with engine.listen("anything"):  # nobody looks at a store that is closed
+        await asyncio.sleep(0)
+    assert len(asyncio.all_tasks()) == 1

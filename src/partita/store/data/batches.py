@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, select, tuple_, update
 
 from partita.errors import PartitaError
+from partita.store import saving
+from partita.store.message_rows import prepare
+from partita.store.tables import messages, threads
+from partita.store.transaction import Transaction, cut
 from partita.types.codec import encode
 from partita.types.json import loads
 from partita.types.messages import Message
 
-from .. import saving
-from ..message_rows import prepare
-from ..tables import messages, threads
-from ..transaction import Transaction, cut
 from . import records
 from .looking import Looked, look, read, rows_after, tally_of
 from .migration import Migration

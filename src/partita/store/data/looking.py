@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, select
 
 from partita.errors import ConversionError, PartitaError
+from partita.store import blobs
+from partita.store.blob_moves import moves_from_json, put_back
+from partita.store.message_rows import MESSAGES, read_messages
+from partita.store.tables import messages
+from partita.store.transaction import Transaction
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, dumps, is_object, loads
 from partita.types.messages import Message
 
-from .. import blobs
-from ..blob_moves import moves_from_json, put_back
-from ..message_rows import MESSAGES, read_messages
-from ..tables import messages
-from ..transaction import Transaction
 from .migration import Changed, Migration, StoredRow
 from .report import Example, Place, Tally, ThreadCount
 from .words import lost_words

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.losses import Loss
+from partita.store.older_parts import CODECS
 from partita.types.messages import Content, Message, derive_type
-
-from ..older_parts import CODECS
 
 TYPES = ("text", "tool", "event")
 

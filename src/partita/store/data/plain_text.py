@@ -1,8 +1,8 @@
 """Rows whose content is plain text, or a JSON string, where a content should be → messages."""
 
+from partita.store.older import upgraded
 from partita.types.messages import Message
 
-from ..older import upgraded
 from .migration import Changed, Migration, StoredRow, is_today, type_lost, with_content
 
 DONE = {

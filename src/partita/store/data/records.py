@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, update
 
+from partita.store.tables import data_migrations
+from partita.store.transaction import Transaction
 from partita.types.json import dumps, loads
 
-from ..tables import data_migrations
-from ..transaction import Transaction
 from .report import State, Tally, from_text, to_text
 
 BATCH = "batch"

@@ -8,10 +8,10 @@ from typing import TypeAlias
 from sqlalchemy import func, select
 
 from partita.errors import StoreError
+from partita.store.facade.store import Store
+from partita.store.tables import messages
+from partita.store.transaction import Transaction
 
-from ..facade.store import Store
-from ..tables import messages
-from ..transaction import Transaction
 from . import records
 from .batches import migrate_next, verify_next
 from .looking import look, rows_after, tally_of

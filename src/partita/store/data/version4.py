@@ -3,11 +3,11 @@
 import re
 
 from partita.errors import ConversionError
+from partita.store.older import upgraded
 from partita.types.codec import to_json
 from partita.types.json import loads
 from partita.types.messages import Message
 
-from ..older import upgraded
 from .migration import Changed, Migration, StoredRow, is_today, type_lost, with_content
 
 OLDER_WORD = re.compile(

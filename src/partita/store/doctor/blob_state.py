@@ -6,13 +6,13 @@ from hashlib import sha256
 from sqlalchemy import delete, select, tuple_
 
 from partita.errors import StoreError
+from partita.store import blobs
+from partita.store.blob_moves import BLOB, REFERENCE
+from partita.store.compress import unpacked
+from partita.store.tables import blob_refs, messages
+from partita.store.tables import blobs as blob_table
+from partita.store.transaction import Transaction
 
-from .. import blobs
-from ..blob_moves import BLOB, REFERENCE
-from ..compress import unpacked
-from ..tables import blob_refs, messages
-from ..tables import blobs as blob_table
-from ..transaction import Transaction
 from .contents import moves_of
 from .pages import page
 from .report import BACKUP, Cursor, Finding, Found, Scope

@@ -2,9 +2,10 @@
 
 from sqlalchemy import Integer, and_, case, cast, func, or_, select
 
-from ..runs import AT_WORK
-from ..tables import messages, parts, runs, threads
-from ..transaction import Transaction
+from partita.store.runs import AT_WORK
+from partita.store.tables import messages, parts, runs, threads
+from partita.store.transaction import Transaction
+
 from .pages import page
 from .report import Cursor, Finding, Found, Scope
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..transaction import Transaction
+from partita.store.transaction import Transaction
+
 from . import blob_state, calls, contents, derived_state, integrity, logs, orphans, thread_state
 from .report import Cursor, Finding, Found, Scope
 

@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Row, Table, select
 
 from partita.errors import PartitaError
+from partita.store import tables
+from partita.store.blob_moves import BLOB, Move, moves_from_json
+from partita.store.data.migration import StoredRow, is_today
+from partita.store.data.version4 import OLDER_WORD
+from partita.store.message_rows import MESSAGES
+from partita.store.older import upgraded
+from partita.store.tables import messages
+from partita.store.transaction import Transaction
 from partita.types.json import Json, is_array, is_object, loads
 
-from .. import tables
-from ..blob_moves import BLOB, Move, moves_from_json
-from ..data.migration import StoredRow, is_today
-from ..data.version4 import OLDER_WORD
-from ..message_rows import MESSAGES
-from ..older import upgraded
-from ..tables import messages
-from ..transaction import Transaction
 from .pages import page
 from .report import BACKUP, Cursor, Finding, Found, Scope
 

@@ -5,15 +5,15 @@ from typing import Any
 from sqlalchemy import Row, select, tuple_
 
 from partita.errors import PartitaError
+from partita.store import rebuild, threads
+from partita.store.derived import PartRow
+from partita.store.message_rows import MESSAGES, Prepared, prepare, read_messages
+from partita.store.search.postgres import vectors
+from partita.store.search.text import SearchEntry
+from partita.store.tables import messages, parts
+from partita.store.tables import threads as thread_table
+from partita.store.transaction import Transaction, cut
 
-from .. import rebuild, threads
-from ..derived import PartRow
-from ..message_rows import MESSAGES, Prepared, prepare, read_messages
-from ..search.postgres import vectors
-from ..search.text import SearchEntry
-from ..tables import messages, parts
-from ..tables import threads as thread_table
-from ..transaction import Transaction, cut
 from .contents import moves_of
 from .pages import page
 from .report import Cursor, Finding, Found, Scope

@@ -7,10 +7,10 @@ from typing import TypeAlias
 from sqlalchemy import func, select
 
 from partita.errors import StoreError
+from partita.store.facade.store import Store
+from partita.store.tables import blobs, messages
+from partita.store.transaction import Transaction
 
-from ..facade.store import Store
-from ..tables import blobs, messages
-from ..transaction import Transaction
 from .checks import CHECKS, Check
 from .report import KEPT, CheckResult, Cursor, Finding, Found, Health, Scope
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from ..transaction import Transaction
+from partita.store.transaction import Transaction
+
 from .report import Cursor, Finding, Found, Scope
 
 RECOVER = "copy the file away, then: sqlite3 FILE .recover | sqlite3 NEW; or take the last backup"

@@ -3,12 +3,12 @@
 from sqlalchemy import and_, func, or_, select, update
 
 from partita.errors import StoreError
+from partita.store.log import run_log as log
+from partita.store.log import sealing
+from partita.store.runs import AT_WORK
+from partita.store.tables import runs
+from partita.store.transaction import Transaction
 
-from ..log import run_log as log
-from ..log import sealing
-from ..runs import AT_WORK
-from ..tables import runs
-from ..transaction import Transaction
 from .pages import page
 from .report import BACKUP, Cursor, Finding, Found, Scope
 

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Table, and_, delete, exists, func, insert, select
 
-from .. import branches, rebuild, tables, threads
-from ..search import search
-from ..search.sqlite import owner_word
-from ..transaction import Transaction
+from partita.store import branches, rebuild, tables, threads
+from partita.store.search import search
+from partita.store.search.sqlite import owner_word
+from partita.store.transaction import Transaction
+
 from .pages import PAGE, page
 from .report import BACKUP, Cursor, Finding, Found, Scope
 

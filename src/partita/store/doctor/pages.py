@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, literal, tuple_
 
-from ..transaction import Transaction
+from partita.store.transaction import Transaction
+
 from .report import Cursor
 
 PAGE = 200

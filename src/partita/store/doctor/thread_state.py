@@ -5,12 +5,12 @@ from typing import Any
 from sqlalchemy import Integer, Row, case, cast, func, select, tuple_, update
 
 from partita.errors import PartitaError
+from partita.store import branches, rebuild, threads
+from partita.store.tables import messages, thread_labels
+from partita.store.tables import threads as thread_table
+from partita.store.transaction import Transaction
 from partita.types.json import is_object, loads
 
-from .. import branches, rebuild, threads
-from ..tables import messages, thread_labels
-from ..tables import threads as thread_table
-from ..transaction import Transaction
 from .pages import page
 from .report import Cursor, Finding, Found, Scope
 

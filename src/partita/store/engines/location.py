@@ -11,8 +11,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from partita.errors import StoreError
-
-from ..texts import UNSTORABLE
+from partita.store.texts import UNSTORABLE
 
 EngineName: TypeAlias = Literal["sqlite", "postgresql"]
 

@@ -224,7 +224,8 @@ class SqliteEngine:
     def listen(self, topic: str) -> Generator[News, None, None]:
         """News of a topic; another process's writing counts as news of everything."""
         with self._listeners.listen(topic) as news:
-            if self.path is not None and (self._watcher is None or self._watcher.done()):
+            idle = self._watcher is None or self._watcher.done()
+            if self.path is not None and idle and not self._closed:
                 self._watcher = asyncio.create_task(self._watch())
             yield news
 
@@ -232,15 +233,19 @@ class SqliteEngine:
         """Look for writings of other processes for as long as anybody listens."""
         loop = asyncio.get_running_loop()
         connection = self._connect()
+        look = loop.run_in_executor(self._readers, data_version, connection)
         try:
-            known = -1
+            known = await asyncio.shield(look)
+            self._listeners.tell_all()
             while self._listeners and not self._closed:
-                version = await loop.run_in_executor(self._readers, _data_version, connection)
+                await asyncio.sleep(GLANCE)
+                look = loop.run_in_executor(self._readers, data_version, connection)
+                version = await asyncio.shield(look)
                 if version != known:
                     self._listeners.tell_all()
                 known = version
-                await asyncio.sleep(GLANCE)
         finally:
+            await asyncio.wait([look])  # a connection must not be closed while a thread looks at it
             connection.close()
 
     def tell(self, topic: str) -> None:
@@ -286,6 +291,7 @@ def _in_transaction(connection: Connection) -> bool:
     return isinstance(driver, sqlite3.Connection) and driver.in_transaction
 
 
-def _data_version(connection: sqlite3.Connection) -> int:
+def data_version(connection: sqlite3.Connection) -> int:
+    """A number that changes when another connection has written."""
     row: tuple[int] = connection.execute("PRAGMA data_version").fetchone()
     return row[0]

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, text
 
-from .. import blobs, rebuild, sources
-from ..transaction import Transaction
-from ..values import Blob, Source
+from partita.store import blobs, rebuild, sources
+from partita.store.transaction import Transaction
+from partita.store.values import Blob, Source
+
 from .facade import Facade
 
 REBUILT_AT_ONCE = 200

@@ -6,18 +6,18 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Literal
 
+from partita.store.log.retention import Retention, RetentionReport
+from partita.store.log.run_log import LogEntry, LogRecord
+from partita.store.log.sealing import SealReport
+from partita.store.opening import open_store
+from partita.store.search.search import Hit
+from partita.store.values import Blob, BlobMode, Branch, Order, Page, Source, StoredPart
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, MessageType, Part
 from partita.types.runs import Run, RunStatus
 from partita.types.threads import Thread
 from partita.types.usage import Usage
 
-from ..log.retention import Retention, RetentionReport
-from ..log.run_log import LogEntry, LogRecord
-from ..log.sealing import SealReport
-from ..opening import open_store
-from ..search.search import Hit
-from ..values import Blob, BlobMode, Branch, Order, Page, Source, StoredPart
 from .messages import Role
 from .portal import Portal
 from .store import Store

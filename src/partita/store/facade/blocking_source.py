@@ -15,7 +15,7 @@ HEAD = '''\
 
 import os
 {imports}
-from ..opening import open_store
+from partita.store.opening import open_store
 from .portal import Portal
 from .store import Store
 

@@ -7,10 +7,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 from sqlalchemy import Connection
 
 from partita.errors import StoreError
-
-from ..engines.engine import Engine
-from ..log.appender import Appender
-from ..transaction import Transaction
+from partita.store.engines.engine import Engine
+from partita.store.log.appender import Appender
+from partita.store.transaction import Transaction
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
+from partita.store import messages, parts, saving
+from partita.store.message_rows import prepare
+from partita.store.search import search
+from partita.store.search.search import Hit
+from partita.store.values import BlobMode, Branch, MessageFilter, Order, Page, PartFilter, StoredPart
 from partita.types.messages import Message, MessageType, Part
 
-from .. import messages, parts, saving
-from ..message_rows import prepare
-from ..search import search
-from ..search.search import Hit
-from ..values import BlobMode, Branch, MessageFilter, Order, Page, PartFilter, StoredPart
 from .facade import Facade, at_least_one
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]

@@ -5,20 +5,20 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Concatenate, Literal, ParamSpec
 
 from partita.errors import NotFoundError
+from partita.store import runs
+from partita.store.endings import with_timings
+from partita.store.ids import new_id
+from partita.store.log import retention, run_log, sealing
+from partita.store.log.following import follow
+from partita.store.log.retention import Retention, RetentionReport
+from partita.store.log.run_log import LogEntry, LogRecord
+from partita.store.log.sealing import SealReport
+from partita.store.transaction import Transaction
+from partita.store.values import Page
 from partita.types.json import JsonObject
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 
-from .. import runs
-from ..endings import with_timings
-from ..ids import new_id
-from ..log import retention, run_log, sealing
-from ..log.following import follow
-from ..log.retention import Retention, RetentionReport
-from ..log.run_log import LogEntry, LogRecord
-from ..log.sealing import SealReport
-from ..transaction import Transaction
-from ..values import Page
 from .facade import Facade, at_least_one
 
 P = ParamSpec("P")

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from partita.store import branches, copying, threads
+from partita.store.ids import new_id as fresh_id
+from partita.store.values import Order, Page, ThreadFilter
 from partita.types.json import Json, JsonObject
 from partita.types.threads import Thread
 
-from .. import branches, copying, threads
-from ..ids import new_id as fresh_id
-from ..values import Order, Page, ThreadFilter
 from .facade import Facade, at_least_one
 
 

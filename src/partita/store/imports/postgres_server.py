@@ -14,10 +14,10 @@ from sqlalchemy.pool import NullPool
 
 from partita.errors import StoreError
 from partita.formats.rows import unpacked
+from partita.store.engines.failures import TELLABLE, explained
+from partita.store.engines.location import Location, without_password
 from partita.types.json import Json
 
-from ..engines.failures import TELLABLE, explained
-from ..engines.location import Location, without_password
 from .foreign import to_json, to_moment
 from .report import Failure
 from .source import Keyed, Stored, size_of

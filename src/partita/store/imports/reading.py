@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from partita.errors import StoreError
+from partita.store.engines.location import locate
 
-from ..engines.location import locate
 from .dump import ENDINGS, DumpSource, looks_like_json
 from .source import Source
 from .sqlite_file import MAGIC, SqliteSource

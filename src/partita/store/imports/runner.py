@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from partita.errors import NotFoundError, PartitaError, StoreError
 from partita.formats.losses import Loss
 from partita.formats.rows import Row
+from partita.store.facade.store import Store
+from partita.store.texts import mended, required, storable
 from partita.types.codec import encode
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
-from ..facade.store import Store
-from ..texts import mended, required, storable
 from .loading import Reading, load_rows, make_ready
 from .locating import Found, locate
 from .merging import Piece, pieces

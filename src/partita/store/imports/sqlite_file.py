@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from partita.errors import StoreError, UnavailableError
+from partita.store.engines.failures import sqlite_name
 
-from ..engines.failures import sqlite_name
 from .foreign import instant, to_json
 from .report import Failure
 from .source import Keyed, Stored, size_of, some

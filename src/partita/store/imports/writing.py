@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 from sqlalchemy import Row, select, update
 
+from partita.store import saving, threads
+from partita.store.message_rows import Prepared, read_messages
+from partita.store.owners import owner_of
+from partita.store.tables import messages as message_table
+from partita.store.tables import threads as thread_table
+from partita.store.transaction import Transaction, cut
 from partita.types.codec import encode
 from partita.types.threads import Thread
 
-from .. import saving, threads
-from ..message_rows import Prepared, read_messages
-from ..owners import owner_of
-from ..tables import messages as message_table
-from ..tables import threads as thread_table
-from ..transaction import Transaction, cut
 from .report import Counts
 
 

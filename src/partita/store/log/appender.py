@@ -14,11 +14,11 @@ from typing import TypeAlias
 from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
+from partita.store.engines.engine import Engine
+from partita.store.tables import EPOCH
+from partita.store.texts import storable
+from partita.store.transaction import Transaction
 
-from ..engines.engine import Engine
-from ..tables import EPOCH
-from ..texts import storable
-from ..transaction import Transaction
 from . import quick, tail
 from .blocks import Addition
 from .quick import Tails

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from partita.errors import StoreError
+from partita.store.compress import PLAIN, ZSTD
 
-from ..compress import PLAIN, ZSTD
 from .pictures import Cut
 
 if sys.version_info >= (3, 14):

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from ..engines.engine import Engine
-from ..runs import AT_WORK
-from ..tables import EPOCH
-from ..transaction import Transaction
+from partita.store.engines.engine import Engine
+from partita.store.runs import AT_WORK
+from partita.store.tables import EPOCH
+from partita.store.transaction import Transaction
+
 from .run_log import LogRecord, read_log, status_of
 
 AT_ONCE = 1000

@@ -6,10 +6,11 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, select, update
 
-from .. import blobs
-from ..runs import AT_WORK
-from ..tables import run_blobs, run_log, runs
-from ..transaction import Transaction
+from partita.store import blobs
+from partita.store.runs import AT_WORK
+from partita.store.tables import run_blobs, run_log, runs
+from partita.store.transaction import Transaction
+
 from . import tail
 from .run_log import every_row
 from .timings import record_timings

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row, Subquery, func, select, text, tuple_
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
+from partita.store import blobs
+from partita.store.compress import PLAIN
+from partita.store.engines.postgres import CHANNEL
+from partita.store.runs import find
+from partita.store.tables import from_microseconds, run_log, runs, to_microseconds
+from partita.store.transaction import Transaction, cut
 from partita.types.chunks import Chunk
 from partita.types.codec import decode_chunk, encode
 from partita.types.runs import RunStatus
 from partita.types.value import Value
 
-from .. import blobs
-from ..compress import PLAIN
-from ..engines.postgres import CHANNEL
-from ..runs import find
-from ..tables import from_microseconds, run_log, runs, to_microseconds
-from ..transaction import Transaction, cut
 from . import blocks, tail
 from .blocks import OPEN, Addition, End, Key, Piece, Stored
 from .pictures import put_back

@@ -6,11 +6,11 @@ from typing import Any
 from sqlalchemy import Row, delete, func, select, text, update
 
 from partita.errors import ConflictError, StoreError
+from partita.store import blobs
+from partita.store.runs import AT_WORK, find
+from partita.store.tables import run_log, runs
+from partita.store.transaction import Transaction
 
-from .. import blobs
-from ..runs import AT_WORK, find
-from ..tables import run_log, runs
-from ..transaction import Transaction
 from . import blocks, tail
 from .blocks import Stored
 from .pictures import take_out

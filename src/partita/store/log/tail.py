@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 from sqlalchemy import Row
 
+from partita.store.transaction import Transaction
 from partita.types.json import dumps
 
-from ..transaction import Transaction
 from .blocks import OPEN, Addition, End, Key, Piece
 
 MANY = 64

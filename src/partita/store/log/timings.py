@@ -6,14 +6,14 @@ from typing import NamedTuple, TypeAlias
 
 from sqlalchemy import select
 
+from partita.store.runs import find
+from partita.store.tables import from_microseconds, messages, parts
+from partita.store.texts import mended
+from partita.store.transaction import Transaction
 from partita.types import chunks as c
 from partita.types.chunks import Chunk
 from partita.types.codec import decode_chunk
 
-from ..runs import find
-from ..tables import from_microseconds, messages, parts
-from ..texts import mended
-from ..transaction import Transaction
 from .run_log import stored_entries
 
 CallPath: TypeAlias = tuple[str, ...]

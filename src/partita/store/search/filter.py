@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from partita.errors import StoreError
+from partita.store.texts import storable
+from partita.store.transaction import Transaction
 from partita.types.times import in_utc
-
-from ..texts import storable
-from ..transaction import Transaction
 
 Field: TypeAlias = Literal["title", "text", "reasoning", "tool-input", "tool-output"]
 FIELDS: tuple[Field, ...] = get_args(Field)

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from typing import TypeAlias
 
-from ..transaction import Transaction
+from partita.store.transaction import Transaction
+
 from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
 from .query import LONGEST_PHRASE, Phrase, Query, Term
 from .text import SearchEntry

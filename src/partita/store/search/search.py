@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, Table, select
 
+from partita.store.cursors import from_cursor, to_cursor
+from partita.store.message_rows import read_messages
+from partita.store.tables import messages, threads
+from partita.store.transaction import Transaction, cut
+from partita.store.values import Page
 from partita.types.messages import Message
 from partita.types.times import Moment
 from partita.types.value import Value
 
-from ..cursors import from_cursor, to_cursor
-from ..message_rows import read_messages
-from ..tables import messages, threads
-from ..transaction import Transaction, cut
-from ..values import Page
 from . import postgres, sqlite
 from .filter import FIELDS, NEWEST, Field, Match, SearchFilter
 from .query import Query, parse

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 
-from ..transaction import Transaction
+from partita.store.transaction import Transaction
+
 from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
 from .query import Phrase, Query, Term
 from .text import SearchEntry
