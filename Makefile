@@ -41,10 +41,10 @@ typescript: .venv/installed ## Write the TypeScript types of the web page anew
 	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
 
 blocking: .venv/installed ## Write the store without await anew
-	$(BIN)/python -m partita.store.facade.blocking_source > src/partita/store/facade/blocking.new
-	mv src/partita/store/facade/blocking.new src/partita/store/facade/blocking.py
-	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/facade/blocking.py
-	$(BIN)/ruff format --quiet src/partita/store/facade/blocking.py
+	$(BIN)/python -m partita.store.blocking.source > src/partita/store/blocking/store.new
+	mv src/partita/store/blocking/store.new src/partita/store/blocking/store.py
+	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking/store.py
+	$(BIN)/ruff format --quiet src/partita/store/blocking/store.py
 
 docs: .venv/installed ## Write the generated pages of the documentation anew
 	$(BIN)/python docs/generate.py > docs/reference.md

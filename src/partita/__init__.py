@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
-    from .store.facade.blocking import SyncStore as SyncStore
-    from .store.facade.blocking import open_store_sync as open_store_sync
+    from .store.blocking.store import SyncStore as SyncStore
+    from .store.blocking.store import open_store_sync as open_store_sync
     from .store.facade.store import Store as Store
     from .store.log.retention import Retention as Retention
     from .store.log.run_log import LogEntry as LogEntry
@@ -322,7 +322,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "ToolSchemas",
     ),
     "partita.store.opening": ("open_store",),
-    "partita.store.facade.blocking": (
+    "partita.store.blocking.store": (
         "open_store_sync",
         "SyncStore",
     ),

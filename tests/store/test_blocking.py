@@ -7,7 +7,7 @@ from threading import Timer
 import pytest
 
 from partita.errors import ConflictError, StoreError
-from partita.store.facade.blocking import SyncStore, open_store_sync
+from partita.store.blocking.store import SyncStore, open_store_sync
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
 from tests.store.examples import ask, worked

@@ -1,6 +1,6 @@
-"""The source of `blocking`: the store without `await`, written from the store itself.
+"""The source of `blocking.store`, written from the store itself.
 
-python -m partita.store.facade.blocking_source > src/partita/store/facade/blocking.py
+python -m partita.store.blocking.source > src/partita/store/blocking/store.py
 """
 
 import ast
@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PARTS = ("threads", "messages", "runs", "archive")
-HERE = Path(__file__).parent
+FACADE = Path(__file__).parent.parent / "facade"
 
 HEAD = '''\
-"""The store without `await`, for scripts and notebooks. Written by `blocking_source`: do not edit."""
+"""The store without `await`, for scripts and notebooks. Written by `blocking.source`: do not edit."""
 
 import os
 {imports}
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from .portal import Portal
-from .store import Store
 
 
 class SyncStore:
@@ -70,7 +70,7 @@ async def _open(url: str | os.PathLike[str] | None, pool_size: int, patience: fl
 
 def source() -> str:
     """The whole module, before it is formatted."""
-    trees = [ast.parse((HERE / f"{part}.py").read_text()) for part in PARTS]
+    trees = [ast.parse((FACADE / f"{part}.py").read_text()) for part in PARTS]
     methods = [method for tree in trees for method in _methods(tree)]
     body = "\n".join(_method(method) for method in methods)
     text = HEAD + "\n" + body + TAIL
@@ -109,14 +109,14 @@ def _imports(trees: list[ast.Module], text: str) -> str:
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 names = [alias.name for alias in node.names if (alias.asname or alias.name) in used]
-                dots = "." * node.level
-                lines.update(f"from {dots}{node.module} import {name}" for name in names)
+                home = f"partita.store.facade.{node.module}" if node.level else node.module
+                lines.update(f"from {home} import {name}" for name in names)
             elif (
                 isinstance(node, ast.AnnAssign)
                 and isinstance(node.target, ast.Name)
                 and node.target.id in used
             ):
-                lines.add(f"from .messages import {node.target.id}")
+                lines.add(f"from partita.store.facade.messages import {node.target.id}")
     return "\n".join(sorted(lines))
 
 

@@ -1,4 +1,4 @@
-"""The store without `await`, for scripts and notebooks. Written by `blocking_source`: do not edit."""
+"""The store without `await`, for scripts and notebooks. Written by `blocking.source`: do not edit."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Literal
 
+from partita.store.facade.messages import Role
+from partita.store.facade.store import Store
 from partita.store.log.retention import Retention, RetentionReport
 from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
@@ -18,9 +20,7 @@ from partita.types.runs import Run, RunStatus
 from partita.types.threads import Thread
 from partita.types.usage import Usage
 
-from .messages import Role
 from .portal import Portal
-from .store import Store
 
 
 class SyncStore:

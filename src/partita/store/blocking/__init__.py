@@ -1,0 +1,1 @@
+"""The store without `await`, for scripts and notebooks."""
