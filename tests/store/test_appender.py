@@ -15,6 +15,7 @@ from partita.store import runs
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.engines.wake import News
+from partita.store.facade.store import Store
 from partita.store.log import run_log
 from partita.store.log.appender import Appender
 from partita.store.log.following import follow
@@ -279,6 +280,28 @@ async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> 
         records = await follower
         assert [record.seq for record in records] == list(range(after + 1, 30))
         assert [record.raw for record in records] == [b"%d" % record.seq for record in records]
+
+
+@pytest.mark.parametrize("end", ["finish", "fail", "cancel", "interrupt"])
+async def test_who_follows_is_told_at_once_that_a_run_has_ended(
+    store: Store, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("partita.store.log.following.LOOK_AGAIN", 10 * SOON)
+    thread = await store.create_thread()
+    run = await store.open_run(thread.id)
+    follower = asyncio.create_task(anext(aiter(store.follow(run.id)), None))
+    await asyncio.sleep(0.1)
+    assert not follower.done()
+    match end:
+        case "finish":
+            await store.finish_run(run.id)
+        case "fail":
+            await store.fail_run(run.id, "no")
+        case "cancel":
+            await store.cancel_run(run.id)
+        case _:
+            await store.interrupt_run(run.id, "gone")
+    assert await asyncio.wait_for(follower, SOON) is None
 
 
 async def test_following_a_run_that_has_ended_ends(engine: Engine) -> None:

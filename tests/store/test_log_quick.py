@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from partita.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from partita.store import runs
@@ -16,7 +17,7 @@ from partita.store.facade.facade import Facade
 from partita.store.log import quick, run_log, sealing, tail
 from partita.store.log.appender import Appender
 from partita.store.log.run_log import Appended, Batch
-from partita.store.opening import open_engine
+from partita.store.opening import open_engine, open_store
 from partita.store.transaction import Transaction
 
 from .running import log, raws, start, tail_rows, with_thread
@@ -160,6 +161,39 @@ async def test_no_more_runs_are_remembered_than_is_good(
             await appender.append("u1", run_id, raws(b"x"))
     assert len(long_ways) > 3
     assert [await lines_of(store, run_id) for run_id in ("r1", "r2", "r3")] == [[b"x", b"x"]] * 3
+
+
+async def test_a_run_that_another_process_began_is_folded_too(store: Facade, long_ways: list[int]) -> None:
+    begun = Appender(store.engine)
+    for _ in range(3):
+        await begun.append("u1", "r1", raws(b"before"))
+    heir = Appender(store.engine)
+    most = 0
+    for number in range(3 * tail.TOO_MANY):
+        await heir.append("u1", "r1", raws(b"%d" % number))
+        most = max(most, await tail_rows(store))
+    assert most <= 2 * tail.TOO_MANY
+    assert len(long_ways) < 6
+    assert len(await lines_of(store)) == 3 + 3 * tail.TOO_MANY
+
+
+async def test_a_run_that_has_ended_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+    append = quick.append
+
+    def counting(connection: Connection, *, plan: quick.Plan[object]) -> bool:
+        tries.append(len(plan))
+        return append(connection, plan=plan)
+
+    monkeypatch.setattr(quick, "append", counting)
+    async with open_store("memory:") as store:
+        run = await store.open_run((await store.create_thread()).id)
+        for line in (b"1", b"2"):
+            await store.append(run.id, raws(line))
+        await store.finish_run(run.id)
+        with pytest.raises(ConflictError):
+            await store.append(run.id, raws(b"late"))
+    assert tries == [1]
 
 
 async def test_only_those_whose_entries_failed_are_told_so(

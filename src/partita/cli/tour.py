@@ -23,6 +23,7 @@ PAUSE = 0.03
 NEXT_STEPS = """\
   partita fold STREAM              a recorded stream as a message
   partita convert FILE --to model  messages in another format, losses told
+  partita import DB --from mastra  another system's rows, into the store
   partita formats                  everything that can be read and written
 """
 

@@ -114,9 +114,7 @@ class RunStore(Facade):
         message_id: str | None = None,
     ) -> Run:
         """The run has done its work."""
-        return await self.write(
-            with_timings, runs.finish_run, run_id, usage=usage, cost=cost, message_id=message_id
-        )
+        return await self._end(runs.finish_run, run_id, usage=usage, cost=cost, message_id=message_id)
 
     async def fail_run(
         self,
@@ -128,9 +126,7 @@ class RunStore(Facade):
         message_id: str | None = None,
     ) -> Run:
         """The run has failed, and why."""
-        return await self.write(
-            with_timings, runs.fail_run, run_id, error, usage=usage, cost=cost, message_id=message_id
-        )
+        return await self._end(runs.fail_run, run_id, error, usage=usage, cost=cost, message_id=message_id)
 
     async def cancel_run(self, run_id: str, reason: str | None = None) -> Run:
         """Someone stopped the run."""
@@ -148,6 +144,7 @@ class RunStore(Facade):
         **said: P.kwargs,
     ) -> Run:
         run = await self.write(with_timings, end, run_id, *args, **said)
+        self.appender.forget(self.owner, run_id)
         self.engine.tell(run_id)  # those who follow it are done
         return run
 

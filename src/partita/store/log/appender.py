@@ -119,6 +119,10 @@ class Appender:
             future = group.futures[key] = asyncio.get_running_loop().create_future()
         return future
 
+    def forget(self, owner: str | None, run_id: str) -> None:
+        """A run has ended: nothing more will come for it."""
+        self._tails.forget([(owner, run_id), (None, run_id)])
+
     def _add(self, owner: str | None, run_id: str, count: int, data: bytearray) -> tuple[_Group, RunKey, int]:
         if self._closed:
             raise StoreError("the log is closed", where=self._engine.where, hint="open the store again")
@@ -176,13 +180,13 @@ class Appender:
     async def _write_quick(self, group: _Group) -> None:
         """Write what can be written with one statement."""
         plan = self._tails.plan(group.runs)
-        if not plan.keys:
+        if not plan:
             return
         if await self._engine.alone(partial(quick.append, plan=plan)):
             group.ends = plan.done()
             self._quick += 1
         else:
-            self._tails.forget(plan.keys)
+            self._tails.forget(plan)
 
     async def _write_rest(self, group: _Group) -> None:
         """Write what is left, and learn where the logs end."""

@@ -10,8 +10,10 @@ its rows.
 """
 
 import sqlite3
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
+from itertools import chain
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection
@@ -19,10 +21,10 @@ from sqlalchemy import Connection
 from partita.types.json import dumps
 
 from .blocks import Addition, End
-from .tail import LARGE
+from .tail import LARGE, TOO_MANY
 
-MOST_KNOWN = 10_000
-"""How many runs are remembered: those that ended are not told apart."""
+MOST_KNOWN = 4096
+"""How many runs are remembered, and so how many tails are held: not all of them end in this process."""
 
 FULL_ROWS, FULL_BYTES = 48, 16 * 1024
 """When the tail of a run is worth folding."""
@@ -81,38 +83,46 @@ class Plan(Generic[K]):
         self.added: dict[K, tuple[Tail, Addition]] = {}
         self.folded: dict[K, tuple[Tail, Addition]] = {}
 
-    @property
-    def keys(self) -> list[K]:
+    def __len__(self) -> int:
+        return len(self.added) + len(self.folded)
+
+    def __iter__(self) -> Iterator[K]:
         """The runs it is about."""
-        return [*self.added, *self.folded]
+        return chain(self.added, self.folded)
 
     def done(self) -> dict[K, int]:
         """It was carried out: the number of the last entry of each run."""
-        for tail, addition in self.added.values():
+        ends: dict[K, int] = {}
+        for key, (tail, addition) in self.added.items():
             tail.add(addition)
-        for tail, addition in self.folded.values():
+            ends[key] = tail.last_seq
+        for key, (tail, addition) in self.folded.items():
             tail.fold(addition)
-        return {key: tail.last_seq for key, (tail, _) in [*self.added.items(), *self.folded.items()]}
+            ends[key] = tail.last_seq
+        return ends
 
 
 class Tails(Generic[K]):
     """The runs at work, as far as this process knows them: who asks for one gives it the key he likes."""
 
     def __init__(self) -> None:
-        self._known: dict[K, Tail] = {}
+        self._known: OrderedDict[K, Tail] = OrderedDict()  # those used last at the end
 
     def plan(self, wanted: Mapping[K, Addition]) -> Plan[K]:
         """What can be done the quick way: that of the runs we know."""
         plan: Plan[K] = Plan()
+        runs: set[int] = set()
         for key, addition in wanted.items():
             tail = self._known.get(key)
             if tail is None:
                 continue
-            if addition.size < LARGE:
-                plan.added[key] = tail, addition
-            elif tail.held is not None:  # it would fill a page of its own: it goes where it is to stay
-                plan.folded[key] = tail, addition
-        if len({tail.run for tail, _ in [*plan.added.values(), *plan.folded.values()]}) < len(plan.keys):
+            self._known.move_to_end(key)
+            if tail.held is None and (tail.rows >= TOO_MANY or addition.size >= LARGE):
+                continue  # only the long way can fold what we do not hold
+            runs.add(tail.run)
+            large = addition.size >= LARGE  # it would fill a page of its own: it goes where it is to stay
+            (plan.folded if large else plan.added)[key] = tail, addition
+        if len(runs) < len(plan):
             return Plan()  # one run under two names
         full = [key for key, (tail, _) in plan.added.items() if tail.full]
         for key in nlargest(1 + len(wanted) // PART, full, key=lambda key: plan.added[key][0].rows):
@@ -121,12 +131,13 @@ class Tails(Generic[K]):
 
     def learn(self, key: K, end: End, newest: Addition) -> None:
         """Remember where a log ends, and what was added to it last."""
-        if len(self._known) >= MOST_KNOWN:
-            self._known.clear()
         self._known[key] = Tail(end, newest)
+        self._known.move_to_end(key)
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
 
-    def forget(self, keys: Collection[K]) -> None:
-        """These were not as we believed."""
+    def forget(self, keys: Iterable[K]) -> None:
+        """These have ended, or were not as we believed."""
         for key in keys:
             self._known.pop(key, None)
 
@@ -142,7 +153,7 @@ def append(connection: Connection, *, plan: Plan[K]) -> bool:
     )
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
-    parameters = (b"".join(pieces), added, len(plan.added), folded, len(plan.folded), 2 * len(plan.keys))
+    parameters = (b"".join(pieces), added, len(plan.added), folded, len(plan.folded), 2 * len(plan))
     try:
         driver.execute(APPEND, parameters)
     except sqlite3.IntegrityError:
