@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from .types.chunks import ToolInputError as ToolInputError
     from .types.chunks import ToolInputStart as ToolInputStart
     from .types.chunks import ToolOutputAvailable as ToolOutputAvailable
+    from .types.chunks import ToolOutputChunk as ToolOutputChunk
     from .types.chunks import ToolOutputDenied as ToolOutputDenied
     from .types.chunks import ToolOutputError as ToolOutputError
     from .types.chunks import UnknownChunk as UnknownChunk
@@ -243,6 +244,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "ToolApprovalResponse",
         "ToolOutputAvailable",
         "ToolOutputError",
+        "ToolOutputChunk",
         "ToolOutputDenied",
         "NetworkExecutionStart",
         "NetworkExecutionEnd",

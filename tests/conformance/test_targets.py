@@ -70,7 +70,14 @@ VALUES: JsonObject = {
     "citations": (),
     "parts": (),
 }
-OURS = (c.NetworkExecutionStart, c.NetworkExecutionEnd, c.ChildChunk, c.ChildMessage, c.UnknownChunk)
+OURS = (
+    c.ToolOutputChunk,
+    c.NetworkExecutionStart,
+    c.NetworkExecutionEnd,
+    c.ChildChunk,
+    c.ChildMessage,
+    c.UnknownChunk,
+)
 
 
 def chunks_of(type_: type[Chunk]) -> Iterator[tuple[str | None, Chunk]]:

@@ -36,6 +36,7 @@ from partita.types.chunks import (
     ToolInputError,
     ToolInputStart,
     ToolOutputAvailable,
+    ToolOutputChunk,
     ToolOutputDenied,
     ToolOutputError,
     UnknownChunk,
@@ -53,10 +54,14 @@ from partita.types.messages import (
 from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import (
     Approval,
+    ContentOutput,
+    ErrorJsonOutput,
     ErrorTextOutput,
+    ExecutionDeniedOutput,
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    ToolOutput,
 )
 from partita.types.value import Extra
 from tests import strategies
@@ -302,6 +307,28 @@ def test_a_network_execution_is_noted() -> None:
     )
     expected = NetworkExecution("agent", "writer", "it writes", {"prompt": "go"}, NetworkResult("done"), 1)
     assert message.content.network_execution == expected
+
+
+TYPED: dict[str, tuple[ToolOutput, str]] = {
+    "text": (TextOutput("ok"), "output-available"),
+    "JSON that is a string": (JsonOutput("ok"), "output-available"),
+    "content": (ContentOutput((TextPart("ok"),)), "output-available"),
+    "an error": (ErrorTextOutput("no"), "output-error"),
+    "an error with structure": (ErrorJsonOutput({"code": 1}), "output-error"),
+    "an interruption": (InterruptedOutput("aborted", "stopped"), "output-error"),
+    "a refusal": (ExecutionDeniedOutput("not today"), "output-denied"),
+}
+
+
+@pytest.mark.parametrize(("output", "state"), TYPED.values(), ids=TYPED)
+def test_a_typed_output_says_how_the_call_ended(output: ToolOutput, state: str) -> None:
+    chunks: list[Chunk] = [
+        ToolInputAvailable("c", "t", {}),
+        ToolOutputChunk("c", output, tool_metadata={"a": 1}),
+    ]
+    call = accumulate(chunks).parts[0]
+    assert isinstance(call, ToolCallPart)
+    assert (call.output, call.state, call.tool_metadata) == (output, state, {"a": 1})
 
 
 def test_sub_agents_hang_under_their_call_to_any_depth() -> None:

@@ -13,6 +13,13 @@ from partita.types.codec import to_json
 from partita.types.json import Json, is_object
 from partita.types.messages import UserMessage
 from partita.types.parts import Citation, FilePart, TextPart, UnknownPart, UrlCitationSource
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    TextOutput,
+)
 from partita.types.value import Extra
 from tests import canonical
 
@@ -158,6 +165,36 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         [],
     ),
     "an answer": (c.ToolApprovalResponse("a", True), "6", [], ["tool-approval-response"]),
+    "a typed output": (
+        c.ToolOutputChunk("c", TextOutput("ok"), tool_metadata={"a": 1}),
+        "7",
+        [c.ToolOutputAvailable("c", "ok", tool_metadata={"a": 1})],
+        [],
+    ),
+    "content": (
+        c.ToolOutputChunk("c", ContentOutput((TextPart("ok"),))),
+        "7",
+        [c.ToolOutputAvailable("c", {"type": "content", "value": [{"type": "text", "text": "ok"}]})],
+        [],
+    ),
+    "a typed error": (
+        c.ToolOutputChunk("c", ErrorJsonOutput({"a": 1})),
+        "7",
+        [c.ToolOutputError("c", '{"a":1}')],
+        [],
+    ),
+    "an interruption": (
+        c.ToolOutputChunk("c", InterruptedOutput("timeout")),
+        "7",
+        [c.ToolOutputError("c", "The tool call was interrupted: timeout.")],
+        ["tool-output.output"],
+    ),
+    "a typed denial": (
+        c.ToolOutputChunk("c", ExecutionDeniedOutput("too late")),
+        "7",
+        [c.ToolOutputDenied("c")],
+        ["tool-output.output.reason"],
+    ),
     "a denial": (c.ToolOutputDenied("c"), "6", [c.ToolOutputDenied("c")], []),
     "a denial, where there are no approvals": (
         c.ToolOutputDenied("c"),

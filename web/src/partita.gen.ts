@@ -726,6 +726,18 @@ export interface ToolOutputDenied {
   readonly [key: string]: unknown;
 }
 
+/** What came of a call, typed: content to look at, a refusal and its reason, an interruption. */
+export interface ToolOutputChunk {
+  readonly type: "tool-output";
+  readonly toolCallId: string;
+  readonly output: ToolOutput;
+  readonly providerExecuted?: boolean;
+  readonly providerMetadata?: Readonly<Record<string, unknown>>;
+  readonly toolMetadata?: Readonly<Record<string, unknown>>;
+  readonly preliminary?: boolean;
+  readonly [key: string]: unknown;
+}
+
 /** A network has chosen what runs next. */
 export interface NetworkExecutionStart {
   readonly type: "network-execution-start";
@@ -1025,6 +1037,7 @@ export type Chunk =
   | ToolOutputAvailable
   | ToolOutputError
   | ToolOutputDenied
+  | ToolOutputChunk
   | NetworkExecutionStart
   | NetworkExecutionEnd
   | ChildChunk

@@ -1,6 +1,6 @@
 """Tool calls: their input as it is written, approvals, outputs."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, assert_never
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -14,12 +14,23 @@ from partita.types.chunks import (
     ToolInputError,
     ToolInputStart,
     ToolOutputAvailable,
+    ToolOutputChunk,
     ToolOutputDenied,
     ToolOutputError,
 )
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
-from partita.types.tools import Approval, ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
+from partita.types.tools import (
+    Approval,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
 
 from .partial_json import PartialJson
 from .rules import Rules
@@ -27,6 +38,7 @@ from .slots import CallSlot, OpenInput
 from .state import State
 
 Encoding: TypeAlias = Literal["json", "text"] | None
+Ended: TypeAlias = Literal["output-available", "output-error", "output-denied"]
 
 
 def tool_input_start(state: State, chunk: ToolInputStart) -> bool:
@@ -154,6 +166,32 @@ def tool_output_denied(state: State, chunk: ToolOutputDenied) -> bool:
     return True
 
 
+def tool_output(state: State, chunk: ToolOutputChunk) -> bool:
+    """Set a typed output; its kind says how the call ended."""
+    call = _find(state, chunk.tool_call_id)
+    _end(
+        state.rules,
+        call,
+        chunk,
+        tool_state=_state_after(chunk.output),
+        output=chunk.output,
+        preliminary=chunk.preliminary,
+    )
+    return True
+
+
+def _state_after(output: ToolOutput) -> Ended:
+    match output:
+        case TextOutput() | JsonOutput() | ContentOutput():
+            return "output-available"
+        case ErrorTextOutput() | ErrorJsonOutput() | InterruptedOutput():
+            return "output-error"
+        case ExecutionDeniedOutput():
+            return "output-denied"
+        case _:
+            assert_never(output)
+
+
 def as_output(value: Json | UnsetType) -> ToolOutput | None:
     """A bare output as a typed one: a string is text, anything else JSON."""
     if value is UNSET:
@@ -242,9 +280,9 @@ def _write(
 def _end(
     rules: Rules,
     call: CallSlot,
-    chunk: ToolOutputAvailable | ToolOutputError,
+    chunk: ToolOutputAvailable | ToolOutputError | ToolOutputChunk,
     *,
-    tool_state: Literal["output-available", "output-error"],
+    tool_state: Ended,
     output: ToolOutput | None,
     preliminary: bool | None = None,
 ) -> None:
@@ -309,7 +347,7 @@ def _metadata(
 
 
 def _output_metadata(
-    rules: Rules, part: ToolCallPart, chunk: ToolOutputAvailable | ToolOutputError
+    rules: Rules, part: ToolCallPart, chunk: ToolOutputAvailable | ToolOutputError | ToolOutputChunk
 ) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if rules.result_metadata and chunk.provider_metadata is not None:

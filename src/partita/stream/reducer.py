@@ -149,6 +149,7 @@ HANDLERS: Mapping[type[Chunk], Handler] = {
     c.ToolOutputAvailable: reduce_tools.tool_output_available,
     c.ToolOutputError: reduce_tools.tool_output_error,
     c.ToolOutputDenied: reduce_tools.tool_output_denied,
+    c.ToolOutputChunk: reduce_tools.tool_output,
     c.NetworkExecutionStart: reduce_message.network_execution_start,
     c.NetworkExecutionEnd: reduce_message.network_execution_end,
     c.ChildChunk: child_chunk,

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, assert_never
 
 import msgspec
 from msgspec import UNSET
@@ -29,6 +29,15 @@ from partita.types.chunks import Chunk
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_object
 from partita.types.parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+)
 
 from .rules import RULES, Version
 
@@ -64,6 +73,7 @@ CHUNKS: Mapping[type[Chunk], Since] = {
     c.ToolApprovalRequest: _SIX,
     c.ToolApprovalResponse: _SEVEN,
     c.ToolOutputDenied: _SIX,
+    c.ToolOutputChunk: _NEVER,
     c.NetworkExecutionStart: _NEVER,
     c.NetworkExecutionEnd: _NEVER,
     c.ChildChunk: _NEVER,
@@ -202,6 +212,8 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
         case c.ToolInputError():
             withheld.append(Withheld("tool-input-error.type", f"to {target} it is a call that failed"))
             return _failed_call(chunk)
+        case c.ToolOutputChunk():
+            return [said for bare in _bare_output(chunk, withheld) for said in _say(bare, target, withheld)]
         case c.ChildChunk(path=path):
             data: JsonObject = {"path": list(path), "chunk": to_json(chunk.chunk)}
             return (c.DataChunk("data-child", data, transient=True, extra=chunk.extra),)
@@ -211,6 +223,37 @@ def _say_otherwise(chunk: Chunk, target: Target, withheld: list[Withheld]) -> Se
         case _:
             withheld.append(Withheld(c.type_of(chunk), f"{target} does not know it"))
             return ()
+
+
+def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence[Chunk]:
+    """A typed output in the words of the AI SDK, which knows bare values, errors and refusals."""
+    told: Any = {
+        "tool_call_id": chunk.tool_call_id,
+        "provider_executed": chunk.provider_executed,
+        "provider_metadata": chunk.provider_metadata,
+        "tool_metadata": chunk.tool_metadata,
+        "extra": chunk.extra,
+    }
+    preliminary = chunk.preliminary
+    match chunk.output:
+        case TextOutput(value=value) | JsonOutput(value=value):
+            return (c.ToolOutputAvailable(output=value, preliminary=preliminary, **told),)
+        case ContentOutput():
+            return (c.ToolOutputAvailable(output=to_json(chunk.output), preliminary=preliminary, **told),)
+        case ErrorTextOutput(value=text):
+            return (c.ToolOutputError(error_text=text, **told),)
+        case ErrorJsonOutput(value=value):
+            return (c.ToolOutputError(error_text=dumps(value).decode(), **told),)
+        case InterruptedOutput(reason=reason, message=message):
+            withheld.append(Withheld("tool-output.output", "an interruption is an error like any other"))
+            words = f"The tool call was interrupted: {reason}." if message is None else message
+            return (c.ToolOutputError(error_text=words, **told),)
+        case ExecutionDeniedOutput(reason=reason):
+            if reason is not None:
+                withheld.append(Withheld("tool-output.output.reason", "a refusal has no room for a reason"))
+            return (c.ToolOutputDenied(chunk.tool_call_id, extra=chunk.extra),)
+        case _:
+            assert_never(chunk.output)
 
 
 def _failed_call(chunk: c.ToolInputError) -> Sequence[Chunk]:

@@ -1,7 +1,8 @@
-"""The stream vocabulary: the AI SDK's UI message chunks (7.0.169) and four of our own.
+"""The stream vocabulary: the AI SDK's UI message chunks (7.0.169) and five of our own.
 
-Ours are `network-execution-start`, `network-execution-end`, and two envelopes that address a sub-agent
-by the path of tool calls that lead to it: `child` brings a chunk, `child-message` a whole message.
+Ours are `network-execution-start`, `network-execution-end`, `tool-output` for outputs that are more than bare
+JSON, and two envelopes that address a sub-agent by the path of tool calls that lead to it: `child` brings a
+chunk, `child-message` a whole message.
 """
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -13,6 +14,7 @@ from partita.errors import DecodeError
 from .json import Json, JsonObject
 from .messages import Message, NetworkResult, PrimitiveType
 from .parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
+from .tools import ToolOutput
 from .value import Extra, Value
 
 DATA_PREFIX = "data-"
@@ -258,6 +260,17 @@ class ToolOutputDenied(ChunkBase, tag="tool-output-denied"):
     tool_call_id: str
 
 
+class ToolOutputChunk(ChunkBase, tag="tool-output"):
+    """What came of a call, typed: content to look at, a refusal and its reason, an interruption."""
+
+    tool_call_id: str
+    output: ToolOutput
+    provider_executed: bool | None = None
+    provider_metadata: JsonObject | None = None
+    tool_metadata: JsonObject | None = None
+    preliminary: bool | None = None
+
+
 class NetworkExecutionStart(ChunkBase, tag="network-execution-start"):
     """A network has chosen what runs next."""
 
@@ -353,6 +366,7 @@ TaggedChunk: TypeAlias = (
     | ToolOutputAvailable
     | ToolOutputError
     | ToolOutputDenied
+    | ToolOutputChunk
     | NetworkExecutionStart
     | NetworkExecutionEnd
     | ChildChunk

@@ -46,12 +46,13 @@ def timings(told: Iterable[tuple[datetime, Chunk]]) -> dict[CallPath, Timing]:
             case c.ToolInputStart(tool_call_id=id) | c.ToolInputAvailable(tool_call_id=id):
                 _, ended = calls.get((*path, id), Timing())
                 calls.setdefault((*path, id), Timing(time, ended))
-            case c.ToolOutputAvailable(preliminary=True):
+            case c.ToolOutputAvailable(preliminary=True) | c.ToolOutputChunk(preliminary=True):
                 pass
             case (
                 c.ToolOutputAvailable(tool_call_id=id)
                 | c.ToolOutputError(tool_call_id=id)
                 | c.ToolOutputDenied(tool_call_id=id)
+                | c.ToolOutputChunk(tool_call_id=id)
                 | c.ToolInputError(tool_call_id=id)
             ):
                 calls[*path, id] = Timing(calls.get((*path, id), Timing()).started, time)
