@@ -6,6 +6,7 @@ joined, and partial tool input parsed, only when someone looks.
 """
 
 from collections.abc import Iterable
+from operator import is_
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -81,8 +82,7 @@ class Accumulator:
         """The message, closed: open texts are done, and if the work was interrupted, open calls say so."""
         message = self.snapshot()
         self._finished = True
-        parts = tuple(_closed(part, interrupted) for part in message.content.parts)
-        return replace(message, content=replace(message.content, parts=parts))
+        return close_message(message, interrupted)
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -113,6 +113,14 @@ def accumulate(chunks: Iterable[Chunk], *, version: Version = 7) -> AssistantMes
     for chunk in chunks:
         accumulator.feed(chunk)
     return accumulator.snapshot()
+
+
+def close_message(message: AssistantMessage, interrupted: Interruption | None = None) -> AssistantMessage:
+    """A message that nothing more comes for: nothing in it is open."""
+    parts = tuple([_closed(part, interrupted) for part in message.content.parts])
+    if all(map(is_, parts, message.content.parts)):
+        return message
+    return replace(message, content=replace(message.content, parts=parts))
 
 
 def _closed(part: AssistantPart, interrupted: Interruption | None) -> AssistantPart:

@@ -1,0 +1,1 @@
+"""Claude Code: its session logs and its stream, and back."""

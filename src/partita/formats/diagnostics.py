@@ -1,0 +1,54 @@
+"""What a reader of logs did not understand, counted, with the first places of each kind."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PLACES = 20
+"""How many places of one kind are remembered; the rest is counted."""
+
+
+class Place(NamedTuple):
+    """Where something was: the number of a line, from 1, and how many bytes stand before it."""
+
+    line: int
+    offset: int
+
+
+class Finding(NamedTuple):
+    """One kind of thing that was not understood: how often, where first, and what it looked like there."""
+
+    what: str
+    times: int
+    places: tuple[Place, ...]
+    detail: str
+
+    def __str__(self) -> str:
+        lines = ", ".join(str(place.line) for place in self.places[:5])
+        more = ", …" if self.times > min(len(self.places), 5) else ""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.what}{detail} ({self.times} times, line {lines}{more})"
+
+
+class Diagnostics:
+    """Findings by kind. However long a log is, it takes no more room than there are kinds."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._places: dict[str, list[Place]] = {}
+        self._details: dict[str, str] = {}
+
+    def add(self, what: str, place: Place, detail: str = "") -> None:
+        """Count one more."""
+        self._counts[what] = self._counts.get(what, 0) + 1
+        places = self._places.setdefault(what, [])
+        if len(places) < PLACES:
+            places.append(place)
+        if detail:
+            self._details.setdefault(what, detail[:200])
+
+    def __iter__(self) -> Iterator[Finding]:
+        for what, count in self._counts.items():
+            yield Finding(what, count, tuple(self._places[what]), self._details.get(what, ""))
+
+    def __len__(self) -> int:
+        return sum(self._counts.values())

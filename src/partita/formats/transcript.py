@@ -1,0 +1,104 @@
+"""What a decoder of logs tells: messages, chunks of messages, and what the log says about the thread.
+
+A log holds a whole conversation, so its decoder cannot be a stream of chunks alone. It tells a `Teller` what
+each record amounts to; `assembly` is the teller that makes messages of it, with the one reducer.
+"""
+
+from datetime import datetime
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from partita.types.chunks import Chunk
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, Message
+from partita.types.usage import Usage
+
+TurnEnd: TypeAlias = Literal["completed", "failed", "interrupted"]
+
+Fact: TypeAlias = Literal[
+    "sessionId",
+    "title",  # given by a person
+    "agentTitle",  # given by the agent; counts when nobody gave one
+    "summary",  # counts when there is no title
+    "prompt",  # the first words of the first prompt; counts when there is nothing else
+    "cwd",
+    "gitBranch",
+    "gitCommit",
+    "gitRepository",
+    "version",  # of the agent's program
+    "entrypoint",
+    "model",
+    "provider",
+    "agentName",
+    "parentSessionId",
+    "forkedFrom",
+    "leaf",  # the id of the message that the log calls the last one
+]
+"""What a log may say about its thread."""
+
+
+class Consumption(NamedTuple):
+    """What one response of a model consumed. `key` is the same wherever the same response is told again."""
+
+    key: str
+    message_id: str
+    model: str | None
+    usage: Usage
+    time: datetime | None = None
+    provider: str | None = None
+    cost: float | None = None  # in US dollars, when the log itself says so
+
+
+class Teller(Protocol):
+    """Who is told what a log says. Everything is told in the order of the log."""
+
+    def tick(self, time: datetime) -> None:
+        """The record at hand was made at `time`."""
+
+    def say(self, message: Message) -> None:
+        """A whole message: a prompt, or a notice (`type="event"`). A known id replaces it."""
+
+    def open(self, message: AssistantMessage) -> None:
+        """An assistant message begins: its envelope, no parts yet. Chunks follow, by its id."""
+
+    def grow(self, message_id: str, chunk: Chunk) -> None:
+        """A chunk of an open message."""
+
+    def close(self, message_id: str) -> None:
+        """Nothing more comes for a message, but outputs of its calls."""
+
+    def call_message(self, call_id: str) -> str | None:
+        """The message that holds a call, as far back as can be remembered."""
+
+    def note(self, name: str, data: Json, id: str | None = None) -> None:
+        """A record that is no talk. It is kept in an internal event message, with others beside it."""
+
+    def consume(self, consumption: Consumption) -> None:
+        """What a response consumed. Told again under the same key, the later word counts."""
+
+    def learn(self, fact: Fact, value: Json) -> None:
+        """Something about the thread. The later word counts."""
+
+    def begin_turn(self) -> None:
+        """A prompt begins a new run; the record at hand is its first."""
+
+    def end_turn(self, how: TurnEnd, why: str | None = None) -> None:
+        """How the turn at hand ended."""
+
+    def agent(self, name: str) -> "Teller":
+        """The teller for the messages of a sub-agent."""
+
+    def link(self, agent: str, call_id: str) -> None:
+        """The messages of a sub-agent hang under that call."""
+
+    def puzzle(self, what: str, *, detail: str = "") -> None:
+        """Something was not understood; it is kept, and counted by `what`."""
+
+
+class LogDecoder(Protocol):
+    """Records of a log in; a teller is told what they say."""
+
+    def feed(self, record: JsonObject) -> None:
+        """Take the next record."""
+
+    def finish(self) -> None:
+        """The log has ended, for now or for good."""

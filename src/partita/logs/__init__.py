@@ -1,0 +1,1 @@
+"""Agent logs on disk: where they live, reading, following, importing."""
