@@ -187,13 +187,13 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
         c.ToolOutputChunk("c", InterruptedOutput("timeout")),
         "7",
         [c.ToolOutputError("c", "The tool call was interrupted: timeout.")],
-        ["tool-output.output"],
+        ["tool-output-typed.output"],
     ),
     "a typed denial": (
         c.ToolOutputChunk("c", ExecutionDeniedOutput("too late")),
         "7",
         [c.ToolOutputDenied("c")],
-        ["tool-output.output.reason"],
+        ["tool-output-typed.output.reason"],
     ),
     "a denial": (c.ToolOutputDenied("c"), "6", [c.ToolOutputDenied("c")], []),
     "a denial, where there are no approvals": (

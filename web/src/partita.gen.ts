@@ -728,7 +728,7 @@ export interface ToolOutputDenied {
 
 /** What came of a call, typed: content to look at, a refusal and its reason, an interruption. */
 export interface ToolOutputChunk {
-  readonly type: "tool-output";
+  readonly type: "tool-output-typed";
   readonly toolCallId: string;
   readonly output: ToolOutput;
   readonly providerExecuted?: boolean;

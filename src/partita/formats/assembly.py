@@ -175,6 +175,11 @@ class Assembly:
         return None if name is None else self._agents.get(name)
 
     @property
+    def tail(self) -> str | None:
+        """The message that the next one follows."""
+        return self.main.tail
+
+    @property
     def has_agents(self) -> bool:
         """Whether there are sub-agents at all."""
         return bool(self._links)
@@ -200,6 +205,10 @@ class Assembly:
     def call_message(self, call_id: str) -> str | None:
         """The message that holds a call."""
         return self.main.call_message(call_id)
+
+    def is_waiting(self, call_id: str) -> bool:
+        """Whether a call has no output yet."""
+        return self.main.is_waiting(call_id)
 
     def note(self, name: str, data: Json, id: str | None = None) -> None:
         """A record that is no talk."""
@@ -237,6 +246,16 @@ class Chain:
     def run_id(self) -> str | None:
         """The run at hand."""
         return self.root.run_id
+
+    @property
+    def place(self) -> Place:
+        """Where the record at hand is."""
+        return self.root.place
+
+    @property
+    def time(self) -> datetime | None:
+        """The time of the record at hand."""
+        return self.root.time
 
     # What is told
 
@@ -290,6 +309,11 @@ class Chain:
     def call_message(self, call_id: str) -> str | None:
         """The message that holds a call."""
         return self._calls.get(call_id)
+
+    def is_waiting(self, call_id: str) -> bool:
+        """Whether a call has no output yet."""
+        entry = self._entries.get(self._calls.get(call_id, ""))
+        return entry is not None and call_id in entry.calls
 
     def note(self, name: str, data: Json, id: str | None = None) -> None:
         """A record that is no talk, kept with those beside it."""

@@ -12,6 +12,8 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message
 from partita.types.usage import Usage
 
+from .diagnostics import Place
+
 TurnEnd: TypeAlias = Literal["completed", "failed", "interrupted"]
 
 Fact: TypeAlias = Literal[
@@ -51,6 +53,26 @@ class Consumption(NamedTuple):
 class Teller(Protocol):
     """Who is told what a log says. Everything is told in the order of the log."""
 
+    @property
+    def thread_id(self) -> str | None:
+        """The thread that messages belong to."""
+
+    @property
+    def run_id(self) -> str | None:
+        """The run at hand."""
+
+    @property
+    def tail(self) -> str | None:
+        """The message that the next one follows."""
+
+    @property
+    def place(self) -> Place:
+        """Where the record at hand is."""
+
+    @property
+    def time(self) -> datetime | None:
+        """The time of the record at hand, or of the last one that had one."""
+
     def tick(self, time: datetime) -> None:
         """The record at hand was made at `time`."""
 
@@ -68,6 +90,9 @@ class Teller(Protocol):
 
     def call_message(self, call_id: str) -> str | None:
         """The message that holds a call, as far back as can be remembered."""
+
+    def is_waiting(self, call_id: str) -> bool:
+        """Whether a call is at hand that has no output yet."""
 
     def note(self, name: str, data: Json, id: str | None = None) -> None:
         """A record that is no talk. It is kept in an internal event message, with others beside it."""

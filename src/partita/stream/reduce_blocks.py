@@ -1,7 +1,5 @@
 """Text and reasoning: a start, pieces, an end."""
 
-from msgspec.structs import replace
-
 from partita.errors import StreamError
 from partita.types.chunks import (
     ReasoningDelta,
@@ -42,7 +40,7 @@ def block_delta(state: State, chunk: TextDelta | ReasoningDelta) -> bool:
         raise _not_open(chunk)
     block.pieces.append(chunk.delta)
     if chunk.provider_metadata is not None:
-        block.part = replace(block.part, provider_metadata=chunk.provider_metadata)
+        block.change(provider_metadata=chunk.provider_metadata)
     return True
 
 
@@ -52,11 +50,11 @@ def block_end(state: State, chunk: TextEnd | ReasoningEnd) -> bool:
     block = blocks.pop(chunk.id, None)
     if block is None:
         raise _not_open(chunk)
-    metadata = chunk.provider_metadata
-    kept = block.part.provider_metadata if metadata is None else metadata
-    block.part = replace(block.part, state="done", provider_metadata=kept)
+    block.change(state="done")
+    if chunk.provider_metadata is not None:
+        block.change(provider_metadata=chunk.provider_metadata)
     if isinstance(chunk, TextEnd) and chunk.citations is not None and state.rules.citations:
-        block.part = replace(block.part, citations=chunk.citations)
+        block.change(citations=chunk.citations)
     return True
 
 

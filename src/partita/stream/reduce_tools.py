@@ -77,8 +77,26 @@ def tool_input_delta(state: State, chunk: ToolInputDelta) -> bool:
 
 def tool_input_available(state: State, chunk: ToolInputAvailable) -> bool:
     """The input is whole."""
-    _write(state, chunk, "input-available", input=chunk.input)
+    if chunk.tool_call_id not in state.calls and state.rules.result_metadata:
+        state.push(_whole_call(chunk))
+    else:
+        _write(state, chunk, "input-available", input=chunk.input)
     return True
+
+
+def _whole_call(chunk: ToolInputAvailable) -> ToolCallPart:
+    """A call whose first word is its whole input: what `_write` would make of it, at once."""
+    return ToolCallPart(
+        chunk.tool_call_id,
+        chunk.tool_name,
+        "input-available",
+        chunk.input,
+        dynamic=bool(chunk.dynamic),
+        provider_executed=chunk.provider_executed,
+        title=chunk.title,
+        tool_metadata=chunk.tool_metadata,
+        call_provider_metadata=chunk.provider_metadata,
+    )
 
 
 def tool_input_error(state: State, chunk: ToolInputError) -> bool:

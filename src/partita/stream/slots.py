@@ -14,6 +14,8 @@ from partita.types.parts import DataPart, ReasoningPart, TextPart
 
 from .partial_json import PartialJson
 
+_UNCHANGED: JsonObject = {}
+
 
 def join(text: str, pieces: list[str]) -> str:
     """`text` and the pieces after it, healed where a piece ends between the halves of a surrogate pair."""
@@ -39,17 +41,28 @@ class FixedSlot:
 class BlockSlot:
     """A text or a piece of reasoning that is being written."""
 
-    __slots__ = ("part", "pieces")
+    __slots__ = ("changes", "part", "pieces")
 
     def __init__(self, part: TextPart | ReasoningPart) -> None:
         self.part = part
         self.pieces: list[str] = []
+        self.changes: JsonObject | None = None  # of fields, put aside like the pieces
+
+    def change(self, **fields: Json) -> None:
+        """Put other fields aside."""
+        self.changes = fields if self.changes is None else self.changes | fields
 
     def settle(self) -> TextPart | ReasoningPart:
-        """The part with every piece so far."""
+        """The part with every piece and change so far."""
         if self.pieces:
-            self.part = replace(self.part, text=join(self.part.text, self.pieces))
+            self.part = replace(
+                self.part, text=join(self.part.text, self.pieces), **(self.changes or _UNCHANGED)
+            )
             self.pieces.clear()
+            self.changes = None
+        elif self.changes is not None:
+            self.part = replace(self.part, **self.changes)
+            self.changes = None
         return self.part
 
 

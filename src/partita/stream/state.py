@@ -47,9 +47,10 @@ class State:
         self.data: dict[DataKey, DataSlot] = {}
         self.close_blocks()
         self.inputs: dict[str, OpenInput] = {}
-        for part in message.content.parts:
-            self.push(part)
-        self._reopen_inputs()
+        if message.content.parts:
+            for part in message.content.parts:
+                self.push(part)
+            self._reopen_inputs()
 
     def close_blocks(self) -> None:
         """Forget which texts and reasonings are open. Their parts stay as they are."""

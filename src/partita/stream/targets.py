@@ -245,12 +245,16 @@ def _bare_output(chunk: c.ToolOutputChunk, withheld: list[Withheld]) -> Sequence
         case ErrorJsonOutput(value=value):
             return (c.ToolOutputError(error_text=dumps(value).decode(), **told),)
         case InterruptedOutput(reason=reason, message=message):
-            withheld.append(Withheld("tool-output.output", "an interruption is an error like any other"))
+            withheld.append(
+                Withheld("tool-output-typed.output", "an interruption is an error like any other")
+            )
             words = f"The tool call was interrupted: {reason}." if message is None else message
             return (c.ToolOutputError(error_text=words, **told),)
         case ExecutionDeniedOutput(reason=reason):
             if reason is not None:
-                withheld.append(Withheld("tool-output.output.reason", "a refusal has no room for a reason"))
+                withheld.append(
+                    Withheld("tool-output-typed.output.reason", "a refusal has no room for a reason")
+                )
             return (c.ToolOutputDenied(chunk.tool_call_id, extra=chunk.extra),)
         case _:
             assert_never(chunk.output)

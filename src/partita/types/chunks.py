@@ -1,6 +1,6 @@
 """The stream vocabulary: the AI SDK's UI message chunks (7.0.169) and five of our own.
 
-Ours are `network-execution-start`, `network-execution-end`, `tool-output` for outputs that are more than bare
+Ours are `network-execution-start`, `network-execution-end`, `tool-output-typed` for outputs that are more than bare
 JSON, and two envelopes that address a sub-agent by the path of tool calls that lead to it: `child` brings a
 chunk, `child-message` a whole message.
 """
@@ -260,7 +260,7 @@ class ToolOutputDenied(ChunkBase, tag="tool-output-denied"):
     tool_call_id: str
 
 
-class ToolOutputChunk(ChunkBase, tag="tool-output"):
+class ToolOutputChunk(ChunkBase, tag="tool-output-typed"):
     """What came of a call, typed: content to look at, a refusal and its reason, an interruption."""
 
     tool_call_id: str
