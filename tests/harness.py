@@ -3,6 +3,8 @@
     .venv/bin/python tests/harness.py accumulate|model_messages|validate|partial_json --version 6|7 \
         < cases.jsonl > results.jsonl
 
+    .venv/bin/python tests/harness.py log FILE… > counts.json
+
 Each line in is a case with an `id` and its input; each line out has the `id` and our result, with the
 fields that the real package's result has. Nothing here knows an expected result.
 """
@@ -231,9 +233,15 @@ def run(job: str, case: JsonObject, version: Version) -> JsonObject:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Corpus lines in, our results out.")
-    parser.add_argument("job", choices=sorted(JOBS))
+    parser.add_argument("job", choices=sorted([*JOBS, "log"]))
+    parser.add_argument("files", nargs="*", help="the logs to count")
     parser.add_argument("--version", type=int, choices=(5, 6, 7), default=7)
     arguments = parser.parse_args()
+    if arguments.job == "log":
+        from tests.logs.counting import log_counts  # what it needs, the other jobs do not
+
+        sys.stdout.buffer.write(dumps(log_counts(arguments.files)) + b"\n")
+        return
     version: Any = arguments.version
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():

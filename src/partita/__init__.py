@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.validate.validate import Validation as Validation
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
     from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
+    from .formats.diagnostics import Finding as Finding
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
     from .formats.format import Format as Format
@@ -31,6 +32,17 @@ if TYPE_CHECKING:
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
+    from .logs.importing.live import watch_logs as watch_logs
+    from .logs.importing.report import LogImportReport as LogImportReport
+    from .logs.importing.runner import import_logs as import_logs
+    from .logs.parsing import ParsedLog as ParsedLog
+    from .logs.parsing import parse_log_file as parse_log_file
+    from .logs.parsing import parse_log_stream as parse_log_stream
+    from .logs.places.finding import find_logs as find_logs
+    from .logs.places.log_file import LogFile as LogFile
+    from .logs.places.places import discover as discover
+    from .logs.tool_calls import ToolCall as ToolCall
+    from .logs.tool_calls import extract_tool_calls as extract_tool_calls
     from .store.blocking.store import SyncStore as SyncStore
     from .store.blocking.store import open_store_sync as open_store_sync
     from .store.facade.store import Store as Store
@@ -40,9 +52,12 @@ if TYPE_CHECKING:
     from .store.opening import open_store as open_store
     from .store.search.search import Hit as Hit
     from .store.values import Blob as Blob
+    from .store.values import ConsumptionRecord as ConsumptionRecord
     from .store.values import Page as Page
     from .store.values import Source as Source
+    from .store.values import Stat as Stat
     from .store.values import StoredPart as StoredPart
+    from .store.values import UsageTotals as UsageTotals
     from .stream.accumulator import Accumulator as Accumulator
     from .stream.accumulator import Diagnostic as Diagnostic
     from .stream.accumulator import accumulate as accumulate
@@ -123,6 +138,7 @@ if TYPE_CHECKING:
     from .types.messages import ToolMessage as ToolMessage
     from .types.messages import UserContent as UserContent
     from .types.messages import UserMessage as UserMessage
+    from .types.messages import text_of as text_of
     from .types.parts import Citation as Citation
     from .types.parts import CustomPart as CustomPart
     from .types.parts import DataPart as DataPart
@@ -181,6 +197,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "ToolCallPart",
         "NetworkExecution",
         "NetworkResult",
+        "text_of",
     ),
     "partita.types.parts": (
         "TextPart",
@@ -323,6 +340,22 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Verdict",
         "ToolSchemas",
     ),
+    "partita.logs.parsing": (
+        "parse_log_file",
+        "parse_log_stream",
+        "ParsedLog",
+    ),
+    "partita.logs.tool_calls": (
+        "extract_tool_calls",
+        "ToolCall",
+    ),
+    "partita.logs.places.places": ("discover",),
+    "partita.logs.places.finding": ("find_logs",),
+    "partita.logs.places.log_file": ("LogFile",),
+    "partita.logs.importing.runner": ("import_logs",),
+    "partita.logs.importing.live": ("watch_logs",),
+    "partita.logs.importing.report": ("LogImportReport",),
+    "partita.formats.diagnostics": ("Finding",),
     "partita.store.opening": ("open_store",),
     "partita.store.blocking.store": (
         "open_store_sync",
@@ -334,6 +367,9 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "StoredPart",
         "Source",
         "Blob",
+        "ConsumptionRecord",
+        "UsageTotals",
+        "Stat",
     ),
     "partita.store.search.search": ("Hit",),
     "partita.store.log.run_log": (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from partita.cli.import_ import import_rows
+from partita.cli.import_ import import_anything
 from partita.errors import PartitaError
 from partita.store.imports.registry import SYSTEMS
 from partita.store.opening import open_store
@@ -25,7 +25,7 @@ def hive(tmp_path: Path) -> str:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(import_rows, list(arguments))
+    return CliRunner().invoke(import_anything, list(arguments))
 
 
 def kept(store: str, thread: str, owner: str | None = None) -> int:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 from partita.errors import FormatError
+from partita.formats.claude_code.dump.session import dump
 from partita.formats.sniff import guess_format, sniff
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
@@ -76,6 +77,24 @@ GUESSES: dict[str, tuple[Json, str]] = {
     "a row of an agent": (
         [{"id": "1", "execution_id": "e", "prompt": "go", "result": "done", "model": "m"}],
         "smithers",
+    ),
+    "lines of a session file": (
+        [{"type": "summary"}, {"type": "user", "parentUuid": None, "isSidechain": False, "message": {}}],
+        "claude-code-log",
+    ),
+    "a session that was written": (dump([UserMessage(id="u", content="hi")]).payload, "claude-code-log"),
+    "messages with a session": (
+        [{"type": "system", "subtype": "init", "session_id": "s"}, {"type": "result", "session_id": "s"}],
+        "claude-code-stream",
+    ),
+    "events of items": ([{"type": "thread.started", "thread_id": "t"}], "codex-exec"),
+    "older events": ([{"id": "0", "msg": {"type": "agent_message", "message": "hi"}}], "codex-exec"),
+    "calls with a tool_id": (
+        [
+            {"type": "message", "role": "user", "content": "hi"},
+            {"type": "tool_use", "tool_id": "c", "tool_name": "oven", "parameters": {}},
+        ],
+        "gemini-cli-stream",
     ),
     "text and a time": (
         [{"role": "agent", "content": "hi", "created_at": "2026-01-01T00:00:00Z"}],

@@ -13,9 +13,15 @@ COMMANDS = {
     "doctor": "doctor",
     "fold": "fold",
     "formats": "formats",
+    "hook": "hook",
     "import": "import_",
     "migrate": "migrate",
+    "search": "search",
+    "show": "show",
+    "stats": "stats",
+    "threads": "threads",
     "tour": "tour",
+    "watch": "watch",
 }
 """The sub-commands, by the module each lives in. A module is loaded when its command is asked for."""
 
@@ -58,6 +64,9 @@ def cli() -> None:
     A stream, folded to a message:  partita fold stream.jsonl
     Messages in another format:     partita convert chat.json --to model --losses
     Another system's rows:          partita import mastra.db --from mastra
+    What is in the store?           partita threads
+    One thread, as it went:         partita show last
+    Words anywhere in them:         partita search flaky test
     Is the archive healthy?         partita doctor
     """
 

@@ -6,6 +6,11 @@ from typing import NamedTuple
 PLACES = 20
 """How many places of one kind are remembered; the rest is counted."""
 
+KINDS = 1000
+"""How many kinds are told apart."""
+
+OTHERS = "other things that were not understood"
+
 
 class Place(NamedTuple):
     """Where something was: the number of a line, from 1, and how many bytes stand before it."""
@@ -39,6 +44,8 @@ class Diagnostics:
 
     def add(self, what: str, place: Place, detail: str = "") -> None:
         """Count one more."""
+        if what not in self._counts and len(self._counts) >= KINDS:
+            what, detail = OTHERS, what
         self._counts[what] = self._counts.get(what, 0) + 1
         places = self._places.setdefault(what, [])
         if len(places) < PLACES:

@@ -25,7 +25,12 @@ from .ai_sdk.ui import v4_dump as ui_v4_dump
 from .ai_sdk.ui import v4_load as ui_v4_load
 from .cherry import load as cherry_load
 from .chunks import ChunkDecoder
+from .claude_code.dump import session as claude_dump
+from .claude_code.log import load as claude_load
+from .claude_code.stream.decoder import ClaudeStreamDecoder
+from .codex.exec import CodexExecDecoder
 from .format import Dumped, Format, Loaded
+from .gemini_cli.stream import GeminiStreamDecoder
 from .mastra import v1 as mastra_v1
 from .mastra import v2 as mastra_v2
 from .smithers import load as smithers_load
@@ -102,6 +107,7 @@ def _own() -> list[Format]:
         Format("cherry", "Cherry Studio session messages (rows)", cherry_load.load),
         Format("smithers", "Smithers agents, events and memory (rows)", smithers_load.load),
         Format("plain", "rows of plain text, marked as reconstructed", plain.load),
+        Format("claude-code-log", "Claude Code session files", claude_load.load, claude_dump.dump),
         Format("ai-sdk-chunks", "AI SDK UI message chunks, and ours", decoder=ChunkDecoder),
         Format("ai-sdk-data-stream-v4", "AI SDK 4 data stream lines", decoder=DataStreamDecoder),
         *(
@@ -112,6 +118,9 @@ def _own() -> list[Format]:
             )
             for v in versions
         ),
+        Format("claude-code-stream", "Claude Code stream-json, Agent SDK", decoder=ClaudeStreamDecoder),
+        Format("codex-exec", "what codex exec --json prints, app server", decoder=CodexExecDecoder),
+        Format("gemini-cli-stream", "Gemini CLI stream-json", decoder=GeminiStreamDecoder),
     ]
 
 

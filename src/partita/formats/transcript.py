@@ -48,6 +48,7 @@ class Consumption(NamedTuple):
     time: datetime | None = None
     provider: str | None = None
     cost: float | None = None  # in US dollars, when the log itself says so
+    run_id: str | None = None  # who is told adds it
 
 
 class Teller(Protocol):
@@ -68,6 +69,12 @@ class Teller(Protocol):
     @property
     def place(self) -> Place:
         """Where the record at hand is."""
+        ...
+
+    @property
+    def line(self) -> int:
+        """The number of the record at hand."""
+        ...
 
     @property
     def time(self) -> datetime | None:
@@ -82,8 +89,9 @@ class Teller(Protocol):
     def open(self, message: AssistantMessage) -> None:
         """An assistant message begins: its envelope, no parts yet. Chunks follow, by its id."""
 
-    def grow(self, message_id: str, chunk: Chunk) -> None:
-        """A chunk of an open message."""
+    def grow(self, message_id: str, *chunks: Chunk) -> bool:
+        """Chunks of an open message; whether it is still at hand."""
+        ...
 
     def close(self, message_id: str) -> None:
         """Nothing more comes for a message, but outputs of its calls."""
@@ -93,6 +101,7 @@ class Teller(Protocol):
 
     def is_waiting(self, call_id: str) -> bool:
         """Whether a call is at hand that has no output yet."""
+        ...
 
     def note(self, name: str, data: Json, id: str | None = None) -> None:
         """A record that is no talk. It is kept in an internal event message, with others beside it."""
@@ -111,6 +120,7 @@ class Teller(Protocol):
 
     def agent(self, name: str) -> "Teller":
         """The teller for the messages of a sub-agent."""
+        ...
 
     def link(self, agent: str, call_id: str) -> None:
         """The messages of a sub-agent hang under that call."""

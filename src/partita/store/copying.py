@@ -1,15 +1,19 @@
-"""Copies of threads: whole, or up to a message, to go on from there."""
+"""Copies of threads: whole, or up to a message, to go on from there.
 
+A copy consumed nothing: what its messages took is told of it too, and counted once.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 
 from partita.errors import NotFoundError
-from partita.types.messages import Message
+from partita.types.messages import Message, ToolCallPart
 from partita.types.threads import Thread
 
-from . import branches, saving, threads
+from . import branches, consumptions, saving, threads
 from .message_rows import Prepared, prepare, read_messages
 from .tables import messages
 from .transaction import Transaction
@@ -21,8 +25,9 @@ CLONE = "clone"
 def clone(tx: Transaction, thread_id: str, new_id: str, title: str | None) -> Thread:
     """A copy of a thread, all its branches included. Runs stay with the thread they belong to."""
     source = threads.find(tx, thread_id)
-    rows = tx.rows(_rows_of(source).order_by(messages.c.seq))
-    copied = _copy(tx, source, new_id, title, rows, None)
+    talk = read_messages(tx, tx.rows(_rows_of(source).order_by(messages.c.seq)), "reference")
+    copied = _copy(tx, source, new_id, title, talk, None)
+    consumptions.copy(tx, source, new_id, None)
     if source.active_leaf_id is not None and copied.active_leaf_id != source.active_leaf_id:
         return branches.point_at(tx, threads.find(tx, new_id, source.owner), source.active_leaf_id)
     return copied
@@ -37,7 +42,22 @@ def fork(tx: Transaction, thread_id: str, message_id: str, new_id: str, title: s
             f"no message {message_id!r} in thread {thread_id!r}", hint="list_messages() shows what there is"
         )
     rows = [row for row in tx.rows(_rows_of(source).order_by(messages.c.seq)) if row.id in way]
-    return _copy(tx, source, new_id, title, rows, message_id)
+    talk = read_messages(tx, rows, "reference")
+    copied = _copy(tx, source, new_id, title, talk, message_id)
+    consumptions.copy(tx, source, new_id, _ids(talk))
+    return copied
+
+
+def _ids(talk: Sequence[Message]) -> list[str]:
+    """The ids of messages, and of those of their sub-agents."""
+    waiting, ids = list(talk), list[str]()
+    while waiting:
+        message = waiting.pop()
+        ids.append(message.id)
+        for part in message.content.parts:
+            if isinstance(part, ToolCallPart):
+                waiting.extend(part.children)
+    return ids
 
 
 def _rows_of(source: Row[Any]) -> Any:
@@ -49,7 +69,7 @@ def _copy(
     source: Row[Any],
     new_id: str,
     title: str | None,
-    rows: Any,
+    talk: Sequence[Message],
     forked_at: str | None,
 ) -> Thread:
     original = threads.from_row(source)
@@ -65,7 +85,7 @@ def _copy(
             updated_at=None,
         ),
     )
-    saving.save(tx, [_prepared(message, new_id) for message in read_messages(tx, rows, "reference")])
+    saving.save(tx, [_prepared(message, new_id) for message in talk])
     return threads.from_row(threads.find(tx, new_id, source.owner))
 
 

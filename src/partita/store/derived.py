@@ -51,6 +51,7 @@ class PartRow(NamedTuple):
     call_id: str | None
     state: str | None
     error: str | None
+    interruption: str | None = None
 
 
 class Derived(NamedTuple):
@@ -104,7 +105,8 @@ def _add_call(call: ToolCallPart, path: str, rows: list[PartRow]) -> None:
     error = error_of(call.output)
     if error is None and call.state == "output-error":
         error = "error"
-    rows.append(PartRow(path, "tool-call", mended(call.name), mended(call.id), call.state, error))
+    cut_off = call.output.reason if type(call.output) is InterruptedOutput else None
+    rows.append(PartRow(path, "tool-call", mended(call.name), mended(call.id), call.state, error, cut_off))
     for number, child in enumerate(call.children):
         _walk(child.content.parts, f"{path}.children.{number}.", rows)
 

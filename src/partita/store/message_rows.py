@@ -1,7 +1,8 @@
 """Messages as rows: a message made ready to be written, and a row made a message again."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 from sqlalchemy import Row
@@ -49,6 +50,17 @@ MESSAGES: dict[str, type[Any]] = {
 ROLES: dict[type[Any], str] = {type_: role for role, type_ in MESSAGES.items()}
 
 
+CallTimes: TypeAlias = tuple[datetime | None, datetime | None]
+"""When a call began, and when it ended."""
+
+
+class MovedValues(NamedTuple):
+    """Large values that were taken out of a content: where they were, and hash, bytes and type of each."""
+
+    moves: tuple[Move, ...]
+    values: tuple[tuple[str, bytes, str | None], ...]
+
+
 class Prepared(NamedTuple):
     """A message and everything derived from it, before a transaction is opened for it."""
 
@@ -60,6 +72,8 @@ class Prepared(NamedTuple):
     extra: str | None
     derived: Derived
     fields: SearchFields
+    times: Mapping[str, CallTimes] | None = None  # of its calls, when the source tells them
+    moved: "MovedValues | None" = None  # when large values were taken out of the content already
 
 
 def prepare(message: Message, thread_id: str | None) -> Prepared:

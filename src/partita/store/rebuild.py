@@ -1,4 +1,4 @@
-"""Deriving everything anew: flags, previews, part rows, branches, labels, counters, the search index."""
+"""Deriving everything anew: flags, previews, part rows, branches, labels, counters, the index, the ledger."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -8,7 +8,7 @@ from sqlalchemy import Row, func, select, update
 
 from partita.types.messages import Message
 
-from . import branches, saving, threads
+from . import branches, consumptions, saving, threads
 from .blob_moves import moves_from_json
 from .message_rows import prepare, read_messages
 from .saving import Slot
@@ -53,6 +53,8 @@ def rebuild_threads(tx: Transaction, after: int, limit: int) -> tuple[int, int]:
         threads.rewrite_derived(tx, row)
         if row.active_leaf_id is not None:
             branches.mark_active(tx, row.owner, row.id, row.active_leaf_id)
+    for owner, thread_id in sorted((row.owner, row.id) for row in rows):  # when no thread is waited for
+        consumptions.settle_thread(tx, owner, thread_id)
     return len(rows), rows[-1].key if rows else after
 
 

@@ -84,7 +84,7 @@ def open_run(
         "sealed": False,
         "created_at": run.created_at or tx.now,
         "started_at": run.started_at or (None if pending else tx.now),
-        **_own_fields(run),
+        **own_fields(run),
         **_lease(tx, lease_owner, lease_seconds),
     }
     if tx.run(_insert_unless_taken(tx), fields).rowcount == 0:
@@ -102,7 +102,7 @@ def _insert_unless_taken(tx: Transaction) -> Any:
     return postgres_insert(runs).on_conflict_do_nothing()
 
 
-def _own_fields(run: Run) -> dict[str, Any]:
+def own_fields(run: Run) -> dict[str, Any]:
     """What a run says of itself, as columns."""
     return {
         "message_id": storable(run.message_id, "the message id"),
@@ -170,7 +170,7 @@ def save_run(tx: Transaction, run: Run) -> Run:
             f"run {run.id!r} is {row.status}, it does not become {run.status}",
             hint="end a run with finish_run, fail_run, cancel_run or interrupt_run",
         )
-    fields = _own_fields(run) | ({"status": "running", "started_at": tx.now} if begins else {})
+    fields = own_fields(run) | ({"status": "running", "started_at": tx.now} if begins else {})
     return _change(tx, row, fields)
 
 

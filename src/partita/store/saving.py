@@ -95,7 +95,7 @@ def _place(
     slots: list[Slot] = []
     for one in latest:
         there = known.get(one.message.id)
-        content, moves = _without_large_values(tx, thread.owner, one)
+        content, moves = without_large_values(tx, thread.owner, one)
         parent = one.message.parent_id
         if there is not None:
             parent = there.parent_id if parent is None else parent or None
@@ -107,8 +107,10 @@ def _place(
     return slots
 
 
-def _without_large_values(tx: Transaction, owner: str, one: Prepared) -> tuple[str, list[Move]]:
+def without_large_values(tx: Transaction, owner: str, one: Prepared) -> tuple[str, Sequence[Move]]:
     """The content with its large values moved to blobs, and where they were."""
+    if one.moved is not None:
+        return one.content, one.moved.moves
     content = loads(one.content) if one.large else None
     if not is_object(content):
         return one.content, []
@@ -125,10 +127,10 @@ def _write(tx: Transaction, owner: str, thread_id: str, slots: Sequence[Slot]) -
     again = [slot for slot in slots if slot.known is not None]
     fresh = [slot for slot in slots if slot.known is None]
     now = tx.instant(tx.now)
-    index = search.prepare(tx, _entries(owner, fresh))
-    tx.insert(messages, [_row(tx, owner, thread_id, slot, now) for slot in fresh])
+    index = search.prepare(tx, entries(owner, fresh))
+    tx.insert(messages, [row(tx, owner, thread_id, slot, now) for slot in fresh])
     tx.many(UPDATE_MESSAGE, [_changes(tx, owner, slot, now) for slot in again])
-    _write_derived(tx, owner, fresh)
+    write_derived(tx, owner, fresh)
     index()
     rewrite_derived(tx, owner, again)
 
@@ -138,18 +140,19 @@ def rewrite_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
     if not slots:
         return
     times, referred = _forget_derived(tx, owner, [slot.key for slot in slots])
-    _write_derived(tx, owner, slots)
-    search.index(tx, _entries(owner, slots))
-    tx.many(KEEP_TIMES, times)
+    write_derived(tx, owner, slots)
+    search.index(tx, entries(owner, slots))
+    told = {(slot.key, call_id) for slot in slots for call_id in slot.prepared.times or ()}
+    tx.many(KEEP_TIMES, [row for row in times if row[3:] not in told])
     blobs.drop_unreferred(tx, owner, referred)
 
 
-def _write_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
+def write_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
     """The rows of parts, and the references to blobs."""
     tx.insert(
         parts,
         [
-            (owner, slot.key, number, *part, None, None)
+            (owner, slot.key, number, *part, *_times(tx, slot, part.call_id))
             for slot in slots
             for number, part in enumerate(slot.prepared.derived.parts)
         ],
@@ -165,7 +168,17 @@ def _write_derived(tx: Transaction, owner: str, slots: Sequence[Slot]) -> None:
     )
 
 
-def _entries(owner: str, slots: Sequence[Slot]) -> list[search.SearchEntry]:
+def _times(tx: Transaction, slot: Slot, call_id: str | None) -> tuple[Any, Any]:
+    """When a call began and ended, if the message came with its times."""
+    times = slot.prepared.times
+    if times is None or call_id is None:
+        return None, None
+    began, ended = times.get(call_id, (None, None))
+    return tx.instant(began), tx.instant(ended)
+
+
+def entries(owner: str, slots: Sequence[Slot]) -> list[search.SearchEntry]:
+    """Messages as they go to the search index."""
     return [search.SearchEntry(owner, slot.key, "", slot.prepared.fields) for slot in slots]
 
 
@@ -192,7 +205,8 @@ def _forget_derived(
     return times, referred
 
 
-def _row(tx: Transaction, owner: str, thread_id: str, slot: Slot, now: Any) -> tuple[Any, ...]:
+def row(tx: Transaction, owner: str, thread_id: str, slot: Slot, now: Any) -> tuple[Any, ...]:
+    """The row of a new message."""
     message, derived = slot.message, slot.prepared.derived
     created = now if message.created_at is None else tx.instant(message.created_at)
     return (
@@ -254,11 +268,11 @@ def _settle(tx: Transaction, thread: Row[Any], slots: Sequence[Slot]) -> None:
             updated_at=tx.now,
         )
     )
-    if _branches_off(thread.active_leaf_id, slots):
+    if branches_off(thread.active_leaf_id, slots):
         branches.mark_active(tx, thread.owner, thread.id, leaf)
 
 
-def _branches_off(leaf: str | None, slots: Sequence[Slot]) -> bool:
+def branches_off(leaf: str | None, slots: Sequence[Slot]) -> bool:
     """Whether some message does not follow the one before it."""
     for slot in slots:
         if slot.known is not None:

@@ -1,36 +1,52 @@
 """Sources: the files that messages were imported from, and how far each has been read."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Row, delete, insert, select, update
+from sqlalchemy import Row, delete, select
 
 from partita.types.json import dumps, loads
 
 from .owners import owner_of
 from .tables import sources
 from .texts import required, storable
-from .transaction import Transaction
+from .transaction import Transaction, insert_text
 from .values import Source
+
+_CHANGED = [column.name for column in sources.columns if column.name not in ("owner", "path")]
+AGAIN = " ON CONFLICT (owner, path) DO UPDATE SET " + ", ".join(
+    f'"{name}" = excluded."{name}"' for name in _CHANGED
+)
 
 
 def save(tx: Transaction, source: Source, resource_id: str | None) -> Source:
     """Write how far a file has been read."""
     owner = owner_of(tx, resource_id)
-    own = (sources.c.owner == owner, sources.c.path == required(source.path, "path"))
-    fields = {
-        "identity": storable(source.identity, "the identity"),
-        "agent": storable(source.agent, "the agent"),
-        "thread_id": storable(source.thread_id, "the thread id"),
-        "offset": source.offset,
-        "hash": storable(source.hash, "the hash"),
-        "state": None if source.state is None else dumps(source.state).decode(),
-        "updated_at": source.updated_at or tx.now,
-    }
-    if tx.run(update(sources).where(*own).values(**fields)).rowcount == 0:
-        tx.run(insert(sources).values(owner=owner, path=source.path, **fields))
-    row = tx.row(select(sources).where(*own))
+    save_many(tx, [source], owner)
+    row = tx.row(select(sources).where(sources.c.owner == owner, sources.c.path == source.path))
     assert row is not None, "just written"
     return _source(row)
+
+
+def save_many(tx: Transaction, many: Sequence[Source], owner: str) -> None:
+    """Write how far files have been read."""
+    tx.many(
+        insert_text(sources) + AGAIN,
+        [
+            (
+                owner,
+                required(source.path, "path"),
+                storable(source.identity, "the identity"),
+                storable(source.agent, "the agent"),
+                storable(source.thread_id, "the thread id"),
+                source.offset,
+                storable(source.hash, "the hash"),
+                None if source.state is None else dumps(source.state).decode(),
+                tx.instant(source.updated_at or tx.now),
+            )
+            for source in many
+        ],
+    )
 
 
 def get(tx: Transaction, path: str) -> Source | None:

@@ -124,6 +124,7 @@ parts = Table(  # derived
     Column("call_id", Text),
     Column("state", Text),
     Column("error", Text),
+    Column("interruption", Text),  # why the call never ended
     Column("started_at", Instant),
     Column("ended_at", Instant),
 )
@@ -193,6 +194,28 @@ run_blobs = Table(  # pictures that were taken out of a sealed log
     Column("owner", Text),
     Column("run_id", Text),
     Column("hash", Text),
+)
+
+consumptions = Table(  # what each response of a model consumed
+    "consumptions",
+    metadata,
+    Column("owner", Text),
+    Column("thread_id", Text),
+    Column("key", Text),  # of the response: the same wherever it is told again
+    Column("counted", Boolean),  # derived: of the rows of one response, the one that totals add
+    Column("message_id", Text),
+    Column("run_id", Text),
+    Column("agent", Text),
+    Column("provider", Text),
+    Column("model", Text),
+    Column("time", Instant),
+    Column("input_tokens", BigInteger),
+    Column("cached_input_tokens", BigInteger),
+    Column("cache_write_tokens", BigInteger),
+    Column("output_tokens", BigInteger),
+    Column("reasoning_tokens", BigInteger),
+    Column("cost", Float),
+    Column("price", Text),  # JSON: the rates that the cost was made with
 )
 
 sources = Table(

@@ -11,17 +11,15 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kin
 from partita.types.threads import Thread
 from partita.types.value import Extra
 
-from . import blobs
+from . import blobs, consumptions
 from .cursors import time_and_id, to_cursor
 from .owners import owner_of
 from .search import search
-from .search.text import SearchFields
+from .search.text import NO_FIELDS
 from .tables import Instant, blob_refs, messages, run_blobs, runs, thread_labels, threads
 from .texts import UNSTORABLE, required, storable
 from .transaction import Transaction, found
 from .values import Order, Page, ThreadFilter
-
-NO_FIELDS = SearchFields("", "", "", "")
 
 
 def find(tx: Transaction, thread_id: str, resource_id: str | None = None, *, lock: bool = False) -> Row[Any]:
@@ -76,7 +74,7 @@ def _insert(tx: Transaction, owner: str, thread: Thread) -> Thread:
         "error_count": 0,
         "created_at": created,
         "updated_at": thread.updated_at or created,
-        **_own_fields(thread),
+        **own_fields(thread),
     }
     if not tx.lite:
         from sqlalchemy.dialects.postgresql import insert as postgres_insert
@@ -90,7 +88,7 @@ def _insert(tx: Transaction, owner: str, thread: Thread) -> Thread:
     return from_row(find(tx, thread.id, owner))
 
 
-def _own_fields(thread: Thread) -> dict[str, Any]:
+def own_fields(thread: Thread) -> dict[str, Any]:
     """What a thread says of itself, as columns."""
     return {
         "title": storable(thread.title, "the title"),
@@ -141,7 +139,7 @@ def save(tx: Transaction, thread: Thread) -> Thread:
     if row is None:
         return _insert(tx, owner, thread)
     times = {"created_at": thread.created_at or row.created_at, "updated_at": thread.updated_at or tx.now}
-    return _change(tx, row, {**_own_fields(thread), **times})
+    return _change(tx, row, {**own_fields(thread), **times})
 
 
 def _change(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> Thread:
@@ -225,7 +223,10 @@ def _has_label(name: str, value: Json) -> ColumnElement[bool]:
 
 
 def delete_thread(tx: Transaction, thread_id: str) -> bool:
-    """Delete a thread and all that hangs on it; blobs nobody else refers to go too."""
+    """Delete a thread and all that hangs on it; blobs nobody else refers to go too.
+
+    What it shared with other threads, they account for from now on.
+    """
     try:
         row = find(tx, thread_id, lock=True)
     except NotFoundError:
@@ -233,9 +234,11 @@ def delete_thread(tx: Transaction, thread_id: str) -> bool:
     mine = and_(messages.c.owner == row.owner, messages.c.thread_id == row.id)
     keys = [key for (key,) in tx.rows(select(messages.c.key).where(mine))]
     held = _held_blobs(tx, row)
+    responses = consumptions.counted_in(tx, row.owner, row.id)
     search.forget(tx, [(row.owner, key) for key in keys] + [(row.owner, -row.key)])
     tx.run(delete(threads).where(threads.c.owner == row.owner, threads.c.id == row.id))
     blobs.drop_unreferred(tx, row.owner, held)
+    consumptions.settle(tx, row.owner, responses)
     return True
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-from partita.types.json import Json
+from partita.types.json import Json, JsonObject
 from partita.types.times import Moment
 from partita.types.value import Value
 
@@ -71,6 +71,59 @@ class Source(Value, kw_only=True):
     hash: str | None = None
     state: Json = None
     updated_at: Moment | None = None
+
+
+class ConsumptionRecord(Value, kw_only=True):
+    """What one response of a model consumed, and in which thread it stands. Unknown counts are 0.
+
+    `input_tokens` include those that were cached and those that were written to a cache; `output_tokens`
+    include the reasoning.
+    """
+
+    thread_id: str
+    key: str  # the same wherever the same response is told again
+    message_id: str | None = None
+    run_id: str | None = None
+    agent: str | None = None  # when it is not the thread's
+    provider: str | None = None
+    model: str | None = None
+    time: Moment | None = None
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: float | None = None  # in US dollars; `None` when no price is known
+    price: JsonObject | None = None  # the rates that the cost was made with
+
+
+class UsageTotals(Value, kw_only=True):
+    """What responses consumed together."""
+
+    responses: int
+    input_tokens: int
+    cached_input_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cost: float | None = None  # in US dollars, of those with a price; `None` when none has one
+    unpriced: int  # responses without a price
+
+
+By: TypeAlias = Literal["total", "day", "week", "month", "project", "agent", "model", "tool"]
+"""What statistics are told by. A week is named by its Monday."""
+
+
+class Stat(UsageTotals, kw_only=True):
+    """One row of statistics. A model has no messages, and a tool has no tokens: those are 0."""
+
+    key: tuple[str | None, ...]  # what the row is about, in the order that was asked for; `None`: unknown
+    threads: int
+    messages: int
+    tool_calls: int
+    tool_errors: int  # interrupted calls are no errors here
+    denied: int
+    interrupted: int
 
 
 class Blob(Value, kw_only=True):

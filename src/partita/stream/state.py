@@ -41,6 +41,7 @@ class State:
         self.id = message.id
         self.metadata: Json | UnsetType = message.content.metadata
         self.network: NetworkExecution | None = message.content.network_execution
+        self.usage = message.content.usage  # no chunk tells it; who knows it sets it
         self.slots: list[Slot] = []
         self.step = 0  # where the parts of the current step begin
         self.calls: dict[str, list[CallSlot]] = {}
@@ -122,6 +123,7 @@ class State:
             parts=parts,
             content=self._convenience(parts),
             metadata=self.metadata,
+            usage=self.usage,
             network_execution=self.network,
         )
         return replace(self.base, id=self.id, content=content, type=self._type())

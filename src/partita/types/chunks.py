@@ -1,8 +1,8 @@
 """The stream vocabulary: the AI SDK's UI message chunks (7.0.169) and five of our own.
 
-Ours are `network-execution-start`, `network-execution-end`, `tool-output-typed` for outputs that are more than bare
-JSON, and two envelopes that address a sub-agent by the path of tool calls that lead to it: `child` brings a
-chunk, `child-message` a whole message.
+Ours are `network-execution-start`, `network-execution-end`, `tool-output-typed` for outputs that are more
+than bare JSON, and two envelopes that address a sub-agent by the path of tool calls that lead to it: `child`
+brings a chunk, `child-message` a whole message.
 """
 
 from typing import TYPE_CHECKING, Literal, TypeAlias

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from types import TracebackType
 from typing import Literal
 
@@ -13,7 +13,19 @@ from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
 from partita.store.opening import open_store
 from partita.store.search.search import Hit
-from partita.store.values import Blob, BlobMode, Branch, Order, Page, Source, StoredPart
+from partita.store.values import (
+    Blob,
+    BlobMode,
+    Branch,
+    By,
+    ConsumptionRecord,
+    Order,
+    Page,
+    Source,
+    Stat,
+    StoredPart,
+    UsageTotals,
+)
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, MessageType, Part
 from partita.types.runs import Run, RunStatus
@@ -430,12 +442,55 @@ class SyncStore:
         return self._portal.wait(self._store.forget_source(path))
 
     def rebuild(self) -> int:
-        """Derive flags, part rows, branches, counters and the search index anew; gives how many messages."""
+        """Derive flags, part rows, branches, counters, index and ledger anew; gives how many messages."""
         return self._portal.wait(self._store.rebuild())
 
     def compact(self) -> None:
         """Give the space of what was deleted back to the disk."""
         return self._portal.wait(self._store.compact())
+
+    def record_consumptions(
+        self, records: Sequence[ConsumptionRecord], *, resource_id: str | None = None
+    ) -> None:
+        """Write what responses consumed, all or none.
+
+        Told again in its thread, the word with more output tokens counts, or else the later one. Told in
+        several threads, a response counts once in all totals.
+        """
+        return self._portal.wait(self._store.record_consumptions(records, resource_id=resource_id))
+
+    def usage_of_thread(self, thread_id: str) -> UsageTotals:
+        """What all responses of a thread consumed, those that it shares with other threads included."""
+        return self._portal.wait(self._store.usage_of_thread(thread_id))
+
+    def stats(
+        self,
+        *,
+        by: By | Sequence[By] = "total",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        model: str | None = None,
+        thread_id: str | None = None,
+        zone: tzinfo = UTC,
+    ) -> tuple[Stat, ...]:
+        """Statistics by one or two things: periods in their order, within them the most expensive first.
+
+        Days begin at midnight in `zone`. `until` itself is outside.
+        """
+        return self._portal.wait(
+            self._store.stats(
+                by=by,
+                since=since,
+                until=until,
+                agent=agent,
+                project=project,
+                model=model,
+                thread_id=thread_id,
+                zone=zone,
+            )
+        )
 
 
 def open_store_sync(

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from partita.store.transaction import Transaction
 
-from . import blob_state, calls, contents, derived_state, integrity, logs, orphans, thread_state
+from . import blob_state, calls, contents, derived_state, integrity, ledger, logs, orphans, thread_state
 from .report import Cursor, Finding, Found, Scope
 
 Find: TypeAlias = Callable[[Transaction, Cursor, Scope], Found]
@@ -27,7 +27,7 @@ CHECKS: tuple[Check, ...] = (
     Check("file", "The file is whole", integrity.find_damage),
     Check("orphans", "Every row has the row it belongs to", orphans.find_orphans, orphans.adopt_or_remove),
     Check("contents", "Messages can be read", contents.find_damaged_messages),
-    Check("columns", "Threads, runs and sources can be read", contents.find_damaged_columns),
+    Check("columns", "Threads, runs, sources and consumptions can be read", contents.find_damaged_columns),
     Check("blobs", "Blobs of messages are there", blob_state.find_missing, blob_state.note_reference),
     Check("blob-bytes", "Blobs are what their hashes say", blob_state.find_damaged),
     Check("derived", "What is derived is up to date", derived_state.find_outdated, derived_state.rederive),
@@ -36,6 +36,7 @@ CHECKS: tuple[Check, ...] = (
     Check("index", "The index knows living messages only", orphans.find_stray_entries, orphans.remove_entry),
     Check("counters", "Threads count right", thread_state.find_wrong_counters, thread_state.recount),
     Check("branches", "Active branches are marked", thread_state.find_wrong_branches, thread_state.mark),
+    Check("ledger", "Every response is counted once", ledger.find_miscounted, ledger.settle),
     Check("unused-blobs", "Every blob is used", blob_state.find_unreferred, blob_state.remove_blob),
     Check("log-gaps", "Logs have no gaps", logs.find_gaps),
     Check("log-ends", "Runs know where their logs end", logs.find_wrong_ends, logs.set_end),

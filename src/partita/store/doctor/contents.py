@@ -113,11 +113,12 @@ COLUMNS: Mapping[str, Columns] = {
         tables.runs, ("owner", "id"), {"usage": True, "metadata": True, "extra": True, "error": False}
     ),
     "sources": Columns(tables.sources, ("owner", "path"), {"state": False}),
+    "consumptions": Columns(tables.consumptions, ("owner", "key", "thread_id"), {"price": True}),
 }
 
 
 def find_damaged_columns(tx: Transaction, after: Cursor, scope: Scope) -> Found:
-    """Threads, runs and sources whose JSON is damaged."""
+    """Threads, runs, sources and consumptions whose JSON is damaged."""
     names = list(COLUMNS)
     name = after[0] if after else names[0]
     of = COLUMNS[name]
@@ -151,6 +152,6 @@ def _damaged_column(name: str, row: Any, column: str) -> Finding:
         what=f"the column {column} of {name[:-1]} {row[1]} is damaged",
         hint=BACKUP,
         resource_id=row.owner or None,
-        thread_id=row[1] if name == "threads" else None,
+        thread_id=row[1] if name == "threads" else getattr(row, "thread_id", None),
         run_id=row[1] if name == "runs" else None,
     )

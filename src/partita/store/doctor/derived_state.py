@@ -9,7 +9,7 @@ from partita.store import rebuild, threads
 from partita.store.derived import PartRow
 from partita.store.message_rows import MESSAGES, Prepared, prepare, read_messages
 from partita.store.search.postgres import vectors
-from partita.store.search.text import SearchEntry
+from partita.store.search.text import NO_FIELDS, SearchEntry
 from partita.store.tables import messages, parts
 from partita.store.tables import threads as thread_table
 from partita.store.transaction import Transaction, cut
@@ -130,7 +130,7 @@ def find_outdated_titles(tx: Transaction, after: Cursor, scope: Scope) -> Found:
 def _title_words(tx: Transaction, row: Row[Any]) -> bool:
     if not row.title:
         return False
-    return tx.lite or bool(vectors(SearchEntry(row.owner, -row.key, row.title, threads.NO_FIELDS)))
+    return tx.lite or bool(vectors(SearchEntry(row.owner, -row.key, row.title, NO_FIELDS)))
 
 
 def rederive_title(tx: Transaction, finding: Finding) -> None:

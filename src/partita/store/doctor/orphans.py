@@ -33,6 +33,13 @@ RULES: Mapping[str, Rule] = {
         tables.messages, tables.threads, {"owner": "owner", "thread_id": "id"}, "messages", _THREAD
     ),
     "runs": Rule(tables.runs, tables.threads, {"owner": "owner", "thread_id": "id"}, "runs", _THREAD),
+    "consumptions": Rule(
+        tables.consumptions,
+        tables.threads,
+        {"owner": "owner", "thread_id": "id"},
+        "consumptions",
+        "--repair removes them, as they go when a thread is deleted",
+    ),
     "labels": Rule(
         tables.thread_labels, tables.threads, {"owner": "owner", "thread_id": "id"}, "labels", _DERIVED
     ),

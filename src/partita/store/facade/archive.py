@@ -47,7 +47,7 @@ class ArchiveStore(Facade):
         return await self.write(sources.forget, path)
 
     async def rebuild(self) -> int:
-        """Derive flags, part rows, branches, counters and the search index anew; gives how many messages."""
+        """Derive flags, part rows, branches, counters, index and ledger anew; gives how many messages."""
         messages = await self._one_after_another(rebuild.rebuild_messages)
         await self._one_after_another(rebuild.rebuild_threads)
         return messages

@@ -2,14 +2,15 @@
 
 from types import TracebackType
 
+from .analytics import AnalyticsStore
 from .archive import ArchiveStore
 from .messages import MessageStore
 from .runs import RunStore
 from .threads import ThreadStore
 
 
-class Store(ThreadStore, MessageStore, RunStore, ArchiveStore):
-    """Threads, messages, runs and their logs, blobs, search. Made by `open_store`."""
+class Store(ThreadStore, MessageStore, RunStore, ArchiveStore, AnalyticsStore):
+    """Threads, messages, runs and their logs, blobs, search, statistics. Made by `open_store`."""
 
     async def __aenter__(self) -> "Store":
         return self

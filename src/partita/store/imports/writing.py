@@ -73,17 +73,17 @@ def _difference(tx: Transaction, batch: Batch) -> Difference:
     thread = batch.thread
     row = tx.row(select(thread_table).where(thread_table.c.id == thread.id, tx.mine(thread_table)))
     stored = None if row is None else threads.from_row(row)
-    wanted = thread if stored is None else _merged(stored, thread)
+    wanted = thread if stored is None else merged(stored, thread)
     if stored is None:
         return Difference(None, wanted, batch.messages, (), 0)
-    known = _known(tx, thread.id, [one.message.id for one in batch.messages])
+    known = known_rows(tx, thread.id, [one.message.id for one in batch.messages])
     new = [one for one in batch.messages if one.message.id not in known]
     others = [one for one in batch.messages if one.message.id in known]
-    changed = [one for one in others if not _is_same(tx, known[one.message.id], one)]
+    changed = [one for one in others if not is_same(tx, known[one.message.id], one)]
     return Difference(stored, wanted, new, changed, len(others) - len(changed))
 
 
-def _merged(stored: Thread, thread: Thread) -> Thread:
+def merged(stored: Thread, thread: Thread) -> Thread:
     """The stored thread with what the source says of it. What only we know stays."""
     return replace(
         stored,
@@ -100,12 +100,13 @@ def _later(*moments: datetime | None) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
 
 
-def _known(tx: Transaction, thread_id: str, ids: Iterable[str]) -> dict[str, Row[Any]]:
+def known_rows(tx: Transaction, thread_id: str, ids: Iterable[str]) -> dict[str, Row[Any]]:
+    """The stored rows of messages, by id."""
     query = select(message_table).where(message_table.c.thread_id == thread_id, tx.mine(message_table))
     return {row.id: row for some in cut(ids) for row in tx.rows(query.where(message_table.c.id.in_(some)))}
 
 
-def _is_same(tx: Transaction, row: Row[Any], one: Prepared) -> bool:
+def is_same(tx: Transaction, row: Row[Any], one: Prepared) -> bool:
     """Whether a stored message is what the source says. What the source does not say does not count."""
     message = one.message
     return (

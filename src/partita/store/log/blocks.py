@@ -27,11 +27,11 @@ BLOCK_ENTRIES = 4096
 OPEN = "open"
 """How a row of the tail is kept: the entries of a plain row without its head, so that rows can be joined."""
 
-OPTIONS: dict[int, int] = {
-    # Blocks are written once, and not while anybody waits: level 9 saves a twentieth over level 3.
-    zstd.CompressionParameter.compression_level: 9,
-    zstd.CompressionParameter.checksum_flag: 1,
-}
+LEVEL = 9
+"""Blocks are written once, and not while anybody waits: level 9 saves a twentieth over level 3."""
+
+QUICK = 1
+"""The level for blocks that somebody waits for."""
 
 
 Key: TypeAlias = tuple[str, str]
@@ -127,11 +127,15 @@ def row(entries: Sequence[Stored]) -> bytes:
     return bytes(body)
 
 
-def seal(entries: Sequence[Stored]) -> tuple[str, bytes]:
+def seal(entries: Sequence[Stored], level: int = LEVEL) -> tuple[str, bytes]:
     """A block of entries and its encoding: compressed when that is smaller than the open row."""
     columns = _columns(entries)
     plain = row(entries)
-    small = zstd.compress(_ENCODER.encode(columns), options=OPTIONS)
+    options: dict[int, int] = {
+        zstd.CompressionParameter.compression_level: level,
+        zstd.CompressionParameter.checksum_flag: 1,
+    }
+    small = zstd.compress(_ENCODER.encode(columns), options=options)
     return (ZSTD, small) if columns.cuts or len(small) < len(plain) else (PLAIN, plain)
 
 

@@ -34,7 +34,7 @@ class Stripped(NamedTuple):
 
 def take_out(raw: bytes) -> Stripped:
     """A line without its pictures."""
-    if len(raw) < SHORTEST:
+    if len(raw) < SHORTEST or not _may_hold_one(raw):
         return Stripped(raw, (), {})
     kept: list[bytes] = []
     cuts: list[Cut] = []
@@ -52,6 +52,16 @@ def take_out(raw: bytes) -> Stripped:
         start = end
     kept.append(raw[start:])
     return Stripped(b"".join(kept), tuple(cuts), pictures)
+
+
+def _may_hold_one(raw: bytes) -> bool:
+    """Whether anything between two marks is long enough; base64 holds none of them. Much cheaper to ask."""
+    return any(
+        len(piece) >= SHORTEST
+        for quoted in raw.split(b'"')
+        if len(quoted) >= SHORTEST
+        for piece in quoted.split()
+    )
 
 
 def _decoded(text: bytes) -> bytes | None:

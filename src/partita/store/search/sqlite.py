@@ -11,7 +11,7 @@ from partita.store.transaction import Transaction
 
 from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
 from .query import Phrase, Query, Term
-from .text import SearchEntry
+from .text import SearchEntry, SearchFields
 from .words import indexed
 
 INSERT = (
@@ -52,10 +52,25 @@ def _insert(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
     tx.many(
         INSERT,
         [
-            (entry.key, owner_word(entry.owner), indexed(entry.title), *map(indexed, entry.fields))
+            (entry.key, owner_word(entry.owner), indexed(entry.title), *_words(entry.fields))
             for entry in entries
         ],
     )
+
+
+def _words(fields: SearchFields) -> SearchFields:
+    return fields if type(fields) is IndexedFields else index_fields(fields)
+
+
+def index_fields(fields: SearchFields) -> "IndexedFields":
+    """The words of a message as the index takes them, made before they are needed."""
+    return IndexedFields(*map(indexed, fields))
+
+
+class IndexedFields(SearchFields):
+    """Fields whose words were made already."""
+
+    __slots__ = ()
 
 
 def delete(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:

@@ -52,6 +52,9 @@ class SearchFields(NamedTuple):
     tool_output: str
 
 
+NO_FIELDS = SearchFields("", "", "", "")
+
+
 class SearchEntry(NamedTuple):
     """A message, or under the negative of its key the title of a thread, as it goes to the index."""
 
@@ -77,8 +80,11 @@ class _Pieces:
 def fields_of(message: Message) -> SearchFields:
     """What of a message can be found: words, reasoning, calls and outputs, those of sub-agents included.
 
-    Names of files and titles of sources count as text. Data URLs, references to blobs and base64 do not.
+    Names of files and titles of sources count as text. Data URLs, references to blobs and base64 do not, nor
+    do hidden notices.
     """
+    if message.internal and message.type == "event":
+        return NO_FIELDS
     pieces = _Pieces(message.content)
     while pieces.waiting:  # no recursion: sub-agents may nest as deep as they like
         _add_content(pieces, pieces.waiting.pop())

@@ -77,6 +77,8 @@ def indexed(text: str) -> str:
     if text.isascii():
         return _indexed_ascii(text.encode().translate(PUNCTUATION)) if text else ""
     plain = separated(text)
+    if plain.isascii():  # dashes, arrows and ticks are no letters: most texts end up here
+        return _indexed_ascii(plain.encode())
     words = dict.fromkeys(plain.split())
     return _finished(plain, words, max(map(len, words), default=0) * GROWTH > LONGEST)
 
@@ -133,7 +135,7 @@ def separated(text: str) -> str:
     """A text without diacritics and with spaces for punctuation; its case is still there."""
     if text.isascii():
         return _without_punctuation(text)
-    folded = NOT_ASCII.sub(_fold_run, unicodedata.normalize("NFC", text))
+    folded = _folded_text(unicodedata.normalize("NFC", text))
     return _without_punctuation(folded) if folded.isascii() else ASCII_PUNCTUATION.sub(" ", folded)
 
 
@@ -162,6 +164,18 @@ class _Folding(dict[int, str]):
 
 
 FOLDING = _Folding()
+FEW = 24
+"""So many different characters are replaced one after the other, each in all of a text."""
+
+
+def _folded_text(text: str) -> str:
+    """A text with every character folded. Few need it in most texts, but many times: lines, ticks, dashes."""
+    strange = frozenset("".join(NOT_ASCII.findall(text)))
+    if len(strange) > FEW:
+        return NOT_ASCII.sub(_fold_run, text)
+    for char in strange:
+        text = text.replace(char, FOLDING[ord(char)])
+    return text
 
 
 def _fold_run(run: re.Match[str]) -> str:

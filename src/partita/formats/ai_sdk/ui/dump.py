@@ -105,7 +105,9 @@ def dump_part(part: Part, path: str, losses: list[Loss], version: Version) -> Js
         case ToolCallPart():
             result: Json = dump_tool(part, path, losses)
             if part.children:
-                result["childMessages"] = _dump_all(part.children, f"{path}.children", losses, version)
+                children = _dump_all(part.children, f"{path}.children", losses, version)
+                if children:
+                    result["childMessages"] = children
         case DataPart():
             result = _dump_data(part)
         case ImagePart():

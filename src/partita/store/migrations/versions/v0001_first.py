@@ -1,4 +1,4 @@
-"""The first schema: threads, messages, parts, runs, their log, blobs, sources, search."""
+"""The first schema: threads, messages, parts, runs, their log, blobs, consumptions, sources, search."""
 
 from alembic import op
 
@@ -68,6 +68,7 @@ CREATE TABLE messages (
 );
 CREATE INDEX messages_by_run ON messages (run_id, owner) WHERE run_id IS NOT NULL;
 CREATE INDEX messages_by_parent ON messages (owner, thread_id, parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX messages_by_time ON messages (owner, created_at, thread_id, id, internal);
 
 CREATE TABLE parts (
     owner TEXT NOT NULL,
@@ -79,6 +80,7 @@ CREATE TABLE parts (
     call_id TEXT,
     state TEXT,
     error TEXT,
+    interruption TEXT,
     started_at {instant},
     ended_at {instant},
     PRIMARY KEY ({parts_key}),
@@ -165,6 +167,32 @@ CREATE TABLE run_blobs (
     FOREIGN KEY (owner, hash) REFERENCES blobs (owner, hash)
 ){lean};
 CREATE INDEX run_blobs_by_hash ON run_blobs (owner, hash);
+
+CREATE TABLE consumptions (
+    owner TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    counted {bool} NOT NULL,
+    message_id TEXT,
+    run_id TEXT,
+    agent TEXT,
+    provider TEXT,
+    model TEXT,
+    time {instant} NOT NULL,
+    input_tokens BIGINT NOT NULL,
+    cached_input_tokens BIGINT NOT NULL,
+    cache_write_tokens BIGINT NOT NULL,
+    output_tokens BIGINT NOT NULL,
+    reasoning_tokens BIGINT NOT NULL,
+    cost DOUBLE PRECISION,
+    price TEXT,
+    PRIMARY KEY (owner, thread_id, key),
+    FOREIGN KEY (owner, thread_id) REFERENCES threads (owner, id) ON DELETE CASCADE
+);
+CREATE INDEX consumptions_by_key ON consumptions (owner, key);
+CREATE UNIQUE INDEX consumptions_counted ON consumptions (owner, key) WHERE counted;
+CREATE INDEX consumptions_by_message ON consumptions (owner, thread_id, message_id, key, counted, model);
+CREATE INDEX consumptions_by_time ON consumptions (time, owner) WHERE counted;
 
 CREATE TABLE sources (
     owner TEXT NOT NULL,

@@ -1,0 +1,122 @@
+"""`partita import` of logs: what is found, how far it is, what came of it."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from .log_bar import LogBar
+from .output import print_json
+
+if TYPE_CHECKING:  # what reads is loaded when a command needs it
+    from partita.errors import PartitaError
+    from partita.logs.importing.report import LogImportReport
+    from partita.logs.places.log_file import LogFile
+
+SHOWN = 12
+
+
+def find(
+    paths: Sequence[str], agents: Sequence[str]
+) -> "tuple[tuple[LogFile, ...], tuple[PartitaError, ...]]":
+    """The logs at paths, or all there are on this machine; and what could not be looked at."""
+    if paths:
+        from partita.logs.places.finding import find_logs
+
+        found = find_logs(paths)
+        files, problems = found.files, found.problems
+    else:
+        from partita.logs.places.places import discover
+
+        noted: list[PartitaError] = []
+        files, problems = discover(report=noted.append), tuple(noted)
+    return tuple(file for file in files if not agents or file.agent in agents), tuple(problems)
+
+
+def check_agents(agents: Sequence[str]) -> None:
+    """Refuse the names of agents that nobody knows."""
+    from partita.logs.places.places import AGENTS
+
+    for name in agents:
+        if name not in AGENTS:
+            raise click.UsageError(f"no agent {name!r}; there are {', '.join(AGENTS)}")
+
+
+def run(
+    paths: Sequence[str],
+    *,
+    url: str | None,
+    resource: str | None,
+    agents: Sequence[str],
+    workers: int | None,
+    as_json: bool,
+) -> int:
+    """Bring in logs; gives the exit code."""
+    from partita.logs.importing.runner import import_logs
+    from partita.logs.importing.workers import Workers
+    from partita.store.opening import open_store
+
+    check_agents(agents)
+    began = time.monotonic()
+    with Workers(workers) as pool:  # before the store has threads
+
+        async def work() -> "LogImportReport":
+            async with open_store(url) as store:
+                files, problems = find(paths, agents)
+                with LogBar() as bar:
+                    report = await import_logs(store, files, resource_id=resource, workers=pool, tell=bar)
+                for problem in problems:
+                    report.problem(problem.where, f"{problem.what}; hint: {problem.hint}")
+                return report
+
+        report = asyncio.run(work())
+    if as_json:
+        print_json(report.to_json())
+    else:
+        _print(report, time.monotonic() - began, named=bool(paths))
+    return 1 if report.failed else 0
+
+
+def _print(report: "LogImportReport", seconds: float, *, named: bool) -> None:
+    counts = report.counts
+    if not report.files and not report.failed:
+        click.echo("No logs of agents were found.")
+        if not named:
+            click.echo(
+                "hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME … to the right place"
+            )
+        return
+    speed = f", {report.bytes / seconds / 1e6:.0f} MB/s" if report.bytes and seconds > 0 else ""
+    click.echo(f"files     {report.files:>9,}  {report.read:,} with news, {report.bytes / 1e6:.1f} MB{speed}")
+    click.echo(f"threads   {'':>9}  {counts.new_threads:,} new")
+    told = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
+    click.echo(f"messages  {'':>9}  {told}")
+    if report.gone:
+        click.echo(f"gone      {report.gone:>9,}  files that were read once are no more; their threads stay")
+    _print_findings(report)
+    _print_problems(report)
+
+
+def _print_findings(report: "LogImportReport") -> None:
+    lines = [
+        f"{path}: {finding}" for path, findings in sorted(report.findings.items()) for finding in findings
+    ]
+    if lines:
+        click.echo("\nnot understood, but kept:")
+        _print_lines(lines)
+
+
+def _print_problems(report: "LogImportReport") -> None:
+    lines = [f"{path}: {what}" for path, each in sorted(report.problems.items()) for what in each]
+    if lines:
+        click.echo("\ncould not be brought in:")
+        _print_lines(lines)
+
+
+def _print_lines(lines: Sequence[str]) -> None:
+    for line in lines[:SHOWN]:
+        click.echo(f"  {line}")
+    if len(lines) > SHOWN:
+        click.echo(f"  … and {len(lines) - SHOWN:,} more; --json tells all")

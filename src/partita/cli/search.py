@@ -1,0 +1,123 @@
+"""`partita search`: messages and titles that hold all words of a query."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from partita.types.codec import encode
+
+from .opened import Wait, opened
+from .options import (
+    agent_option,
+    json_option,
+    project_option,
+    resource_option,
+    since_option,
+    store_option,
+    until_option,
+)
+from .output import say
+
+if TYPE_CHECKING:  # the store is loaded when a command needs it
+    from rich.console import RenderableType
+
+    from partita.store.facade.store import Store
+    from partita.store.search.search import Hit
+
+ROLES = ("system", "user", "assistant", "tool")
+FIELDS = ("title", "text", "reasoning", "tool-input", "tool-output")
+
+
+@click.command(
+    short_help="Find messages by their words.",
+    epilog="""\b
+Examples:
+  partita search flaky clock                 both words, anywhere in a message
+  partita search '"connection refused"' --field tool-output --since 1w
+  partita search 'migrate -dry*' --agent claude-code --tool Bash
+  partita search -- --dry-run                words that begin with a dash, after --
+""",
+)
+@click.argument("query", nargs=-1, required=True)
+@store_option
+@agent_option
+@project_option
+@click.option("--role", "roles", type=click.Choice(ROLES), multiple=True, help="Only what this role said.")
+@click.option("--tool", metavar="NAME", help="Only messages that call this tool.")
+@since_option
+@until_option
+@click.option("--thread", metavar="THREAD", help="Only in this thread: its id, the beginning of it, or last.")
+@click.option(
+    "--field", "fields", type=click.Choice(FIELDS), multiple=True, help="Only in this part of a message."
+)
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
+@resource_option
+@json_option
+@click.pass_context
+def search(
+    ctx: click.Context,
+    /,
+    *,
+    query: Sequence[str],
+    url: str | None,
+    thread: str | None,
+    resource: str | None,
+    as_json: bool,
+    **wanted: Any,
+) -> None:
+    """Find messages and titles that hold all words of QUERY, the best first.
+
+    "a phrase", -without, begin*. What was found is marked: by colour, or **so** where there is none.
+
+    Exit code: 0 when something was found, 1 when nothing was.
+    """
+    with opened(url, resource) as (store, wait):
+        if thread is not None:
+            from .lookup import find_thread
+
+            wanted["thread_id"] = wait(find_thread(store, thread)).id
+        page = wait(store.search(" ".join(query), **wanted))
+        if not page.items:
+            say("nothing found" + (": try fewer words, or begin*" if len(query) > 1 else ""))
+            ctx.exit(1)
+        if as_json:
+            _print_json(page.items)
+        else:
+            _print(store, wait, page.items)
+        if page.has_more:
+            say("there is more; --limit shows it")
+
+
+def _print_json(hits: Sequence["Hit"]) -> None:
+    from .printing import write_line
+
+    for hit in hits:
+        write_line(encode(hit))
+
+
+def _print(store: "Store", wait: Wait, hits: Sequence["Hit"]) -> None:
+    from .lookup import short_ids
+    from .printing import console, show
+
+    ids = list(dict.fromkeys(hit.thread_id for hit in hits))
+    shown = wait(short_ids(store, ids)) if sys.stdout.isatty() else dict(zip(ids, ids, strict=True))
+    coloured = console().color_system is not None and not console().no_color
+    show(_drawn(hits, shown, coloured=coloured))
+
+
+def _drawn(hits: Sequence["Hit"], ids: Mapping[str, str], *, coloured: bool) -> "Iterator[RenderableType]":
+    from .view.hits import draw_hit
+
+    before: str | None = None
+    for hit in hits:
+        same = hit.thread_id == before
+        if before is not None and not same:
+            yield ""
+        yield draw_hit(hit, ids[hit.thread_id], now=datetime.now(UTC), coloured=coloured, same_thread=same)
+        before = hit.thread_id
+
+
+COMMAND = search

@@ -1,0 +1,129 @@
+"""`partita show`: a thread as a conversation, or as data."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from .opened import Wait, opened
+from .options import resource_option, store_option
+
+if TYPE_CHECKING:  # the store and rich are loaded when a command needs them
+    from partita.store.facade.store import Store
+
+    from .selection import Chosen
+
+PARTS_AT_ONCE = 1000
+
+
+@click.command(
+    short_help="Read a thread.",
+    epilog="""\b
+Examples:
+  partita show last                     the newest thread
+  partita show 0198a3c2 --full          by the beginning of its id; nothing folded
+  partita show last --last 5            its last five messages
+  partita show 0198a3c2 --format ui > chat.json
+  partita show 0198a3c2 --raw | head    what the agent wrote, byte for byte
+""",
+)
+@click.argument("thread")
+@store_option
+@click.option("--full", is_flag=True, help="Fold nothing: whole outputs, whole reasoning, sub-agents.")
+@click.option("--branch", metavar="MESSAGE", help="The branch through this message, not the active one.")
+@click.option("--internal", is_flag=True, help="Also notices and turns that are hidden otherwise.")
+@click.option("--from", "first", metavar="N", type=int, help="Begin with message number N.")
+@click.option("--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
+@click.option("--json", "as_json", is_flag=True, help="Canonical messages as JSON, one a line.")
+@click.option("--format", "format_name", metavar="NAME", help="The messages in another format, as JSON.")
+@click.option("--raw", is_flag=True, help="The logs of its runs, byte for byte.")
+@click.option("--no-pager", is_flag=True, help="Do not stop after each page.")
+@resource_option
+def show(
+    *,
+    thread: str,
+    url: str | None,
+    full: bool,
+    branch: str | None,
+    internal: bool,
+    first: int | None,
+    last: int | None,
+    as_json: bool,
+    format_name: str | None,
+    raw: bool,
+    no_pager: bool,
+    resource: str | None,
+) -> None:
+    """Show THREAD: an id, the beginning of one, or `last`.
+
+    Long outputs, reasoning and sub-agents are folded; --full shows all. What a terminal would obey (colour
+    codes, control characters, turned text) is never sent to it, whatever is asked for.
+    """
+    if sum((as_json, format_name is not None, raw)) > 1:
+        raise click.UsageError("--json, --format and --raw exclude each other")
+    from .lookup import find_thread
+    from .selection import Selection, choose
+
+    with opened(url, resource) as (store, wait):
+        found = wait(find_thread(store, thread))
+        if raw:
+            from .thread_data import print_raw
+
+            print_raw(store, wait, found)
+            return
+        chosen = choose(store, wait, found, Selection(branch, internal, first, last))
+        if as_json:
+            from .thread_data import print_messages
+
+            print_messages(store, wait, chosen)
+        elif format_name is not None:
+            from .thread_data import print_format
+
+            print_format(store, wait, chosen, format_name)
+        else:
+            _print(store, wait, chosen, full=full, pager=not no_pager)
+
+
+def _print(store: "Store", wait: Wait, chosen: "Chosen", *, full: bool, pager: bool) -> None:
+    from .blobs import StoredBlobs
+    from .printing import show as show_drawings
+    from .runs import runs_of
+    from .view.conversation import draw_conversation
+    from .view.look import Look
+
+    thread = chosen.thread
+    look = Look(
+        full=full,
+        agent=thread.agent,
+        project=thread.project,
+        blobs=StoredBlobs(store, wait),
+        models={run.id: run.model for run in runs_of(store, wait, thread.id) if run.model},
+        durations=_durations(store, wait, thread.id),
+    )
+    drawings = draw_conversation(
+        thread, chosen.messages, chosen.others, look, now=datetime.now(UTC), left_out=chosen.left_out
+    )
+    show_drawings(drawings, pager=pager)
+
+
+def _durations(store: "Store", wait: Wait, thread_id: str) -> dict[str, timedelta]:
+    """How long the calls of a thread took, by their ids, as far as logs tell."""
+    found: dict[str, timedelta] = {}
+    cursor: str | None = None
+    while True:
+        page = wait(
+            store.find_parts(
+                thread_id=thread_id,
+                types=["tool-call"],
+                longer_than=timedelta(seconds=1),
+                limit=PARTS_AT_ONCE,
+                cursor=cursor,
+            )
+        )
+        found |= {part.call_id: part.duration for part in page if part.call_id and part.duration}
+        cursor = page.next
+        if cursor is None:
+            return found
+
+
+COMMAND = show

@@ -1,0 +1,175 @@
+"""Statistics in columns that fit on 80, and what is to be said about their costs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from partita.store.values import Stat
+
+from .look import short_path
+from .rows import Row, Rows
+from .text import counted, one_line
+
+LONGEST_NAME = 40
+LONGEST_PROJECT = 24
+NO_NAME = "(unknown)"
+NO_COST = "–"
+ESTIMATED = "estimated by the list prices of the day"
+BAR = 10
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+UNITS = ("", "K", "M", "G", "T")
+PERIODS = ("day", "week", "month")
+
+
+def draw_totals(stat: Stat) -> Rows:
+    """Everything in a few lines."""
+    troubles = [
+        *([f"{percent(stat.tool_errors, stat.tool_calls)} failed"] if stat.tool_errors else []),
+        *([f"{stat.denied:,} denied"] if stat.denied else []),
+        *([f"{stat.interrupted:,} interrupted"] if stat.interrupted else []),
+    ]
+    work = [
+        counted(stat.threads, "thread"),
+        *([counted(stat.messages, "message")] if stat.messages else []),
+        counted(stat.responses, "response"),
+    ]
+    lines = [Row(" · ".join(work), "bold")]
+    if stat.tool_calls:
+        how = f" ({', '.join(troubles)})" if troubles else ""
+        lines.append(Row(f"{stat.tool_calls:,}{how}", prefix="calls   ", prose=True))
+    if stat.responses:
+        told = [f"{percent(stat.cached_input_tokens, stat.input_tokens)} from cache"]
+        if stat.cache_write_tokens:
+            told.append(f"{percent(stat.cache_write_tokens, stat.input_tokens)} written to it")
+        reasoning = f" ({short(stat.reasoning_tokens)} reasoning)" if stat.reasoning_tokens else ""
+        tokens = (
+            f"{short(stat.input_tokens)} in ({', '.join(told)}) · {short(stat.output_tokens)} out{reasoning}"
+        )
+        lines.append(Row(tokens, prefix="tokens  ", prose=True))
+        lines.append(Row(f"{money(stat.cost)}, {ESTIMATED}", prefix="cost    ", prose=True))
+    return Rows(lines)
+
+
+def draw_note(words: str) -> Text:
+    """A word about a table."""
+    return Text(words, "dim")
+
+
+def draw_unpriced(models: Sequence[Stat]) -> Rows | None:
+    """Which models have no price, if any."""
+    without = [stat for stat in models if stat.unpriced]
+    if not without:
+        return None
+    names = ", ".join(f"{_name('model', stat.key[0])} ({short(stat.unpriced)})" for stat in without)
+    many = sum(stat.unpriced for stat in without)
+    said = f"{counted(many, 'response')} without a price, not in the cost: {names}"
+    return Rows([Row(said, "yellow", prose=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of numbers: what stands above it, and how a row fills it."""
+
+    title: str
+    text: Callable[[Stat], str]
+    style: Callable[[Stat], str] = lambda _: ""
+
+
+THREADS = Column("threads", lambda stat: short(stat.threads))
+RESPONSES = Column("responses", lambda stat: short(stat.responses))
+TOKENS = (
+    Column("in", lambda stat: short(stat.input_tokens)),
+    Column("cached", lambda stat: percent(stat.cached_input_tokens, stat.input_tokens)),
+    Column("out", lambda stat: short(stat.output_tokens)),
+    Column("cost", lambda stat: money(stat.cost) + ("+" if stat.unpriced and stat.cost is not None else "")),
+)
+CALLS = (
+    Column("calls", lambda stat: short(stat.tool_calls)),
+    Column(
+        "failed",
+        lambda stat: percent(stat.tool_errors, stat.tool_calls),
+        lambda stat: "red" if stat.tool_errors else "dim",
+    ),
+)
+HOW_IT_WENT = (
+    Column("errors", lambda stat: short(stat.tool_errors)),
+    Column("denied", lambda stat: short(stat.denied)),
+    Column("interrupted", lambda stat: short(stat.interrupted)),
+)
+
+
+def columns(by: Sequence[str]) -> tuple[Column, ...]:
+    """What there is to tell by something: a tool has no tokens, and a model is not alone in a thread."""
+    if "tool" in by:
+        return (THREADS, *CALLS, *HOW_IT_WENT)
+    if "model" in by:
+        return (RESPONSES, *TOKENS)
+    return (THREADS, *TOKENS, *CALLS)
+
+
+def draw_table(stats: Sequence[Stat], by: Sequence[str]) -> Table:
+    """Statistics, a row a line; periods alone have a bar each."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in by:
+        table.add_column(name, no_wrap=True, overflow="ellipsis")
+    shown = columns(by)
+    for column in shown:
+        table.add_column(column.title, no_wrap=True, justify="right")
+    bars = bars_of(stats) if len(by) == 1 and by[0] in PERIODS else None
+    if bars is not None:
+        table.add_column("", no_wrap=True, overflow="crop")
+    for number, stat in enumerate(stats):
+        names = (Text(_name(name, key), "cyan") for name, key in zip(by, stat.key, strict=True))
+        cells = (Text(column.text(stat), column.style(stat)) for column in shown)
+        table.add_row(*names, *cells, *([] if bars is None else [Text(bars[number], "dim")]))
+    return table
+
+
+def _name(by: str, key: str | None) -> str:
+    if key is None:
+        return NO_NAME
+    return short_path(key, LONGEST_PROJECT) if by == "project" else one_line(key, LONGEST_NAME)
+
+
+def bars_of(stats: Sequence[Stat]) -> list[str]:
+    """Each row's part of the highest, by cost; where nothing has a price, by tokens."""
+    priced = any(stat.cost for stat in stats)
+    sizes = [stat.cost or 0 if priced else stat.input_tokens + stat.output_tokens for stat in stats]
+    highest = max(sizes, default=0) or 1
+    return [_bar(round(size / highest * BAR * 8)) for size in sizes]
+
+
+def _bar(eighths: int) -> str:
+    whole, rest = divmod(eighths, 8)
+    return (EIGHTHS[8] * whole + EIGHTHS[rest]).rstrip()
+
+
+def short(number: int) -> str:
+    """A number in four characters or so: `999`, `1.2K`, `34M`."""
+    size = float(number)
+    for unit in UNITS[:-1]:
+        if size < 999.5:
+            return f"{size:.1f}{unit}" if unit and size < 9.95 else f"{size:.0f}{unit}"
+        size /= 1000
+    return f"{size:,.0f}{UNITS[-1]}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A part in per cent; nothing of nothing. What is there is never said to be 0."""
+    if not whole:
+        return ""
+    share = 100 * part / whole
+    if 0 < share < 0.1:
+        return "<0.1%"
+    return f"{share:.1f}%" if 0 < share < 9.95 else f"{share:.0f}%"
+
+
+def money(dollars: float | None) -> str:
+    """US dollars; a dash when nobody knows."""
+    if dollars is None:
+        return NO_COST
+    if 0 < dollars < 0.01:
+        return "<$0.01"
+    return f"${dollars:,.2f}" if dollars < 10_000 else f"${dollars:,.0f}"

@@ -1,0 +1,111 @@
+"""`partita watch`: the store follows the agents while they work."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Generator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .import_logs import check_agents, find
+from .output import print_json
+
+if TYPE_CHECKING:  # what reads is loaded when a command needs it
+    from partita.logs.importing.report import LogImportReport
+    from partita.logs.places.log_file import LogFile
+    from partita.logs.watching.watcher import Way
+
+
+@click.command(
+    short_help="Follow the sessions of agents while they work.",
+    epilog="""\b
+Examples:
+  partita watch                        all agents on this machine, until Ctrl-C
+  partita watch ~/.claude/projects     one folder
+  partita watch --json                 one JSON object for everything that came in
+""",
+)
+@click.argument("paths", nargs=-1, type=click.Path(exists=True), metavar="[PATH]…")
+@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@click.option("--resource", metavar="ID", help="Whose the threads become.")
+@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only logs of this agent.")
+@click.option("--poll", is_flag=True, help="Look at the files again and again; do not wait for events.")
+@click.option("--json", "as_json", is_flag=True, help="What comes in as JSON, one object a line.")
+def watch(
+    *,
+    paths: tuple[str, ...],
+    url: str | None,
+    resource: str | None,
+    agents: tuple[str, ...],
+    poll: bool,
+    as_json: bool,
+) -> None:
+    """Bring in what is there, then every new line within a second, until Ctrl-C.
+
+    A last line that is only half written is waited for. Folders and files may come later.
+    """
+    from partita.logs.importing.live import watch_logs
+    from partita.logs.importing.workers import Workers
+    from partita.logs.places.places import roots
+    from partita.store.opening import open_store
+
+    check_agents(agents)
+    watched = [Path(path).absolute() for path in paths] or list(roots(agents=agents or None))
+
+    def files() -> "tuple[LogFile, ...]":
+        return find(paths, agents)[0]
+
+    async def work() -> None:
+        async with open_store(url) as store:
+            with _until_stopped() as stop:
+                await watch_logs(
+                    store,
+                    files,
+                    watched,
+                    resource_id=resource,
+                    workers=pool,
+                    tell=lambda report: _tell(report, as_json=as_json),
+                    on_way=_tell_way,
+                    force_polling=poll,
+                    stop=stop,
+                )
+
+    with Workers() as pool:
+        asyncio.run(work())
+
+
+@contextlib.contextmanager
+def _until_stopped() -> Generator[asyncio.Event, None, None]:
+    """Set when somebody presses Ctrl-C or asks the process to end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    with contextlib.suppress(NotImplementedError):  # where there are no signals, Ctrl-C raises
+        for each in signals:
+            loop.add_signal_handler(each, stop.set)
+    yield stop
+    with contextlib.suppress(NotImplementedError):
+        for each in signals:
+            loop.remove_signal_handler(each)
+
+
+def _tell(report: "LogImportReport", *, as_json: bool) -> None:
+    if as_json:
+        print_json(report.to_json())
+        return
+    counts = report.counts
+    time = datetime.now().astimezone().strftime("%H:%M:%S")
+    click.echo(f"{time}  {report.read:,} files, {counts.new:,} new messages, {counts.changed:,} changed")
+    for path, problems in report.problems.items():
+        for problem in problems:
+            click.echo(f"          {path}: {problem}", err=True)
+
+
+def _tell_way(way: "Way") -> None:
+    click.echo(f"watching by {way.name}{f' ({way.why})' if way.why else ''}", err=True)
+
+
+COMMAND = watch

@@ -1,0 +1,1 @@
+"""Canonical messages → the lines of a Claude Code session file."""

@@ -1,0 +1,1 @@
+"""The logs and streams of Codex: rollout files, `codex exec --json`, the app server."""

@@ -1,0 +1,1 @@
+"""Gemini CLI: the chats it records, and what it prints with `--output-format stream-json`."""

@@ -1,0 +1,143 @@
+"""What Gemini CLI prints with `--output-format stream-json` → chunks of one message.
+
+What has no chunk of its own (the prompt, warnings, events that are not known) becomes data, so that nothing
+is lost. A step ends when every call of it has its result and the model goes on.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    ErrorChunk,
+    MessageFinish,
+    MessageStart,
+    StepFinish,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputAvailable,
+    ToolOutputChunk,
+)
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.tools import ErrorTextOutput, TextOutput
+
+from .content import KEY, text_or
+
+Reader: TypeAlias = Callable[[JsonObject], list[Chunk]]
+
+FINISHED: Final = {"success": "stop", "error": "error"}
+
+
+class GeminiStreamDecoder:
+    """Events in, chunks out."""
+
+    def __init__(self) -> None:
+        self._texts = 0
+        self._is_text_open = self._is_step_open = self._had_results = False
+        self._open_calls: set[str] = set()
+        self._calls: set[str] = set()
+        self._readers: Mapping[Json, Reader] = {
+            "init": self._init,
+            "message": self._message,
+            "tool_use": self._call,
+            "tool_result": self._result,
+            "error": self._error,
+            "result": self._finish,
+        }
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunks that one event amounts to."""
+        type_ = event.get("type") if is_object(event) else None
+        reader = self._readers.get(type_) if isinstance(type_, str) else None
+        if reader is None or not is_object(event):
+            return [DataChunk("data-gemini-unknown", event)]
+        return reader(event)
+
+    def finish(self) -> list[Chunk]:
+        """The chunks that close what is open when the stream ends."""
+        closing: list[Chunk] = self._text_end()
+        if self._is_step_open:
+            self._is_step_open = False
+            closing.append(StepFinish())
+        return closing
+
+    def _init(self, event: JsonObject) -> list[Chunk]:
+        own = {"sessionId": event.get("session_id"), "startedAt": event.get("timestamp")}
+        return [MessageStart(None, {"model": event.get("model"), KEY: own})]
+
+    def _message(self, event: JsonObject) -> list[Chunk]:
+        content = event.get("content")
+        if event.get("role") != "assistant" or not isinstance(content, str):
+            return [DataChunk("data-gemini-message", _said(event))]
+        chunks = self._step()
+        if not self._is_text_open:
+            self._is_text_open = True
+            self._texts += 1
+            chunks.append(TextStart(str(self._texts)))
+        chunks.append(TextDelta(str(self._texts), content))
+        return chunks if event.get("delta") is True else chunks + self._text_end()
+
+    def _call(self, event: JsonObject) -> list[Chunk]:
+        call, name = event.get("tool_id"), text_or(event.get("tool_name"), "unknown")
+        if not isinstance(call, str):
+            return [DataChunk("data-gemini-call", _said(event))]
+        chunks = [*self._step(), *self._text_end()]
+        self._calls.add(call)
+        self._open_calls.add(call)
+        return [*chunks, ToolInputAvailable(call, name, event.get("parameters"))]
+
+    def _result(self, event: JsonObject) -> list[Chunk]:
+        call = event.get("tool_id")
+        if not isinstance(call, str) or call not in self._calls:
+            return [DataChunk("data-gemini-result", _said(event))]
+        self._open_calls.discard(call)
+        self._had_results = True
+        text, error = event.get("output"), event.get("error")
+        words = error.get("message") if is_object(error) else None
+        if event.get("status") == "error":
+            output: TextOutput | ErrorTextOutput = ErrorTextOutput(text_or(words, text_or(text, "")))
+        else:
+            output = TextOutput(text_or(text, ""))
+        own = {"status": event.get("status"), "error": error} if error is not None else None
+        return [ToolOutputChunk(call, output, tool_metadata={KEY: own} if own else None)]
+
+    def _error(self, event: JsonObject) -> list[Chunk]:
+        message = event.get("message")
+        if event.get("severity") == "warning" or not isinstance(message, str):
+            return [DataChunk("data-gemini-warning", _said(event))]
+        return [ErrorChunk(message)]
+
+    def _finish(self, event: JsonObject) -> list[Chunk]:
+        """The end of all: its error, if it has one, and what it took."""
+        chunks = self.finish()
+        error = event.get("error")
+        if is_object(error) and isinstance(message := error.get("message"), str):
+            chunks.append(ErrorChunk(message))
+        own = {key: value for key, value in event.items() if key not in ("type", "timestamp")}
+        status = event.get("status")
+        reason = FINISHED.get(status, "other") if isinstance(status, str) else None
+        return [*chunks, MessageFinish(reason, {KEY: own})]
+
+    def _step(self) -> list[Chunk]:
+        """The model goes on: in the step at hand, or in a new one after results."""
+        chunks: list[Chunk] = []
+        if self._is_step_open and self._had_results and not self._open_calls:
+            chunks += self.finish()
+        if not self._is_step_open:
+            self._is_step_open = True
+            self._had_results = False
+            chunks.append(StepStart())
+        return chunks
+
+    def _text_end(self) -> list[Chunk]:
+        if not self._is_text_open:
+            return []
+        self._is_text_open = False
+        return [TextEnd(str(self._texts))]
+
+
+def _said(event: JsonObject) -> JsonObject:
+    return {key: value for key, value in event.items() if key != "type"}

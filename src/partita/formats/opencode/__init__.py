@@ -1,0 +1,1 @@
+"""OpenCode: its sessions, as it exports them and as it stores them."""

@@ -1,0 +1,1 @@
+"""Bytes of logs → lines with their values, also where they are broken."""

@@ -1,0 +1,204 @@
+"""Logs in blocks of bytes: from files, plain or compressed, and from sources that are awaited.
+
+Whether bytes are compressed, their first bytes tell; a name may be wrong.
+"""
+
+import sys
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol, runtime_checkable
+
+from partita.errors import DecodeError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+BLOCK: Final = 1024 * 1024
+UNPACKED_BLOCK: Final = 64 * 1024
+"""Smaller, since a block in which compressed data turns out to be damaged is lost as a whole."""
+
+
+@runtime_checkable
+class AsyncReadable(Protocol):
+    """Something like `asyncio.StreamReader`, or a file opened by an async library."""
+
+    async def read(self, n: int, /) -> bytes:
+        """At most `n` bytes; none at the end."""
+        ...
+
+
+def open_log(path: str | PathLike[str], offset: int = 0) -> Iterator[bytes]:
+    """The bytes of a log from `offset` on, counted in what it holds, not in its compressed bytes.
+
+    A file that is damaged or was cut gives what can be read of it before the error.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            if _packing(file.read(_MAGIC_BYTES)) is None:
+                file.seek(offset)
+                yield from _blocks(file)
+            else:
+                file.seek(0)
+                yield from _skip(_unpacked(_blocks(file, UNPACKED_BLOCK), str(path)), offset)
+    except OSError as error:
+        raise _unreadable(error, str(path)) from None
+
+
+async def read_blocks_async(
+    source: AsyncIterable[bytes] | AsyncReadable, where: str = ""
+) -> AsyncIterator[bytes]:
+    """The bytes of an awaited source, unpacked if they are compressed; `where` names it in errors."""
+    unpacker = Unpacker(where)
+    async for data in _read_all(source) if isinstance(source, AsyncReadable) else source:
+        for block in unpacker.feed(data):
+            yield block
+    for block in unpacker.finish():
+        yield block
+
+
+class Unpacker:
+    """Bytes in, plain or compressed, and blocks of what they hold out. They may be cut anywhere."""
+
+    def __init__(self, where: str = "") -> None:
+        self._where = where
+        self._head: bytes | None = b""  # the first bytes, until they tell what this is
+        self._packing: Callable[[], _Member] | None = None
+        self._member: _Member | None = None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What is known with `data`, in blocks of a limited size: a few bytes may hold gigabytes."""
+        if self._head is not None:
+            data = self._head + data
+            self._head = data if len(data) < _MAGIC_BYTES else None
+            if self._head is not None:
+                return
+            self._packing = _packing(data)
+        if self._packing is None:
+            yield data
+        else:
+            yield from self._unpack(self._packing, data)
+
+    def finish(self) -> Iterator[bytes]:
+        """What is left at the end; a `DecodeError` if that came too early."""
+        if self._head:
+            yield self._head
+        if self._member is not None:
+            raise DecodeError(
+                "compressed file is cut off",
+                where=self._where,
+                hint="what stands before the cut was read; copy the file again",
+            )
+
+    def _unpack(self, packing: "Callable[[], _Member]", data: bytes) -> Iterator[bytes]:
+        while data or not (self._member is None or self._member.needs_input):
+            if self._member is None:
+                data = data.lstrip(b"\0")  # what tapes and some tools fill up with
+                if not data:
+                    return
+                self._member = packing()
+            block = self._decompress(self._member, data)
+            data = b""
+            if block:
+                yield block
+            if self._member.eof:
+                data = self._member.unused_data
+                self._member = None
+
+    def _decompress(self, member: "_Member", data: bytes) -> bytes:
+        try:
+            return member.decompress(data, UNPACKED_BLOCK)
+        except (zlib.error, zstd.ZstdError) as error:
+            raise DecodeError(
+                f"compressed file is damaged: {error}",
+                where=self._where,
+                hint="what stands before the damage was read; copy the file again",
+            ) from None
+
+
+class _Member(Protocol):
+    """One of the compressed streams that a file may be made of."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def needs_input(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _GzipMember:
+    """gzip with the methods that the decompressor of zstd has."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS + 16)  # 16: with the header of gzip
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        block = self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+        self.needs_input = len(block) < max_length
+        return block
+
+
+_PACKINGS: Final[dict[bytes, Callable[[], _Member]]] = {
+    b"\x1f\x8b": _GzipMember,
+    b"\x28\xb5\x2f\xfd": zstd.ZstdDecompressor,
+}
+_MAGIC_BYTES = max(map(len, _PACKINGS))
+
+
+def _packing(head: bytes) -> Callable[[], _Member] | None:
+    return next((packing for magic, packing in _PACKINGS.items() if head.startswith(magic)), None)
+
+
+def _blocks(file: BinaryIO, size: int = BLOCK) -> Iterator[bytes]:
+    while block := file.read(size):
+        yield block
+
+
+def _unpacked(blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
+    unpacker = Unpacker(where)
+    for block in blocks:
+        yield from unpacker.feed(block)
+    yield from unpacker.finish()
+
+
+def _skip(blocks: Iterator[bytes], offset: int) -> Iterator[bytes]:
+    for block in blocks:
+        if offset < len(block):
+            yield block[offset:]
+        offset = max(0, offset - len(block))
+
+
+async def _read_all(source: AsyncReadable) -> AsyncIterator[bytes]:
+    while block := await source.read(BLOCK):
+        yield block
+
+
+def _unreadable(error: OSError, where: str) -> DecodeError:
+    match error:
+        case FileNotFoundError():
+            return DecodeError("no such file", where=where, hint="agents delete old logs; check the path")
+        case IsADirectoryError():
+            return DecodeError("a folder, not a file", where=where, hint="give a file in it")
+        case PermissionError():
+            return DecodeError("file may not be read", where=where, hint="check its permissions")
+        case _:
+            return DecodeError(
+                f"file cannot be read: {error.strerror or error}", where=where, hint="try again"
+            )

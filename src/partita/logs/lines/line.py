@@ -1,0 +1,48 @@
+"""A line of a log, and what may be wrong with it."""
+
+from typing import Final
+
+import msgspec
+
+from partita.formats.diagnostics import Place
+from partita.types.json import Json
+
+GLUED: Final = "several records on one line"
+BESIDE: Final = "on one line with something that is no record"
+JOINED: Final = "value over several lines"
+PADDED: Final = "NUL bytes or a byte order mark around the value"
+NOT_UTF8: Final = "not UTF-8; what is not was replaced"
+HALVES: Final = "half of a surrogate pair, replaced"
+CONTROLS: Final = "control characters unescaped in a string"
+NO_NUMBER: Final = "NaN or Infinity, kept as text"
+TOO_LARGE: Final = "number too large, kept as text"
+
+# With these there is no value.
+CUT: Final = "record cut off"
+NOT_JSON: Final = "not JSON"
+TOO_DEEP: Final = "nested too deeply"
+TOO_LONG: Final = "line too long"
+UNFINISHED: Final = "unfinished"
+
+
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """A line, or a piece of one that holds several values, or several lines that are one value.
+
+    A struct without a nested place, since making one for each line must cost little beside decoding it.
+    """
+
+    number: int  # from 1
+    offset: int  # how many bytes stand before it
+    raw: bytes  # without the line feed
+    value: Json | msgspec.UnsetType  # `UNSET` if there is none
+    problem: str | None = None  # one of those above, or several with "; " between
+
+    @property
+    def place(self) -> Place:
+        """Where it is."""
+        return Place(self.number, self.offset)
+
+
+def with_problem(problem: str, more: str | None) -> str:
+    """Two problems told as one."""
+    return f"{problem}; {more}" if more else problem

@@ -1,0 +1,1 @@
+"""Where logs are, and whose they are."""

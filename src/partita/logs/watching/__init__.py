@@ -1,0 +1,1 @@
+"""Learning soon of files that change."""

@@ -1,0 +1,35 @@
+"""Times as people give them."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from partita.cli.moments import parse_moment
+
+NOW = datetime(2026, 3, 2, 12, 30, tzinfo=timezone(timedelta(hours=2)))
+MOMENTS = {
+    "2026-03-01": "2026-02-28T22:00:00",
+    "2026-03-01T14:00": "2026-03-01T12:00:00",
+    "2026-03-01 14:00:05": "2026-03-01T12:00:05",
+    "2026-03-01T14:00Z": "2026-03-01T14:00:00",
+    "2026-03-01T14:00+05:00": "2026-03-01T09:00:00",
+    "today": "2026-03-01T22:00:00",
+    "Yesterday": "2026-02-28T22:00:00",
+    "90m": "2026-03-02T09:00:00",
+    "5 min ago": "2026-03-02T10:25:00",
+    "3h": "2026-03-02T07:30:00",
+    "2 d": "2026-02-28T10:30:00",
+    "1w": "2026-02-23T10:30:00",
+}
+
+
+@pytest.mark.parametrize(("text", "utc"), MOMENTS.items())
+def test_a_moment(text: str, utc: str) -> None:
+    assert parse_moment(text, NOW) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "3", "3y", "-3h", "2026-13-01", "999999w", "0001-01-01T00:00+14:00"]
+)
+def test_what_is_none(text: str) -> None:
+    assert parse_moment(text, NOW) is None

@@ -1,0 +1,93 @@
+"""`partita search`, as a person or a pipe meets it."""
+
+import pytest
+
+from partita.types.json import JsonObject, loads
+from tests.cli.view_store import BUILD, CLOCK, fill, on_terminal, partita, threads
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("store") / "store.db")
+    fill(path, threads)
+    return path
+
+
+def hits(store: str, *arguments: str) -> list[JsonObject]:
+    result = partita(store, "search", "--json", *arguments)
+    assert result.exit_code == 0, result.stderr
+    return [loads(line) for line in result.stdout.splitlines()]
+
+
+def test_hits_with_their_passages(store: str) -> None:
+    assert (
+        partita(store, "search", "linker").stdout
+        == f"""\
+{BUILD}  The build is slow
+  #2 · assistant · text · just now
+    The **linker**.
+"""
+    )
+
+
+def test_hits_of_one_thread_stand_together(store: str) -> None:
+    shown = partita(store, "search", "clock", "test").stdout
+    assert shown.count(CLOCK) == 1
+    assert "    Fix the flaky **clock** **test**\n  #" in shown
+
+
+def test_colours_and_short_ids_on_a_terminal(store: str) -> None:
+    shown = on_terminal(store, "search", "linker")
+    assert "\x1b[33m0198a3c2-9\x1b[0m" in shown
+    assert "The \x1b[1;35mlinker\x1b[0m." in shown
+
+
+def test_nothing_found(store: str) -> None:
+    result = partita(store, "search", "zebra", "crossing")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nothing found" in result.stderr
+
+
+FILTERS: dict[str, tuple[list[str], set[str | None]]] = {
+    "role": (["clock", "--role", "user"], {"user"}),
+    "two roles": (["clock", "--role", "user", "--role", "assistant"], {"user", "assistant"}),
+    "tool": (["clock", "--tool", "TodoWrite"], {"assistant"}),
+    "thread by the beginning of its id": (["clock", "--thread", "0198a3c2-7", "--role", "user"], {"user"}),
+    "agent": (["clock", "--agent", "claude-code", "--role", "user"], {"user"}),
+    "project": (["clock", "--project", "/home/ada/clock", "--role", "user"], {"user"}),
+    "field": (["AssertionError", "--field", "tool-output"], {"assistant"}),
+    "title": (["clock", "--field", "title"], {None}),
+    "a phrase": (['"flaky clock"'], {None}),
+    "without": (["clock -flaky", "--role", "user"], {"user"}),
+}
+
+
+@pytest.mark.parametrize(("arguments", "roles"), FILTERS.values(), ids=FILTERS)
+def test_filters(store: str, arguments: list[str], roles: set[str | None]) -> None:
+    found = hits(store, *arguments)
+    assert {hit["threadId"] for hit in found} == {CLOCK}
+    assert {hit.get("role") for hit in found} == roles
+
+
+def test_times(store: str) -> None:
+    assert hits(store, "linker", "--since", "1h")
+    assert partita(store, "search", "linker", "--until", "1h").exit_code == 1
+
+
+def test_a_limit(store: str) -> None:
+    assert len(hits(store, "clock", "--limit", "1")) == 1
+    assert "there is more" in partita(store, "search", "clock", "--limit", "1").stderr
+
+
+def test_words_that_begin_with_a_dash(store: str) -> None:
+    assert hits(store, "--", "--count")[0]["threadId"] == CLOCK
+
+
+def test_json_tells_where_the_words_are(store: str) -> None:
+    (hit,) = hits(store, "linker")
+    (start, end), *_ = hit["highlights"]
+    assert hit["snippet"][start:end] == "linker"
+
+
+def test_no_query_is_an_error(store: str) -> None:
+    assert partita(store, "search").exit_code == 2

@@ -1,0 +1,374 @@
+"""`partita show`, as a person or a pipe meets it."""
+
+import re
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from partita.cli.view.text import UNSAFE
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
+from partita.types.codec import decode_message
+from partita.types.json import loads
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    ToolCallPart,
+    UserMessage,
+    UserPart,
+)
+from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, TextPart
+from partita.types.tools import JsonOutput, TextOutput
+from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
+from tests.cli.view_threads import BEGAN, PICTURE, call
+
+HOSTILE = "\x1b]0;t\x07\x1b[2J\x1b[31mred\x1b[0m a\rb\u202ec\x9b1n[bold]m[/bold]\ud83d\U000e0041"
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("store") / "store.db")
+    fill(path, threads)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def show(store: str, *arguments: str) -> str:
+    result = partita(store, "show", *arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+# Which thread
+
+
+@pytest.mark.parametrize("given", [CLOCK, CLOCK[:10], "last"])
+def test_a_thread_by_its_id_the_beginning_of_it_or_as_the_last(store: str, given: str) -> None:
+    assert show(store, given).startswith(f"Fix the flaky clock test\n{CLOCK} · claude-code")
+
+
+def test_a_beginning_that_several_have_lists_them(store: str) -> None:
+    result = partita(store, "show", "0198")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert (
+        result.stderr
+        == f"""\
+error: '0198' begins the ids of 2 threads
+ hint: give more of it:
+       {CLOCK}  Fix the flaky clock test
+       {BUILD}  The build is slow
+"""
+    )
+
+
+def test_an_id_that_is_nearly_right(store: str) -> None:
+    result = partita(store, "show", OTHER.replace("4000", "4001"))
+    assert result.exit_code == 1
+    assert f"did you mean:\n       {OTHER}  (no title)" in result.stderr
+
+
+def test_a_word_that_is_no_id_but_stands_in_a_thread(store: str) -> None:
+    assert f"did you mean:\n       {BUILD}" in partita(store, "show", "linker").stderr
+
+
+@pytest.mark.parametrize("given", ["", "%", "_", "zebra", "0198a3c2%"])
+def test_what_is_no_id(store: str, given: str) -> None:
+    result = partita(store, "show", given)
+    assert result.exit_code == 1
+    assert "no thread" in result.stderr
+
+
+def test_the_last_of_none(tmp_path: Path) -> None:
+    assert "there are no threads yet" in partita(str(tmp_path / "new.db"), "show", "last").stderr
+
+
+def test_an_id_that_several_owners_have(tmp_path: Path) -> None:
+    async def work(opened: Store) -> None:
+        for owner in ("ada", "bob"):
+            await opened.create_thread("mine", title=f"of {owner}", resource_id=owner)
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    result = partita(path, "show", "mine")
+    assert result.exit_code == 1
+    assert "--resource OWNER says whose" in result.stderr
+    assert show(path, "mine", "--resource", "bob").startswith("of bob\n")
+
+
+# Which messages
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"^#(\d+) ", text, re.MULTILINE)]
+
+
+def test_the_active_branch_without_what_is_hidden(store: str) -> None:
+    shown = show(store, CLOCK)
+    assert numbers(shown) == [1, 2, 3, 5, 6]
+    assert "⑂ 1 other branch here\n  --branch b1  Rather wait.\n#5 user" in shown
+    assert "turn-duration" not in shown
+
+
+def test_another_branch(store: str) -> None:
+    shown = show(store, CLOCK, "--branch", "b")
+    assert numbers(shown) == [1, 2, 3, 7]
+    assert "--branch u2  Push it." in shown
+    assert "no message 'zz'" in partita(store, "show", CLOCK, "--branch", "zz").stderr
+
+
+def test_what_is_hidden(store: str) -> None:
+    assert '  · 14:02:56  ◆ turn-duration  {"durationMs":41000}' in show(store, CLOCK, "--internal")
+
+
+def test_from_a_number_on(store: str) -> None:
+    shown = show(store, CLOCK, "--from", "5")
+    assert numbers(shown) == [5, 6]
+    assert "… 3 earlier messages" in shown
+
+
+def test_the_last_ones(store: str) -> None:
+    assert numbers(show(store, CLOCK, "--last", "2")) == [5, 6]
+    assert numbers(show(store, CLOCK, "--last", "99")) == [1, 2, 3, 5, 6]
+
+
+def test_a_number_that_is_not_on_the_branch(store: str) -> None:
+    assert (
+        "message 7 lies on another branch: --branch b1" in partita(store, "show", CLOCK, "--from", "7").stderr
+    )
+    assert "message 4 is hidden: --internal" in partita(store, "show", CLOCK, "--from", "4").stderr
+    result = partita(store, "show", CLOCK, "--from", "70")
+    assert result.exit_code == 1
+    assert "its last one is 6" in result.stderr
+
+
+def test_an_empty_thread(store: str) -> None:
+    assert show(store, OTHER).startswith("(no title)\n")
+
+
+def test_full_folds_nothing(store: str) -> None:
+    folded, whole = show(store, CLOCK), show(store, CLOCK, "--full")
+    assert "more lines" in folded
+    assert "--full shows them" in folded
+    assert "more lines" not in whole
+    assert "Nothing about clocks." in whole
+
+
+# As data
+
+
+def test_json_is_what_is_stored(store: str) -> None:
+    stored: list[Message] = []
+
+    async def read(opened: Store) -> None:
+        stored.extend(await opened.list_messages(CLOCK, limit=None, internal=None))
+
+    fill(store, read)
+    lines = show(store, CLOCK, "--json", "--internal").splitlines()
+    assert [decode_message(line) for line in lines] == stored
+
+
+def test_json_of_some(store: str) -> None:
+    lines = show(store, CLOCK, "--json", "--last", "1").splitlines()
+    assert [loads(line)["id"] for line in lines] == ["m2"]
+
+
+def test_json_holds_large_values(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+    message = AssistantMessage(id="m", content=[call("look", {}, TextOutput("x" * 50_000))])
+
+    async def work(opened: Store) -> None:
+        await opened.create_thread("t")
+        await opened.save_messages([message], thread_id="t")
+
+    fill(path, work)
+    (line,) = show(path, "t", "--json").splitlines()
+    assert decode_message(line).content == message.content
+
+
+def test_another_format(store: str) -> None:
+    result = partita(store, "show", BUILD, "--format", "model")
+    assert loads(result.stdout) == [
+        {"role": "user", "content": [{"type": "text", "text": "Why nine minutes?"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "The linker."}]},
+    ]
+
+
+def test_losses_are_told(store: str) -> None:
+    result = partita(store, "show", CLOCK, "--format", "ai-sdk-ui-v5")
+    assert result.exit_code == 0
+    assert "partita: lost" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("mastra-v2", "can be read but not written"), ("modle", "did you mean 'model'")]
+)
+def test_a_format_that_cannot_be_written(store: str, name: str, words: str) -> None:
+    result = partita(store, "show", BUILD, "--format", name)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert words in result.stderr
+
+
+def test_one_kind_of_data_at_a_time(store: str) -> None:
+    assert partita(store, "show", CLOCK, "--json", "--raw").exit_code == 2
+
+
+LINES = [b'{"a": "\xff\x1b[2J"}', b"", b'{"b": 1}\r', b"cut"]
+
+
+@pytest.fixture
+def logged(tmp_path: Path) -> str:
+    async def work(opened: Store) -> None:
+        await opened.create_thread("t", agent="claude-code")
+        await opened.create_thread("other")
+        for run, lines in (("r1", LINES[:3]), ("r2", LINES[3:])):
+            await opened.open_run("t", id=run, model="sonata-3")
+            entries = [LogEntry(BEGAN + timedelta(seconds=at), raw=line) for at, line in enumerate(lines)]
+            await opened.append(run, [*entries, LogEntry(BEGAN)])
+            await opened.finish_run(run)
+        await opened.open_run("other", id="r3")
+        await opened.append("r3", [LogEntry(BEGAN, raw=b"not this")])
+        await opened.save_messages([AssistantMessage(id="m", content="Hi.", run_id="r2")], thread_id="t")
+        await opened.seal_runs()
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    return path
+
+
+def test_raw_logs_byte_for_byte_in_the_order_of_the_runs(logged: str) -> None:
+    assert partita(logged, "show", "t", "--raw").stdout_bytes == b"\n".join([*LINES, b""])
+
+
+def test_raw_logs_of_many_entries(logged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partita.cli.thread_data.RECORDS_AT_ONCE", 2)
+    assert partita(logged, "show", "t", "--raw").stdout_bytes == b"\n".join([*LINES, b""])
+
+
+def test_raw_logs_are_harmless_on_a_terminal(logged: str) -> None:
+    shown = on_terminal(logged, "show", "t", "--raw")
+    assert shown.startswith('{"a": "\\xff\\x1b[2J"}\n')
+
+
+def test_no_logs(store: str) -> None:
+    result = partita(store, "show", BUILD, "--raw")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "no log of this thread is kept" in result.stderr
+
+
+def test_the_model_of_the_run(logged: str) -> None:
+    assert " · sonata-3\n" in show(logged, "t")
+
+
+# What must not happen
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> str:
+    parts: list[AssistantPart] = [
+        TextPart(HOSTILE),
+        ReasoningPart(text=HOSTILE),
+        call("Bash", {"command": HOSTILE}, TextOutput(HOSTILE)),
+        call("Edit", {"file_path": "/\x1b[2J", "old_string": HOSTILE, "new_string": ""}, TextOutput("")),
+        call("\x1b[2J", {"\x1b[2J": HOSTILE, "list": [HOSTILE]}, JsonOutput({"\u202e": HOSTILE})),
+        call("TodoWrite", {"todos": [{"content": HOSTILE}]}, TextOutput("")),
+        call("AskUserQuestion", {"question": HOSTILE, "options": [HOSTILE]}, TextOutput(HOSTILE)),
+        call("WebSearch", {"query": HOSTILE}, JsonOutput({"results": [{"title": HOSTILE, "url": HOSTILE}]})),
+        call(
+            "Agent",
+            {"prompt": HOSTILE},
+            TextOutput(HOSTILE),
+            children=(UserMessage(id="x", content=HOSTILE),),
+        ),
+        DataPart(name="\x1b[2J", data=HOSTILE),
+    ]
+
+    async def work(opened: Store) -> None:
+        await opened.create_thread("t", title="\x1b[2J\u202e", agent="\x9b2J", project="/\x07")
+        files: list[UserPart] = [
+            FilePart(url="https://x/\x1b[2J", media_type="\x07", filename="\u202e"),
+            ImagePart(url=PICTURE, name="\x1b"),
+        ]
+        await opened.save_messages([UserMessage(id="u", content=[TextPart(HOSTILE), *files])], thread_id="t")
+        await opened.save_messages([AssistantMessage(id="a", content=parts)], thread_id="t")
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    return path
+
+
+@pytest.mark.parametrize("arguments", [[], ["--full"], ["--json"], ["--format", "ui"]], ids=" ".join)
+def test_nothing_hostile_reaches_a_terminal(hostile: str, arguments: list[str]) -> None:
+    shown = COLOURS.sub("", on_terminal(hostile, "show", "t", *arguments))
+    assert not UNSAFE.search(shown)
+    assert "[bold]m[/bold]" in shown
+
+
+def test_nothing_hostile_reaches_a_pipe_when_it_is_drawn(hostile: str) -> None:
+    assert not UNSAFE.search(show(hostile, "t", "--full"))
+
+
+def test_a_terminal_gets_colours_and_no_pager_is_needed(store: str) -> None:
+    shown = on_terminal(store, "show", CLOCK, "--no-pager")
+    assert "\x1b[1;36muser\x1b[0m" in shown
+    assert "\x1b[1;31mexit 1\x1b[0m" in shown
+    assert COLOURS.sub("", shown).rstrip() == COLOURS.sub("", on_terminal(store, "show", CLOCK)).rstrip()
+
+
+def test_large_outputs_are_left_where_they_are(tmp_path: Path) -> None:
+    big = "\n".join(f"line {number}" for number in range(120_000))
+    middle = "\n".join(f"row {number}" for number in range(5_000))
+
+    async def work(opened: Store) -> None:
+        await opened.create_thread("t")
+        parts: list[ToolCallPart] = [
+            call("Bash", {"command": "big"}, TextOutput(big), id="1"),
+            call("Bash", {"command": "middle"}, TextOutput(middle), id="2"),
+            call("look", {}, JsonOutput({"rows": [middle] * 2}), id="3"),
+        ]
+        await opened.save_messages([AssistantMessage(id="m", content=parts)], thread_id="t")
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    shown = show(path, "t")
+    assert "$ big\n  │ (output: 1.3 MB; --full shows it)\n" in shown
+    assert "│ … 4,988 more lines\n" in shown
+    assert "rows:" in shown
+    assert "line 60000\n" in show(path, "t", "--full")
+
+
+def test_a_blob_that_is_gone_is_told(tmp_path: Path) -> None:
+    gone = "blob:sha256:" + "0" * 64
+
+    async def work(opened: Store) -> None:
+        await opened.create_thread("t")
+        parts: list[AssistantPart] = [
+            call("look", {}, TextOutput(f"{gone}#text")),
+            ImagePart(url=gone, name="lost.png"),
+        ]
+        await opened.save_messages([AssistantMessage(id="m", content=parts)], thread_id="t")
+
+    path = str(tmp_path / "store.db")
+    fill(path, work)
+    shown = show(path, "t")
+    assert "(output: it was kept apart, and is gone)" in shown
+    assert "▣ image  lost.png\n" in shown
+
+
+@pytest.mark.parametrize("columns", [40, 80, 140])
+def test_it_fits(store: str, columns: int) -> None:
+    shown = partita(store, "show", CLOCK, "--full", columns=columns).stdout
+    assert max(cell_len(line) for line in shown.splitlines()) <= columns

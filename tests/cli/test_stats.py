@@ -1,0 +1,320 @@
+"""`partita stats`, as a person or a pipe meets it."""
+
+import re
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from partita.cli.zones import MachineZone
+from partita.store.facade.store import Store
+from partita.store.values import ConsumptionRecord
+from partita.types.json import JsonObject, loads
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.tools import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
+from tests.cli.view_store import fill, on_terminal, partita
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LONG = "/srv/a-folder-with-a-long-name/and-another-one-inside/lighthouse"
+
+
+def work(id: str, day: int) -> AssistantMessage:
+    """An answer with four calls, of which one goes well."""
+    calls = [
+        ToolCallPart(f"{id}-1", "Bash", "output-available", {}, output=TextOutput("41 m")),
+        ToolCallPart(f"{id}-2", "Bash", "output-error", {}, output=ErrorTextOutput("no such file")),
+        ToolCallPart(f"{id}-3", "Edit", "output-denied", {}, output=ExecutionDeniedOutput()),
+        ToolCallPart(f"{id}-4", "Edit", "output-error", {}, output=InterruptedOutput("aborted")),
+    ]
+    return AssistantMessage(id=id, content=calls, created_at=NOON + timedelta(days=day))
+
+
+async def history(store: Store) -> None:
+    """Three days of two agents in two projects; one model has no price."""
+    await store.create_thread("red", agent="claude-code", project=LONG)
+    await store.create_thread("blue", agent="codex", project="/srv/blue")
+    await store.save_messages(
+        [UserMessage(id="q", content="How tall?", created_at=NOON), work("a", 0), work("b", 1)],
+        thread_id="red",
+    )
+    await store.save_messages([work("c", 2)], thread_id="blue")
+    responses = [
+        ("red", "a", 0, "claude-opus", 1_234_567, 1_111_110, 12_345, 10.5),
+        ("red", "b", 1, "claude-opus", 500_000, 400_000, 4_000, 5.25),
+        ("blue", "c", 2, "gpt", 80_000, 0, 900, 0.004),
+        ("blue", "d", 2, "homemade", 1_000, 0, 100, None),
+    ]
+    await store.record_consumptions(
+        [
+            ConsumptionRecord(
+                thread_id=thread,
+                key=name,
+                message_id=name,
+                model=model,
+                time=NOON + timedelta(days=day),
+                input_tokens=tokens,
+                cached_input_tokens=cached,
+                cache_write_tokens=tokens // 100,
+                output_tokens=output,
+                reasoning_tokens=output // 10,
+                cost=cost,
+            )
+            for thread, name, day, model, tokens, cached, output, cost in responses
+        ]
+    )
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("store") / "store.db")
+    fill(path, history)
+    return path
+
+
+OVERVIEW = """\
+2 threads · 4 messages · 4 responses
+calls   12 (25% failed, 3 denied, 3 interrupted)
+tokens  1.8M in (83% from cache, 1.0% written to it) · 17K out (1.7K reasoning)
+cost    $15.75, estimated by the list prices of the day
+
+day         threads    in  cached   out     cost  calls  failed
+2026-03-01        1  1.2M     90%   12K   $10.50      4     25%  ██████████
+2026-03-02        1  500K     80%  4.0K    $5.25      4     25%  █████
+2026-03-03        1   81K      0%  1.0K  <$0.01+      4     25%
+
+project       threads    in  cached   out     cost  calls  failed
+…/lighthouse        1  1.7M     87%   16K   $15.75      8     25%
+/srv/blue           1   81K      0%  1.0K  <$0.01+      4     25%
+
+model        responses    in  cached  out    cost
+claude-opus          2  1.7M     87%  16K  $15.75
+gpt                  1   80K      0%  900  <$0.01
+homemade             1  1.0K      0%  100       –
+
+agent        threads    in  cached   out     cost  calls  failed
+claude-code        1  1.7M     87%   16K   $15.75      8     25%
+codex              1   81K      0%  1.0K  <$0.01+      4     25%
+
+tool  threads  calls  failed  errors  denied  interrupted
+Bash        2      6     50%       3       0            0
+Edit        2      6      0%       0       3            3
+
+1 response without a price, not in the cost: homemade (1)
+"""
+
+
+def test_an_overview(store: str) -> None:
+    result = partita(store, "stats", "--timezone", "UTC")
+    assert (result.stdout, result.stderr, result.exit_code) == (OVERVIEW, "", 0)
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_no_line_is_wider_than_the_terminal(store: str, columns: int) -> None:
+    for line in partita(store, "stats", columns=columns).stdout.splitlines():
+        assert len(line) <= columns
+
+
+TABLES: dict[str, tuple[list[str], str]] = {
+    "by one thing": (
+        ["--by", "week"],
+        """\
+week        threads    in  cached   out    cost  calls  failed
+2026-02-23        1  1.2M     90%   12K  $10.50      4     25%  ██████████
+2026-03-02        2  581K     69%  5.0K  $5.25+      8     25%  █████
+
+cost: estimated by the list prices of the day
+
+1 response without a price, not in the cost: homemade (1)
+""",
+    ),
+    "by two": (
+        ["--by", "agent,model", "--model", "gpt"],
+        """\
+agent  model  responses   in  cached  out    cost
+codex  gpt            1  80K      0%  900  <$0.01
+
+cost: estimated by the list prices of the day
+""",
+    ),
+    "calls of models": (
+        ["--by", "model,tool", "--agent", "codex"],
+        """\
+model  tool  threads  calls  failed  errors  denied  interrupted
+gpt    Bash        1      2     50%       1       0            0
+gpt    Edit        1      2      0%       0       1            1
+""",
+    ),
+    "the last days": (
+        ["--by", "day", "--limit", "1", "--agent", "claude-code"],
+        """\
+day         threads    in  cached   out   cost  calls  failed
+2026-03-02        1  500K     80%  4.0K  $5.25      4     25%  ██████████
+… and 1 more: --limit 2
+
+cost: estimated by the list prices of the day
+""",
+    ),
+    "the largest of others": (
+        ["--by", "project", "--limit", "1", "--until", "2026-03-03T00:00Z"],
+        """\
+project       threads    in  cached  out    cost  calls  failed
+…/lighthouse        1  1.7M     87%  16K  $15.75      8     25%
+
+cost: estimated by the list prices of the day
+""",
+    ),
+    "since a day, in a project": (
+        ["--by", "total", "--since", "2026-03-02T00:00Z", "--project", LONG],
+        """\
+1 thread · 1 message · 1 response
+calls   4 (25% failed, 1 denied, 1 interrupted)
+tokens  500K in (80% from cache, 1.0% written to it) · 4.0K out (400 reasoning)
+cost    $5.25, estimated by the list prices of the day
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "expected"), TABLES.values(), ids=TABLES)
+def test_tables(store: str, arguments: list[str], expected: str) -> None:
+    result = partita(store, "stats", "--timezone", "UTC", *arguments)
+    assert (result.stdout, result.exit_code) == (expected, 0), result.stderr
+
+
+def test_days_begin_where_one_is(store: str) -> None:
+    shown = partita(store, "stats", "--by", "day", "--timezone", "Pacific/Auckland").stdout
+    assert re.findall(r"^2026-\S+", shown, re.MULTILINE) == ["2026-03-02", "2026-03-03", "2026-03-04"]
+
+
+def test_colours_on_a_terminal_only(store: str) -> None:
+    assert "\x1b" not in partita(store, "stats").stdout
+    shown = on_terminal(store, "stats", "--timezone", "UTC")
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown).replace(" \n", "\n").splitlines()[0].startswith("2 threads")
+    assert "\x1b[36mclaude-code\x1b[0m" in shown
+    assert "\x1b[31m   25%\x1b[0m" in shown
+
+
+def rows(store: str, *arguments: str) -> list[JsonObject]:
+    result = partita(store, "stats", "--json", "--timezone", "UTC", *arguments)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return [loads(line) for line in result.stdout.splitlines()]
+
+
+def test_json_has_exact_numbers(store: str) -> None:
+    (row,) = rows(store, "--by", "model", "--model", "claude-opus")
+    assert row == {
+        "by": ["model"],
+        "model": "claude-opus",
+        "threads": 1,
+        "messages": 0,
+        "responses": 2,
+        "inputTokens": 1_734_567,
+        "cachedInputTokens": 1_511_110,
+        "cacheWriteTokens": 17_345,
+        "outputTokens": 16_345,
+        "reasoningTokens": 1_634,
+        "cost": 15.75,
+        "unpriced": 0,
+        "toolCalls": 8,
+        "toolErrors": 2,
+        "denied": 2,
+        "interrupted": 2,
+    }
+
+
+def test_json_says_by_what_and_leaves_nothing_out(store: str) -> None:
+    told = rows(store, "--limit", "1")
+    assert [row["by"][0] for row in told] == (
+        ["total"] + ["day"] * 3 + ["project"] * 2 + ["model"] * 3 + ["agent"] * 2 + ["tool"] * 2
+    )
+    assert [(row["day"], row["tool"]) for row in rows(store, "--by", "day,tool")][:2] == [
+        ("2026-03-01", "Bash"),
+        ("2026-03-01", "Edit"),
+    ]
+    assert [row["cost"] for row in rows(store, "--by", "model")] == [15.75, 0.004, None]
+
+
+def test_a_store_with_nothing_in_it(tmp_path: Path) -> None:
+    empty = str(tmp_path / "empty.db")
+    result = partita(empty, "stats")
+    assert (result.stdout, result.exit_code) == ("", 0)
+    assert "nothing to tell yet; partita import" in result.stderr
+    assert [row["responses"] for row in rows(empty, "--by", "total")] == [0]
+
+
+def test_a_filter_that_leaves_nothing(store: str) -> None:
+    result = partita(store, "stats", "--agent", "nobody")
+    assert (result.stdout, result.stderr, result.exit_code) == ("", "partita: nothing to tell\n", 0)
+
+
+def test_an_owner(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+
+    async def of_ada(store: Store) -> None:
+        await history(store.scoped("ada"))
+
+    fill(path, of_ada)
+    assert rows(path, "--resource", "ada", "--by", "total")[0]["responses"] == 4
+    assert rows(path, "--resource", "bob", "--by", "total")[0]["responses"] == 0
+
+
+WRONG = {
+    "a thing there is not": (["--by", "colour"], "'colour': say one of total, day,"),
+    "three things": (["--by", "day,model,tool"], "or two as in day,model"),
+    "the same twice": (["--by", "day,day"], "or two as in day,model"),
+    "the total and more": (["--by", "total,day"], "or two as in day,model"),
+    "no zone": (["--timezone", "Mars/Phobos"], "'Mars/Phobos' is no time zone"),
+    "a zone that is a path": (["--timezone", "../../etc/passwd"], "is no time zone"),
+    "no time": (["--since", "sometime"], "is no time"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "what"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_asked(store: str, arguments: list[str], what: str) -> None:
+    result = partita(store, "stats", *arguments)
+    assert result.exit_code == 2
+    assert what in " ".join(result.stderr.split())
+
+
+def test_names_cannot_speak_to_the_terminal(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+
+    async def odd(store: Store) -> None:
+        await store.create_thread("t", project="\x1b[2J/srv", agent="[bold]a")
+        await store.record_consumptions([ConsumptionRecord(thread_id="t", key="k", model="m\x1b]0;x\x07\n")])
+
+    fill(path, odd)
+    shown = partita(path, "stats").stdout
+    assert "\x1b" not in shown
+    assert "[bold]a" in shown
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process can be changed on Unix alone")
+def test_the_machine_knows_summer_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        zone = MachineZone()
+        for month, hours in ((1, 1), (7, 2)):
+            moment = datetime(2026, month, 1, tzinfo=UTC).astimezone(zone)
+            assert moment.utcoffset() == timedelta(hours=hours)
+            assert moment == datetime(2026, month, 1, tzinfo=UTC)
+            assert zone.utcoffset(datetime(2026, month, 1, tzinfo=zone)) == timedelta(hours=hours)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_help_has_examples(store: str) -> None:
+    shown = partita(store, "stats", "--help").stdout
+    assert "partita stats --by day,model" in shown
+    assert "estimates" in shown
+
+
+def test_the_command_loads_no_database_before_it_runs() -> None:
+    code = "import sys, partita.cli.stats; print([m for m in ('sqlalchemy', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

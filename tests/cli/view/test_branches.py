@@ -1,0 +1,64 @@
+"""The way to a message, and the branches that leave it."""
+
+import pytest
+
+from partita.cli.view.branches import Branches
+from partita.errors import NotFoundError, StoreError
+from partita.types.messages import Message, UserMessage
+
+
+def said(id: str, parent: str | None, *, internal: bool = False) -> Message:
+    return UserMessage(id=id, content=id, parent_id=parent, internal=internal)
+
+
+#   a ─ b ─ c
+#       ├── d ─ e
+#       └── n(hidden) ─ f
+TREE = [
+    said("a", None), said("b", "a"), said("c", "b"), said("d", "b"), said("e", "d"),
+    said("n", "b", internal=True), said("f", "n"),
+]  # fmt: skip
+SHOWN = {message.id: message for message in TREE if not message.internal}
+
+
+def ids(messages: list[Message]) -> list[str]:
+    return [message.id for message in messages]
+
+
+def test_the_way_to_a_leaf() -> None:
+    assert ids(Branches(TREE).way("e")) == ["a", "b", "d", "e"]
+    assert Branches(TREE).way(None) == []
+    assert Branches(TREE).way("gone") == []
+
+
+def test_the_branch_through_a_message_goes_on_with_the_latest() -> None:
+    assert ids(Branches(TREE).through("d")) == ["a", "b", "d", "e"]
+    assert ids(Branches(TREE).through("a")) == ["a", "b", "n", "f"]
+
+
+def test_a_parent_that_is_gone_begins_the_way() -> None:
+    assert ids(Branches([said("x", "gone"), said("y", "x")]).way("y")) == ["x", "y"]
+
+
+def test_a_circle_ends() -> None:
+    circle = Branches([said("x", "y"), said("y", "x")])
+    assert ids(circle.way("x")) == ["y", "x"]
+    assert ids(circle.through("x"))
+
+
+@pytest.mark.parametrize(
+    ("leaf", "others"), [("c", {"c": ["d", "f"]}), ("e", {"d": ["c", "f"]}), ("f", {"f": ["c", "d"]})]
+)
+def test_others_are_told_before_the_message_that_is_shown(leaf: str, others: dict[str, list[str]]) -> None:
+    tree = Branches(TREE)
+    found = tree.others(tree.way(leaf), SHOWN)
+    assert {first: ids(messages) for first, messages in found.items()} == others
+
+
+def test_a_message_by_the_beginning_of_its_id() -> None:
+    tree = Branches([said("abc", None), said("abd", "abc"), said("x1", "abd")])
+    assert (tree.find("x"), tree.find("abc")) == ("x1", "abc")
+    with pytest.raises(StoreError, match="begins the ids of 2 messages"):
+        tree.find("ab")
+    with pytest.raises(NotFoundError, match="no message 'zz'"):
+        tree.find("zz")

@@ -1,0 +1,107 @@
+"""A whole thread, as a reader meets it."""
+
+from datetime import timedelta
+
+from partita.cli.view.conversation import draw_conversation
+from partita.types.messages import Message, UserMessage
+from partita.types.threads import Thread
+from tests.cli.view_drawing import LOOK, drawn
+from tests.cli.view_threads import BEGAN, CODING
+
+THREAD = Thread(
+    id="0198a3c2-7d10",
+    title="Fix the flaky [bold]clock[/] test",
+    agent="claude-code",
+    project="/home/ada/clock",
+    updated_at=BEGAN,
+)
+SHOWN: list[Message] = [message for message in CODING if not message.internal]
+
+
+def show(messages: list[Message], others: dict[str, list[Message]], left_out: int = 0) -> str:
+    now = BEGAN + timedelta(hours=2)
+    return drawn(*draw_conversation(THREAD, messages, others, LOOK, now=now, left_out=left_out))
+
+
+def test_the_beginning_and_the_end() -> None:
+    lines = show(SHOWN, {}).split("\n")
+    assert lines[:8] == [
+        "Fix the flaky [bold]clock[/] test",
+        "0198a3c2-7d10 · claude-code · /home/ada/clock · 2 h ago",
+        "",
+        "system · 2026-03-02 14:02:11",
+        "  You are a careful engineer.",
+        "",
+        "user · 14:02:11",
+        "  ▌ The clock test fails one time in ten.",
+    ]
+    assert lines[-6:] == [
+        "─────",
+        "5 messages · 11 calls (1 failed, 1 denied, 1 interrupted, 1 waiting)",
+        "tokens  28,380 in · 1,270 out",
+        "sub-agents  2 with 4 messages · 2,100 in · 90 out",
+        "2026-03-02 14:02:11 → 14:03:13 (1 min 2 s)",
+        "",
+    ]
+
+
+WORK = """\
+… 4 earlier messages
+
+claude-code · 2026-03-02 14:03:13 · sonata-2 · 15.9k in, 410 out
+  ⊘ $ git push --force  denied
+  │ not on a Friday
+
+  ■ $ pytest --count 1000  interrupted: someone stopped it
+
+  ? write  NOTES.md  +3  waiting for approval
+  │ a new file
+  │ 1 + # Notes
+  │ 2 +
+  │ 3 + The clock is fine.
+
+  ↗ Clocks  https://docs.example/clock
+
+  ▣ file  log.txt · text/plain · https://files.example/log.txt
+
+  ✓ tracker: create_issue
+  │ title: Clock
+  │ labels: bug
+  │ → number: 7
+  │   url: /7
+
+  ## Done
+
+   1 The clock takes its time from a source.
+   2 `pytest` is green:
+
+  ```python
+  clock = Clock(now=lambda: 60)
+  ```
+
+─────
+1 message · 4 calls (1 denied, 1 interrupted, 1 waiting)
+"""
+
+
+def test_what_the_agent_did() -> None:
+    assert WORK in show(SHOWN[-1:], {}, left_out=4)
+
+
+def test_branches_are_told_where_they_leave() -> None:
+    beside: list[Message] = [
+        UserMessage(id=f"b{number}", content=f"Or else {number}.") for number in range(5)
+    ]
+    shown = show([UserMessage(id="u", content="Push it.", seq=5)], {"u": beside})
+    assert (
+        """\
+⑂ 5 other branches here
+  --branch b0  Or else 0.
+  --branch b1  Or else 1.
+  --branch b2  Or else 2.
+  … and 2 more
+#5 user
+  ▌ Push it.
+"""
+        in shown
+    )

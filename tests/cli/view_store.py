@@ -1,0 +1,91 @@
+"""A store with threads of our own, for the commands that read one."""
+
+import asyncio
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+from click.testing import CliRunner, Result
+
+from partita.cli.main import cli
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.types.messages import AssistantMessage, UserMessage
+from partita.types.threads import Thread
+from tests.cli.view_threads import CODING
+
+CLOCK = "0198a3c2-7d10-7e11-8a00-5b1f00c0ffee"
+BUILD = "0198a3c2-9999-7e11-8a00-5b1f00c0ffee"
+OTHER = "77aa0000-0000-4000-8000-000000000000"
+
+
+def fill(path: str, work: Callable[[Store], Awaitable[object]]) -> None:
+    """Do something to a store."""
+
+    async def run() -> None:
+        async with open_store(path) as store:
+            await work(store)
+
+    asyncio.run(run())
+
+
+async def threads(store: Store) -> None:
+    """Three threads: one with all that may happen and two branches, two plain ones."""
+    await store.create_thread(
+        CLOCK, title="Fix the flaky clock test", agent="claude-code", project="/home/ada/clock"
+    )
+    await store.save_messages(CODING, thread_id=CLOCK)
+    await store.save_messages([UserMessage(id="b1", content="Rather wait.", parent_id="m1")], thread_id=CLOCK)
+    await store.switch_branch(CLOCK, "m2")
+    await store.create_thread(
+        BUILD, title="The build is slow", agent="codex", project="/srv/build", metadata={"k": [1]}
+    )
+    await store.save_messages(
+        [UserMessage(id="q", content="Why nine minutes?"), AssistantMessage(id="a", content="The linker.")],
+        thread_id=BUILD,
+    )
+    await store.create_thread(OTHER, agent="codex")
+    now = datetime.now(UTC)
+    for number, thread_id in enumerate((CLOCK, BUILD, OTHER)):
+        thread = await store.get_thread_by_id(thread_id)
+        assert isinstance(thread, Thread), "made just now"
+        await store.save_thread(_at(thread, now - timedelta(hours=3 * (number + 1))))
+
+
+def _at(thread: Thread, moment: datetime) -> Thread:
+    return Thread(
+        id=thread.id, title=thread.title, agent=thread.agent, project=thread.project,
+        metadata=thread.metadata, updated_at=moment,
+    )  # fmt: skip
+
+
+def partita(store: str, *arguments: str, columns: int = 80) -> Result:
+    """Run a command, its output going into a pipe."""
+    environment = {"PARTITA_STORE": store, "COLUMNS": str(columns)}
+    return CliRunner().invoke(cli, list(arguments), env=environment)
+
+
+def on_terminal(store: str, *arguments: str, columns: int = 80) -> str:
+    """What a command writes to a terminal, through a pager that does not wait."""
+    controller, terminal = pty.openpty()
+    settings = {"PARTITA_STORE": store, "COLUMNS": str(columns), "TERM": "xterm-256color", "PAGER": "cat"}
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings
+    code = f"import sys; sys.argv[1:] = {list(arguments)!r}; from partita.cli.main import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=terminal, stdout=terminal, stderr=terminal, env=environment
+    ):
+        os.close(terminal)
+        pieces: list[bytes] = []
+        while True:
+            try:
+                piece = os.read(controller, 65536)
+            except OSError:  # nobody writes any more
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+    os.close(controller)
+    return b"".join(pieces).decode().replace("\r\n", "\n")

@@ -1,0 +1,304 @@
+"""Whole blocks of an answer become chunks, and what a chunk has no place for is kept."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.claude_code.blocks import READERS, block_chunks, server_of
+from partita.formats.claude_code.media import media_part
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    FileChunk,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    SourceUrlChunk,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolInputAvailable,
+    ToolOutputChunk,
+)
+from partita.types.json import Json, JsonObject
+from partita.types.parts import (
+    Citation,
+    DocumentCitationSource,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    TextPart,
+    UrlCitationSource,
+)
+from partita.types.tools import ContentOutput, ErrorJsonOutput, JsonOutput
+from tests.strategies import json_values
+
+
+def own(**fields: Json) -> JsonObject:
+    return {"anthropic": fields}
+
+
+PAGE = {
+    "type": "web_search_result",
+    "url": "https://bread.example",
+    "title": "Bread",
+    "encrypted_content": "E",
+}
+FETCHED: JsonObject = {
+    "type": "web_fetch_result",
+    "url": "https://rye.example",
+    "content": {"type": "document", "title": "Rye", "source": {}},
+}
+CITED = {
+    "type": "web_search_result_location",
+    "url": "https://bread.example",
+    "title": "B",
+    "cited_text": "rye",
+}
+PAGED = {"type": "page_location", "document_index": 0, "document_title": "Guide", "cited_text": "bake"}
+NAMELESS = {"type": "char_location", "document_index": 2, "cited_text": "knead"}
+FOUND = {"type": "search_result_location", "source": "shelf 3", "title": None, "cited_text": "salt"}
+
+BLOCKS: dict[str, tuple[JsonObject, Sequence[Chunk]]] = {
+    "text": (
+        {"type": "text", "text": "Bread."},
+        [TextStart("7"), TextDelta("7", "Bread."), TextEnd("7")],
+    ),
+    "empty text": ({"type": "text", "text": ""}, [TextStart("7"), TextEnd("7")]),
+    "text with citations": (
+        {"type": "text", "text": "Rye.", "citations": [CITED, PAGED, NAMELESS, FOUND, {"type": "hunch"}]},
+        [
+            TextStart("7", own(citations=[CITED, PAGED, NAMELESS, FOUND, {"type": "hunch"}])),
+            TextDelta("7", "Rye."),
+            TextEnd(
+                "7",
+                citations=(
+                    Citation(UrlCitationSource("7-0", "https://bread.example", "B"), cited_text="rye"),
+                    Citation(DocumentCitationSource("7-1", "application/pdf", "Guide"), cited_text="bake"),
+                    Citation(DocumentCitationSource("7-2", "text/plain", "document 2"), cited_text="knead"),
+                    Citation(DocumentCitationSource("7-3", "text/plain", "shelf 3"), cited_text="salt"),
+                ),
+            ),
+        ],
+    ),
+    "thinking": (
+        {"type": "thinking", "thinking": "Hm.", "signature": "S"},
+        [ReasoningStart("7", own(signature="S")), ReasoningDelta("7", "Hm."), ReasoningEnd("7")],
+    ),
+    "thinking without words": (
+        {"type": "thinking", "thinking": "", "signature": "S"},
+        [ReasoningStart("7", own(signature="S")), ReasoningEnd("7")],
+    ),
+    "redacted thinking": (
+        {"type": "redacted_thinking", "data": "ENC"},
+        [ReasoningStart("7", own(redactedData="ENC")), ReasoningEnd("7")],
+    ),
+    "a call": (
+        {"type": "tool_use", "id": "c", "name": "Oven", "input": {"heat": 1}, "caller": {"type": "direct"}},
+        [ToolInputAvailable("c", "Oven", {"heat": 1}, provider_metadata=own(caller={"type": "direct"}))],
+    ),
+    "a call of a server's tool": (
+        {"type": "tool_use", "id": "c", "name": "mcp__kitchen__oven__on", "input": {}},
+        [
+            ToolInputAvailable(
+                "c",
+                "mcp__kitchen__oven__on",
+                {},
+                tool_metadata={"claudeCode": {"server": "kitchen", "tool": "oven__on"}},
+            )
+        ],
+    ),
+    "a call that the API runs": (
+        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "rye"}},
+        [
+            ToolInputAvailable(
+                "s",
+                "web_search",
+                {"query": "rye"},
+                provider_executed=True,
+                provider_metadata=own(type="server_tool_use"),
+            )
+        ],
+    ),
+    "a call that the API sends to a server": (
+        {"type": "mcp_tool_use", "id": "m", "name": "weigh", "server_name": "kitchen", "input": {}},
+        [
+            ToolInputAvailable(
+                "m",
+                "weigh",
+                {},
+                provider_executed=True,
+                provider_metadata=own(type="mcp_tool_use"),
+                tool_metadata={"claudeCode": {"server": "kitchen", "tool": "weigh"}},
+            )
+        ],
+    ),
+    "pages found": (
+        {"type": "web_search_tool_result", "tool_use_id": "s", "content": [PAGE, {"type": "ad"}]},
+        [
+            ToolOutputChunk(
+                "s",
+                JsonOutput([PAGE, {"type": "ad"}]),
+                provider_executed=True,
+                provider_metadata=own(type="web_search_tool_result"),
+            ),
+            SourceUrlChunk("s-0", "https://bread.example", "Bread"),
+        ],
+    ),
+    "a page read": (
+        {"type": "web_fetch_tool_result", "tool_use_id": "s", "content": FETCHED},
+        [
+            ToolOutputChunk(
+                "s",
+                JsonOutput(FETCHED),
+                provider_executed=True,
+                provider_metadata=own(type="web_fetch_tool_result"),
+            ),
+            SourceUrlChunk("s-0", "https://rye.example", "Rye"),
+        ],
+    ),
+    "a search that failed": (
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": "s",
+            "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
+            "caller": {"type": "direct"},
+        },
+        [
+            ToolOutputChunk(
+                "s",
+                ErrorJsonOutput({"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}),
+                provider_executed=True,
+                provider_metadata=own(type="web_search_tool_result", caller={"type": "direct"}),
+            )
+        ],
+    ),
+    "a result of a tool that is new": (
+        {"type": "oven_tool_result", "tool_use_id": "s", "content": {"type": "oven_result", "loaves": 2}},
+        [
+            ToolOutputChunk(
+                "s",
+                JsonOutput({"type": "oven_result", "loaves": 2}),
+                provider_executed=True,
+                provider_metadata=own(type="oven_tool_result"),
+            )
+        ],
+    ),
+    "a server's result": (
+        {"type": "mcp_tool_result", "tool_use_id": "m", "content": [{"type": "text", "text": "1 kg"}]},
+        [
+            ToolOutputChunk(
+                "m",
+                ContentOutput((TextPart("1 kg"),)),
+                provider_executed=True,
+                provider_metadata=own(type="mcp_tool_result"),
+            )
+        ],
+    ),
+    "a picture": (
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
+        [FileChunk("data:image/png;base64,AAAA", "image/png")],
+    ),
+    "a picture that only the provider holds": (
+        {"type": "image", "source": {"type": "file", "file_id": "file_1"}},
+        [DataChunk("data-claude-file", {"type": "image", "source": {"type": "file", "file_id": "file_1"}})],
+    ),
+    "another model went on": (
+        {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}},
+        [
+            DataChunk(
+                "data-claude-fallback", {"type": "fallback", "from": {"model": "a"}, "to": {"model": "b"}}
+            )
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("raw", "chunks"), BLOCKS.values(), ids=BLOCKS)
+def test_a_block_gives_chunks(raw: JsonObject, chunks: Sequence[Chunk]) -> None:
+    assert list(block_chunks(raw, "7") or ()) == list(chunks)
+
+
+UNKNOWN: dict[str, JsonObject] = {
+    "no type": {},
+    "a type of tomorrow": {"type": "smell", "of": "bread"},
+    "a type that is no word": {"type": ["text"]},
+    "text without words": {"type": "text", "text": 7},
+    "thinking without thoughts": {"type": "thinking"},
+    "redacted thinking without data": {"type": "redacted_thinking"},
+    "a call without an id": {"type": "tool_use", "name": "Oven"},
+    "a call without a name": {"type": "tool_use", "id": "c", "name": None},
+    "a result of nothing": {"type": "web_search_tool_result", "content": []},
+    "a picture from nowhere": {"type": "image", "source": None},
+}
+
+
+@pytest.mark.parametrize("raw", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_not_understood_is_left_to_the_caller(raw: JsonObject) -> None:
+    assert block_chunks(raw, "7") is None
+
+
+def test_given_metadata_stands_beside_that_of_the_block() -> None:
+    chunks = block_chunks({"type": "thinking", "thinking": "", "signature": "S"}, "7", {"mine": {}})
+    assert chunks is not None
+    assert chunks[0] == ReasoningStart("7", {"mine": {}, "anthropic": {"signature": "S"}})
+
+
+@pytest.mark.parametrize("name", ["Oven", "mcp__kitchen", "mcp_kitchen__oven"])
+def test_other_names_have_no_server(name: str) -> None:
+    assert server_of(name) is None
+
+
+MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {
+    "a paper": (
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"},
+            "title": "Guide",
+            "context": "of 1900",
+        },
+        FilePart(
+            "data:application/pdf;base64,AAAA",
+            "application/pdf",
+            filename="Guide",
+            provider_metadata=own(context="of 1900"),
+        ),
+    ),
+    "a paper in words": (
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "Rye"}},
+        FilePart("data:text/plain;base64,Unll", "text/plain", provider_metadata=own(source={"type": "text"})),
+    ),
+    "a paper on the web": (
+        {"type": "document", "source": {"type": "url", "url": "https://rye.example/a.pdf"}, "title": None},
+        FilePart("https://rye.example/a.pdf", "application/octet-stream", provider_metadata=own(title=None)),
+    ),
+    "a source with more to say": (
+        {"type": "image", "source": {"type": "url", "url": "https://rye.example/a.png", "detail": "low"}},
+        ImagePart("https://rye.example/a.png", provider_metadata=own(source={"detail": "low"})),
+    ),
+    "a paper of blocks": (
+        {"type": "document", "source": {"type": "content", "content": []}},
+        ForeignPart("anthropic", {"type": "document", "source": {"type": "content", "content": []}}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("raw", "part"), MEDIA.values(), ids=MEDIA)
+def test_pictures_and_documents_become_parts(
+    raw: JsonObject, part: ImagePart | FilePart | ForeignPart
+) -> None:
+    assert media_part(raw) == part
+
+
+FIELDS = ("text", "thinking", "data", "id", "name", "input", "tool_use_id", "content", "source", "citations")
+
+
+@given(
+    kind=st.sampled_from([*READERS, "web_search_tool_result", "mcp_tool_result"]),
+    fields=st.dictionaries(st.sampled_from(FIELDS), json_values(), max_size=5),
+)
+def test_any_fields_give_chunks_or_nothing(kind: str, fields: JsonObject) -> None:
+    chunks = block_chunks({"type": kind, **fields}, "7")
+    assert chunks is None or chunks

@@ -1,0 +1,64 @@
+"""Session files of the corpus, where it is there: every line comes back, in its place."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec import UNSET
+
+from partita.formats.claude_code.dump.session import dump, dump_agents
+from partita.formats.claude_code.log.load import load
+from partita.logs.agents import agent_files
+from partita.logs.lines.blocks import open_log
+from partita.logs.lines.reader import LineReader
+from partita.logs.parsing import ParsedLog, parse_log_file
+from partita.types.json import Json, is_object
+from partita.types.messages import Message
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs" / "claude-code"
+FILES = sorted(path for path in CORPUS.rglob("*.jsonl*") if path.parent.name != "stream-json")
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+
+
+def read(path: Path) -> ParsedLog:
+    log = parse_log_file(path, agents=False)
+    if log.format != "claude-code-log":
+        pytest.skip("no session file")
+    return log
+
+
+def values(path: Path) -> list[Json]:
+    """The lines of a file that are JSON."""
+    reader = LineReader()
+    lines = [line for block in open_log(path) for line in reader.feed(block)]
+    return [line.value for line in [*lines, *reader.finish()] if line.value is not UNSET]
+
+
+def kept(records: list[Json]) -> list[str]:
+    """The records, but for progress, in a form that tells true from 1."""
+    others = [record for record in records if not is_object(record) or record.get("type") != "progress"]
+    return [json.dumps(record, sort_keys=True) for record in others]
+
+
+def all_messages(log: ParsedLog) -> list[Message]:
+    """The messages of a file, and those of sub-agents that no call claims."""
+    return [*log.messages, *(message for messages in log.orphans.values() for message in messages)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
+def test_every_line_comes_back_in_its_place(path: Path) -> None:
+    once = dump(all_messages(read(path))).payload
+    assert kept(once) == kept(values(path))
+    assert {record.get("parentUuid") for record in once} <= {None, *(record.get("uuid") for record in once)}
+    assert dump(load(once).messages).payload == once
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
+def test_sub_agents_come_back_too(path: Path) -> None:
+    read(path)
+    log = parse_log_file(path)
+    written = dump_agents(log.messages)
+    for agent in agent_files(path):
+        if agent.name not in log.orphans:
+            assert kept(written[agent.name]) == kept(values(agent.path))

@@ -1,0 +1,84 @@
+"""The records of a session file, as messages."""
+
+from collections.abc import Callable
+from copy import deepcopy
+
+import pytest
+
+from partita.errors import FormatError
+from partita.formats.claude_code.log.load import load
+from partita.types.json import Json
+from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, UserMessage, text_of
+from partita.types.parts import DataPart
+from partita.types.tools import TextOutput
+from tests.logs.claude_session import SESSION, Session, use
+
+from .claude_records import ALL, called, session
+
+
+def test_records_are_the_messages_of_their_session() -> None:
+    made = session().answer(text="Heating.", calls=[use("c1")]).result("c1", "hot").answer(text="Done.")
+    loaded = load(made.records)
+    assert loaded.lossless
+    assert [type(message) for message in loaded.messages] == [UserMessage, AssistantMessage, AssistantMessage]
+    assert [text_of(message) for message in loaded.messages] == ["Bake bread", "Heating.", "Done."]
+    assert {message.thread_id for message in loaded.messages} == {SESSION}
+    (call,) = [part for part in loaded.messages[1].content.parts if isinstance(part, ToolCallPart)]
+    assert isinstance(call.output, TextOutput)
+    assert call.output.value == "hot"
+
+
+def test_one_record_is_read_like_a_list_of_one() -> None:
+    (record,) = session().records
+    assert load(record) == load([record])
+
+
+@pytest.mark.parametrize("payload", [None, 5, "x", True])
+def test_what_is_no_list_of_records_is_refused(payload: Json) -> None:
+    with pytest.raises(FormatError, match="list of records"):
+        load(payload)
+
+
+@pytest.mark.parametrize("make", ALL.values(), ids=ALL)
+def test_reading_leaves_the_records_as_they_are(make: Callable[[], Session]) -> None:
+    records = make().records
+    before = deepcopy(records)
+    load(records)
+    assert records == before
+
+
+def test_progress_in_records_is_left_as_it_is_too() -> None:
+    inner = Session(mark="s").prompt("Bake rolls").records[0]
+    made = called().progress("c1", "agent_progress", agentId="a1", message=inner)
+    before = deepcopy(made.records)
+    load(made.records)
+    assert made.records == before
+
+
+def test_what_is_not_understood_is_kept_and_told() -> None:
+    loaded = load([*session().about("dream", of="bread").records, 5])
+    (notes,) = [message for message in loaded.messages if isinstance(message, SystemMessage)]
+    assert [part.data for part in notes.parts if isinstance(part, DataPart)] == [
+        {"type": "dream", "sessionId": SESSION, "of": "bread"},
+        5,
+    ]
+    assert [(loss.path, loss.what) for loss in loaded.losses] == [
+        ("$[1]", "unknown record type 'dream' (1 times, line 2)"),
+        ("$[2]", "a line that is no object (1 times, line 3)"),
+    ]
+
+
+def test_progress_is_told_as_a_loss() -> None:
+    (loss,) = load(called().progress("c1", "bash_progress", fullOutput="x").result("c1").records).losses
+    assert (loss.what, loss.why) == ("1 records", "progress of tools stays in the raw log alone")
+
+
+def test_sub_agents_that_no_call_claims_stand_behind_the_conversation() -> None:
+    side = Session(mark="s")
+    side.sidechain = True
+    side.prompt("Clean the oven", parent=None).answer(text="Scrubbing")
+    made = session()
+    made.records += side.records
+    made.answer(text="Yes")
+    texts = [text_of(message) for message in load(made.records).messages]
+    assert texts == ["Bake bread", "Yes", "Clean the oven", "Scrubbing"]

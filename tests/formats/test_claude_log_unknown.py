@@ -1,0 +1,116 @@
+"""What nobody has heard of in a session file is kept, counted, and told with its line."""
+
+import pytest
+
+from partita.formats.diagnostics import KINDS, OTHERS
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps
+from tests.logs.claude_session import Session, lines_of, read, text
+
+KEPT = "kept-for-all-times"
+
+
+def with_fields(session: Session, number: int, **fields: Json) -> Session:
+    session.records[number].update(fields)
+    return session
+
+
+UNKNOWN: dict[str, tuple[Session, str]] = {
+    "a type": (Session().prompt("a").add("telepathy", thought=KEPT), "unknown record type 'telepathy'"),
+    "no type": (
+        with_fields(Session().prompt("a").add("x", thought=KEPT), 1, type=None),
+        "unknown record type None",
+    ),
+    "a type that is no text": (
+        with_fields(Session().prompt("a").add("x"), 1, type=[KEPT]),
+        f"unknown record type ['{KEPT}']",
+    ),
+    "a subtype": (
+        Session().prompt("a").system("levitation", content=KEPT),
+        "unknown system record 'levitation'",
+    ),
+    "an attachment": (Session().prompt("a").attachment("scent", of=KEPT), "unknown attachment 'scent'"),
+    "no attachment": (Session().prompt("a").add("attachment", note=KEPT), "unknown attachment None"),
+    "a progress": (Session().prompt("a").progress("c", "growth", by=KEPT), "unknown progress 'growth'"),
+    "a block": (
+        Session().prompt("a").piece("m", {"type": "hologram", "of": KEPT}),
+        "unknown content block 'hologram'",
+    ),
+    "a block that is none": (Session().prompt("a").piece("m", KEPT), "a content block that is no object"),
+    "a call without a name": (
+        Session().prompt("a").piece("m", {"type": "tool_use", "id": KEPT}),
+        "a call without an id or a name",
+    ),
+    "a field of an answer": (
+        with_fields(Session().prompt("a").piece("m", text("b")), 1, aura=KEPT),
+        "unknown field 'aura' of assistant",
+    ),
+    "a field of a prompt": (
+        with_fields(Session().prompt("a").prompt("b"), 1, aura=KEPT),
+        "unknown field 'aura' of user",
+    ),
+    "an answer without a message": (
+        Session().prompt("a").add("assistant", note=KEPT),
+        "an answer without a message",
+    ),
+    "a user record without a message": (
+        Session().prompt("a").add("user", note=KEPT),
+        "a user record without a message",
+    ),
+    "a content that is neither text nor blocks": (
+        Session().prompt("a").piece("m", message={"content": {"odd": KEPT}}),
+        "the content of an answer is neither text nor blocks",
+    ),
+    "a time that is none": (
+        with_fields(Session().prompt("a").prompt(KEPT), 1, timestamp="yesterday"),
+        "a time that is none",
+    ),
+    "a time without a zone": (
+        with_fields(Session().prompt("a").prompt(KEPT), 1, timestamp="2026-04-01T08:00:00"),
+        "a time that is none",
+    ),
+}
+
+
+@pytest.mark.parametrize(("session", "what"), UNKNOWN.values(), ids=UNKNOWN)
+def test_the_unknown_is_kept_and_counted_and_the_rest_goes_on(session: Session, what: str) -> None:
+    reading = read(session.turn("Go on"))
+    assert reading.puzzles == {what: [2]}
+    assert KEPT.encode() in dumps([to_json(message) for message in reading.messages])
+    assert reading.prompts[0].id == "u-1"
+    assert reading.prompts[-1].id == "u-3"
+
+
+LINES: dict[str, tuple[bytes, dict[str, list[int]]]] = {
+    "a number": (b"7", {"a line that is no object": [2]}),
+    "a list": (b"[1,2]", {"a line that is no object": [2]}),
+    "null": (b"null", {"a line that is no object": [2]}),
+    "no JSON": (b"hello", {"not JSON": [2]}),
+    "not in UTF-8": (b'{"type":"mode","mode":"\xff"}', {"not UTF-8; what is not was replaced": [2]}),
+}
+
+
+@pytest.mark.parametrize(("line", "puzzles"), LINES.values(), ids=LINES)
+def test_a_line_that_is_no_record_is_counted(line: bytes, puzzles: dict[str, list[int]]) -> None:
+    session = Session().turn("a")
+    data = lines_of(session.records[:1]) + line + b"\n" + lines_of(session.records[1:])
+    reading = read(data)
+    assert reading.puzzles == puzzles
+    assert list(reading.parents) == ["u-1", "msg-u-1"]
+
+
+def test_many_of_a_kind_are_one_finding_with_its_first_places() -> None:
+    session = Session()
+    for _ in range(50):
+        session.add("telepathy")
+    (finding,) = read(session).log.findings
+    assert finding.times == 50
+    assert [place.line for place in finding.places] == list(range(1, 21))
+    assert str(finding) == "unknown record type 'telepathy' (50 times, line 1, 2, 3, 4, 5, …)"
+
+
+def test_kinds_without_end_take_no_room_without_end() -> None:
+    records: list[JsonObject] = [{"type": f"kind {number}"} for number in range(KINDS + 500)]
+    findings = read(lines_of(records)).log.findings
+    assert len(findings) == KINDS + 1
+    assert (findings[-1].what, findings[-1].times) == (OTHERS, 500)

@@ -1,0 +1,178 @@
+"""What sub-agents do hangs under the calls that started them, to any depth."""
+
+from collections.abc import Sequence
+
+from partita.types.chunks import (
+    ChildChunk,
+    ChildMessage,
+    Chunk,
+    DataChunk,
+    MessageFinish,
+    MessageMetadata,
+    StepFinish,
+    TextEnd,
+    ToolOutputChunk,
+)
+from partita.types.json import Json
+from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, UserMessage
+from partita.types.parts import DataPart, SteeringMessagePart, TextPart
+from partita.types.tools import TextOutput
+from tests.formats.claude_turns import (
+    BAKE,
+    DONE,
+    STEP,
+    TASK,
+    answered,
+    ask,
+    begun,
+    called,
+    decode,
+    folded,
+    live,
+    made,
+    opened,
+    piece,
+    result,
+    said,
+    stopped,
+    system,
+    text,
+    use,
+    user,
+    whole,
+    written,
+)
+
+
+def children(parts: Sequence[AssistantPart], call_id: str) -> list[tuple[str, Sequence[object]]]:
+    """The messages under a call: id and parts."""
+    for part in parts:
+        if isinstance(part, ToolCallPart) and part.id == call_id:
+            return [(message.id, message.parts) for message in part.children]
+    return []
+
+
+def test_sub_agents_hang_under_their_calls() -> None:
+    events = [
+        whole("m1", TASK),
+        user(text("weigh it"), under="task") | {"uuid": "p1"},
+        begun("c1", "task"),
+        *written(0, "text", "Let me ", "see.", under="task"),
+        *called(1, use("deep", "Task"), "{}", under="task"),
+        *stopped("tool_use", "task"),
+        user(text("closer"), under="deep") | {"uuid": "p2"},
+        whole("d1", use("scale", "Scale"), under="deep", subagent_type="weigher"),
+        user(answered("scale", "1 kg"), under="deep"),
+        user(answered("deep", "1 kg"), under="task"),
+        user(answered("task", "1 kg")),
+        result(),
+    ]
+    message = folded(events)
+    (prompt, _), (_, inner) = children(message.parts, "task")
+    (deeper, _), (_, innermost) = children([part for part in inner if isinstance(part, ToolCallPart)], "deep")
+    kilo = TextOutput("1 kg")
+    assert (prompt, deeper) == ("p1", "p2")
+    assert innermost == (STEP, made("scale", kilo, "Scale"))
+    assert inner[:2] == (STEP, said("Let me see."))
+    call = message.parts[1]
+    assert isinstance(call, ToolCallPart)
+    assert (call.output, call.children[0]) == (kilo, UserMessage(id="p1", content="weigh it"))
+    assert isinstance(call.children[1], AssistantMessage)
+    metadata: Json = call.children[1].content.metadata
+    assert metadata["model"] == "claude-baker"
+    assert metadata["claudeCode"]["responses"]["c1"]["usage"] == {"output_tokens": 9}
+
+
+def test_the_words_of_a_sub_agent_end_before_its_call_does() -> None:
+    under = "task"
+    events = [
+        whole("m1", TASK),
+        begun("c1", under),
+        opened(0, text(""), under),
+        piece(0, "text", "Hm", under),
+        user(answered("task", "done")),
+    ]
+    chunks = [chunk for chunk in decode(events, finish=False) if not _is_metadata(chunk)]
+    assert chunks[-3:] == [
+        ChildChunk(("task",), TextEnd("0")),
+        ChildChunk(("task",), StepFinish()),
+        ToolOutputChunk("task", DONE),
+    ]
+
+
+def _is_metadata(chunk: Chunk) -> bool:
+    return isinstance(chunk, MessageMetadata) or (
+        isinstance(chunk, ChildChunk) and isinstance(chunk.chunk, MessageMetadata)
+    )
+
+
+def test_a_sub_agent_that_works_on_is_not_cut_off() -> None:
+    events = [
+        whole("m1", TASK),
+        begun("c1", "task"),
+        opened(0, text(""), "task"),
+        user(answered("task", "started"), tool_use_result={"status": "async_launched"}),
+        piece(0, "text", "On", "task"),
+        result(),
+        user(answered("task", "late")),
+        whole("c2", text("And on."), under="task"),
+    ]
+    assert [parts for _, parts in children(folded(events).parts, "task")] == [
+        (STEP, said("On"), STEP, said("And on."))
+    ]
+    assert decode(events)[-1] == MessageFinish()
+
+
+def test_a_later_prompt_of_a_sub_agent_does_not_break_its_message() -> None:
+    events = [
+        whole("m1", TASK),
+        whole("c1", use("scale", "Scale"), under="task"),
+        user(text("hurry"), under="task") | {"uuid": "p"},
+        user(answered("scale", "1 kg"), under="task"),
+    ]
+    scale = made("scale", TextOutput("1 kg"), "Scale")
+    assert [parts for _, parts in children(folded(events).parts, "task")] == [
+        (STEP, scale, SteeringMessagePart("p", (TextPart("hurry"),)))
+    ]
+
+
+def test_a_sub_agent_of_an_unknown_call_gets_one() -> None:
+    message = folded([whole("c1", text("Hm."), under="far"), user(answered("far", "done"))])
+    assert children(message.parts, "far") == [("far/1", (STEP, said("Hm.")))]
+
+
+def test_what_is_not_understood_of_a_sub_agent_stays_with_it() -> None:
+    chunks = decode([whole("m1", TASK), whole("c1", "smell", under="task")], finish=False)
+    assert chunks[-1] == ChildChunk(("task",), DataChunk("data-claude-unknown", "smell"))
+
+
+def test_a_question_of_a_sub_agent_is_asked_there() -> None:
+    chunks = decode([whole("m1", TASK), whole("c1", BAKE, under="task"), ask("r", "bake")], finish=False)
+    assert isinstance(chunks[-1], ChildChunk)
+    assert chunks[-1].path == ("task",)
+
+
+def test_what_hangs_under_a_call_that_was_taken_back_is_data() -> None:
+    events = [
+        whole("m1", TASK) | {"uuid": "u1"},
+        whole("c1", BAKE, under="task"),
+        system("model_refusal_fallback", retracted_message_uuids=["u1"]),
+        whole("c2", text("Hm."), under="task"),
+        user(answered("bake", "done")),
+        live("ping", "task"),
+        result(),
+    ]
+    names = [part.name for part in folded(events).parts if isinstance(part, DataPart)]
+    assert names == ["claude-model-refusal-fallback", *["claude-retracted"] * 3]
+
+
+def test_the_prompt_of_a_sub_agent_is_a_message() -> None:
+    chunks = decode([whole("m1", TASK), user(text("weigh it"), under="task") | {"uuid": "p"}], finish=False)
+    assert chunks[-1] == ChildMessage(("task",), UserMessage(id="p", content="weigh it"))
+
+
+def test_a_prompt_without_an_id_gets_one_from_its_place() -> None:
+    prompt = user(text("weigh it"), under="task")
+    del prompt["uuid"]
+    chunks = decode([whole("m1", TASK), prompt], finish=False)
+    assert chunks[-1] == ChildMessage(("task",), UserMessage(id="task/user-1", content="weigh it"))

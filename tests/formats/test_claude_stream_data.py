@@ -1,0 +1,122 @@
+"""Events that are no words of the model are data: passing, lasting, or unknown."""
+
+import pytest
+
+from partita.formats.claude_code.stream import ClaudeStreamDecoder
+from partita.types.chunks import DataChunk
+from partita.types.json import Json, JsonObject
+from tests.formats.claude_turns import (
+    begun,
+    decode,
+    live,
+    opened,
+    piece,
+    reply,
+    result,
+    system,
+    text,
+    user,
+    whole,
+)
+
+PASSING: dict[str, JsonObject] = {
+    "data-claude-status": system("status", status="requesting"),
+    "data-claude-api-retry": system("api_retry", attempt=2),
+    "data-claude-thinking-tokens": system("thinking_tokens", estimated_tokens=3),
+    "data-claude-session-state-changed": system("session_state_changed", state="idle"),
+    "data-claude-tool-progress": {"type": "tool_progress", "tool_use_id": "bake"},
+    "data-claude-rate-limit-event": {"type": "rate_limit_event"},
+    "data-claude-control-request": {"type": "control_request", "request": {"subtype": "initialize"}},
+    "data-claude-control-response": reply("nobody asked"),
+    "data-claude-control-cancel-request": {"type": "control_cancel_request", "request_id": "r"},
+    "data-claude-user-replay": user(text("bake"), isReplay=True),
+    "data-claude-prompt": {"type": "user", "message": {"role": "user", "content": "bake"}},
+}
+LASTING: dict[str, JsonObject] = {
+    "data-claude-compact-boundary": system("compact_boundary", compact_metadata={"pre_tokens": 9}),
+    "data-claude-status": system("status", compact_error="too long"),
+    "data-claude-task-notification": system("task_notification", task_id="t", status="completed"),
+    "data-claude-hook-response": system("hook_response", stdout="x"),
+    "data-claude-local-command-output": system("local_command_output", content="x"),
+    "data-claude-model-refusal-no-fallback": system("model_refusal_no_fallback"),
+    "data-claude-tool-use-summary": {"type": "tool_use_summary", "summary": "x"},
+    "data-claude-conversation-reset": {"type": "conversation_reset", "trigger": "x"},
+    "data-claude-interrupted": user(text("[Request interrupted by user for tool use]")),
+    "data-claude-synthetic": user(text("x"), isMeta=True),
+}
+
+
+@pytest.mark.parametrize(("type_", "event"), PASSING.items(), ids=PASSING)
+def test_mere_state_passes(type_: str, event: JsonObject) -> None:
+    assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk(type_, event, transient=True)]
+
+
+@pytest.mark.parametrize(("type_", "event"), LASTING.items(), ids=LASTING)
+def test_what_a_person_may_care_about_lasts(type_: str, event: JsonObject) -> None:
+    assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk(type_, event)]
+
+
+UNKNOWN: dict[str, Json] = {
+    "no object": [1],
+    "nothing": None,
+    "no type": {},
+    "a type of tomorrow": {"type": "smell"},
+    "a type that is no word": {"type": {}},
+    "a kind of tomorrow": system("smell"),
+    "a kind that is no word": {"type": "system", "subtype": []},
+    "an event of tomorrow": live("smell"),
+    "an event that is none": {"type": "stream_event"},
+    "a beginning without a message": live("message_start"),
+    "a block without an index": live("content_block_start", content_block=text("")),
+    "a delta without a kind": live("content_block_delta", index=0, delta={}),
+    "a piece of an input of no call": piece(0, "input_json", "{}"),
+    "a signature of nothing": piece(0, "signature", "S"),
+    "the end of no answer": live("message_delta", delta={"stop_reason": "end_turn"}),
+    "an answer without content": {"type": "assistant", "message": {"id": "m1"}},
+    "an answer without a message": {"type": "assistant"},
+    "a user without content": {"type": "user", "message": {}},
+}
+
+
+@pytest.mark.parametrize("event", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_not_understood_is_kept_whole(event: Json) -> None:
+    assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk("data-claude-unknown", event)]
+
+
+DELTAS: dict[str, JsonObject] = {
+    "thoughts": piece(0, "thinking", "Hm."),
+    "an input": piece(0, "input_json", "{}"),
+    "a delta of tomorrow": piece(0, "smell", "bread"),
+}
+
+
+@pytest.mark.parametrize("event", DELTAS.values(), ids=DELTAS)
+def test_a_delta_that_does_not_fit_its_block_is_kept_whole(event: JsonObject) -> None:
+    decoder = ClaudeStreamDecoder()
+    for known in [begun("m1"), opened(0, text(""))]:
+        decoder.feed(known)
+    assert decoder.feed(event) == [DataChunk("data-claude-unknown", event)]
+
+
+def test_an_error_in_the_middle_of_an_answer_is_data() -> None:
+    event = live("error", error={"type": "overloaded_error"})
+    assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk("data-claude-api-error", event["event"])]
+
+
+def test_an_error_of_the_api_in_an_answer_is_data() -> None:
+    event = whole("m1", text("API Error: 529"), error="overloaded")
+    *_, data = decode([event], finish=False)
+    assert data == DataChunk("data-claude-error", event)
+
+
+def test_nothing_keeps_the_line_open_but_itself() -> None:
+    decoder = ClaudeStreamDecoder()
+    assert decoder.feed({"type": "keep_alive"}) == []
+    assert decoder.feed(live("ping")) == []
+
+
+def test_a_notice_after_the_end_does_not_bring_the_message_back() -> None:
+    decoder = ClaudeStreamDecoder()
+    decoder.feed(result())
+    event: JsonObject = {"type": "prompt_suggestion", "suggestion": "eat"}
+    assert decoder.feed(event) == [DataChunk("data-claude-prompt-suggestion", event, transient=True)]

@@ -1,0 +1,130 @@
+"""What Gemini CLI prints while it works."""
+
+import pytest
+
+from partita.formats.gemini_cli.stream import GeminiStreamDecoder
+from partita.stream.accumulator import Accumulator
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import DataPart, StepStartPart, TextPart
+from partita.types.tools import ErrorTextOutput, TextOutput, ToolState
+
+AT = "2026-05-01T08:00:00.000Z"
+
+
+def said(text: str, delta: bool = True) -> JsonObject:
+    return {"type": "message", "timestamp": AT, "role": "assistant", "content": text, "delta": delta}
+
+
+def used(id: str) -> JsonObject:
+    return {
+        "type": "tool_use",
+        "timestamp": AT,
+        "tool_name": "ls",
+        "tool_id": id,
+        "parameters": {"path": "."},
+    }
+
+
+def gave(id: str, output: str) -> JsonObject:
+    return {"type": "tool_result", "timestamp": AT, "tool_id": id, "status": "success", "output": output}
+
+
+def called(id: str, output: TextOutput | ErrorTextOutput, metadata: JsonObject | None = None) -> ToolCallPart:
+    state: ToolState = "output-available" if isinstance(output, TextOutput) else "output-error"
+    return ToolCallPart(id, "ls", state, {"path": "."}, output=output, tool_metadata=metadata)
+
+
+def done(text: str) -> TextPart:
+    return TextPart(text, state="done")
+
+
+FAILED: JsonObject = {
+    "type": "tool_result",
+    "tool_id": "c1",
+    "status": "error",
+    "error": {"type": "not_found", "message": "gone"},
+}
+FAILED_METADATA: JsonObject = {"geminiCli": {"status": "error", "error": FAILED["error"]}}
+PROMPT: JsonObject = {"type": "message", "timestamp": AT, "role": "user", "content": "List it"}
+WARNING: JsonObject = {"type": "error", "timestamp": AT, "severity": "warning", "message": "slow"}
+
+CASES: dict[str, tuple[list[Json], list[AssistantPart]]] = {
+    "pieces of a text": ([said("Hel"), said("lo")], [StepStartPart(), done("Hello")]),
+    "whole texts": ([said("a", False), said("b", False)], [StepStartPart(), done("a"), done("b")]),
+    "a call, its result, and what follows": (
+        [said("I look."), used("c1"), gave("c1", "x"), said("Done.")],
+        [StepStartPart(), done("I look."), called("c1", TextOutput("x")), StepStartPart(), done("Done.")],
+    ),
+    "calls side by side are one step": (
+        [used("c1"), used("c2"), gave("c2", "b"), gave("c1", "a"), said("Done.")],
+        [
+            StepStartPart(),
+            called("c1", TextOutput("a")),
+            called("c2", TextOutput("b")),
+            StepStartPart(),
+            done("Done."),
+        ],
+    ),
+    "a call that fails": (
+        [used("c1"), FAILED],
+        [StepStartPart(), called("c1", ErrorTextOutput("gone"), FAILED_METADATA)],
+    ),
+    "a prompt": (
+        [PROMPT],
+        [DataPart("gemini-message", {"timestamp": AT, "role": "user", "content": "List it"})],
+    ),
+    "a warning": (
+        [WARNING],
+        [DataPart("gemini-warning", {"timestamp": AT, "severity": "warning", "message": "slow"})],
+    ),
+    "a result without a call": (
+        [gave("c9", "x")],
+        [DataPart("gemini-result", {key: value for key, value in gave("c9", "x").items() if key != "type"})],
+    ),
+    "something else": (
+        [{"type": "tea"}, 3],
+        [DataPart("gemini-unknown", {"type": "tea"}), DataPart("gemini-unknown", 3)],
+    ),
+}
+
+
+def accumulate(events: list[Json]) -> Accumulator:
+    decoder, accumulator = GeminiStreamDecoder(), Accumulator(id="m")
+    for event in events:
+        for chunk in decoder.feed(event):
+            accumulator.feed(chunk)
+    for chunk in decoder.finish():
+        accumulator.feed(chunk)
+    return accumulator
+
+
+@pytest.mark.parametrize(("events", "parts"), CASES.values(), ids=CASES)
+def test_events(events: list[Json], parts: list[AssistantPart]) -> None:
+    assert accumulate(events).finish().parts == tuple(parts)
+
+
+def test_a_run_from_its_beginning_to_its_end() -> None:
+    stats = {"total_tokens": 12, "input_tokens": 10, "output_tokens": 2, "cached": 4, "duration_ms": 90}
+    accumulator = accumulate(
+        [
+            {"type": "init", "timestamp": AT, "session_id": "s-1", "model": "gemini-test"},
+            said("Hi"),
+            {"type": "error", "timestamp": AT, "severity": "error", "message": "once"},
+            {"type": "result", "timestamp": AT, "status": "success", "stats": stats},
+        ]
+    )
+    assert accumulator.finish_reason == "stop"
+    assert accumulator.errors == ("once",)
+    assert accumulator.finish().content.metadata == {
+        "model": "gemini-test",
+        "geminiCli": {"sessionId": "s-1", "startedAt": AT, "status": "success", "stats": stats},
+    }
+
+
+def test_a_run_that_failed() -> None:
+    accumulator = accumulate(
+        [{"type": "result", "status": "error", "error": {"type": "quota", "message": "empty"}}]
+    )
+    assert accumulator.finish_reason == "error"
+    assert accumulator.errors == ("empty",)

@@ -1,0 +1,193 @@
+"""A log that is being read: turns, places to go on from, pieces of any size, and little memory."""
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats import chain
+from partita.formats.claude_code.log import branches, talk
+from partita.logs.facts import thread_of
+from partita.logs.formats import log_format
+from partita.logs.reading import AT_ONCE, LogReading
+from partita.types.json import JsonObject, dumps, loads
+from partita.types.messages import Message
+from partita.types.tools import TextOutput
+from tests.logs.claude_session import SESSION, Session, lines_of, read, rich, use
+
+CLAUDE = log_format("claude-code-log")
+
+
+def whole(log: LogReading) -> dict[str, Message]:
+    return {message.id: message for message in log.finish().messages}
+
+
+def cuts_of(data: bytes) -> list[JsonObject]:
+    """Every place between two turns, as a reader that reads line by line would remember it."""
+    log = LogReading(CLAUDE, SESSION)
+    states: dict[int, JsonObject] = {}
+    for line in data.splitlines(keepends=True):
+        log.feed(line)
+        log.take()
+        state = log.checkpoint()
+        assert state is not None
+        states[state["offset"]] = loads(dumps(state))  # as it comes back from a store
+    return list(states.values())
+
+
+@pytest.mark.parametrize("repeated", [1, 3])
+def test_reading_goes_on_from_between_any_two_turns(repeated: int) -> None:
+    data, last = b"", None
+    for number in range(repeated):
+        session = rich(f"v{number}", last)
+        data, last = data + session.data, session.last
+    at_once = read(data)
+    states = cuts_of(data)
+    assert len(states) == len(at_once.turns)
+    for state in states:
+        before, after = read(data[: state["offset"]]), read(data[state["offset"] :], state=state)
+        assert before.by_id | after.by_id == at_once.by_id
+        assert [turn.id for turn in after.turns] == [
+            turn.id for turn in at_once.turns if turn.place.offset >= state["offset"]
+        ]
+        assert after.log.facts == at_once.log.facts
+        assert thread_of(after.log) == thread_of(at_once.log)
+
+
+def test_places_are_counted_from_the_start_of_the_file() -> None:
+    session = Session().turn("one").turn("two").add("telepathy")
+    state = cuts_of(session.data)[-1]
+    assert (state["offset"], state["line"]) == (len(lines_of(session.records[:2])), 2)
+    rest = read(session.data[state["offset"] :], state=state)
+    assert rest.puzzles == {"unknown record type 'telepathy'": [5]}
+
+
+def test_a_place_to_go_on_from_does_not_change_with_what_is_read_later() -> None:
+    log = LogReading(CLAUDE, SESSION)
+    log.feed(Session().turn("one").turn("two").data)
+    state = log.checkpoint()
+    kept = dumps(state)
+    log.feed(rich("v").data)
+    assert dumps(state) == kept
+
+
+def test_a_log_that_is_read_again_after_it_was_rewritten_has_other_runs() -> None:
+    data = Session().turn("one").turn("two").data
+    again = read(data, log=LogReading(CLAUDE, SESSION, generation=2))
+    assert not {turn.id for turn in again.turns} & {turn.id for turn in read(data).turns[1:]}
+
+
+@given(st.lists(st.integers(0, 20_000), max_size=12), st.booleans())
+def test_bytes_in_any_pieces_give_the_same_messages(cuts: list[int], take: bool) -> None:
+    data = rich().data
+    edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    log = LogReading(CLAUDE, SESSION)
+    found: dict[str, Message] = {}
+    for start, end in pairwise(edges):
+        log.feed(data[start:end])
+        if take:
+            found |= {message.id: message for message in log.take().messages}
+    assert found | whole(log) == read(data).by_id
+    assert log.findings == read(data).log.findings
+
+
+def test_a_message_comes_out_as_soon_as_nothing_more_is_expected_for_it() -> None:
+    log = LogReading(CLAUDE, SESSION)
+    session = Session().prompt("Bake")
+    log.feed(session.data)
+    assert [message.id for message in log.take().messages] == ["u-1"]
+    log.feed(lines_of(session.answer(calls=[use("c1")]).records[1:]))
+    assert log.take().messages == []  # more blocks may come, and the call has no output
+    log.feed(lines_of(session.result("c1").records[2:]))
+    assert log.take().messages == []
+    log.feed(lines_of(session.answer(text="Done.").records[3:]))
+    assert [message.id for message in log.take().messages] == ["msg-u-1"]
+    assert [message.id for message in log.finish().messages] == ["msg-u-2"]
+
+
+def test_what_a_running_agent_has_said_so_far_can_be_seen() -> None:
+    log = LogReading(CLAUDE, SESSION)
+    log.feed(Session().prompt("Bake").answer(text="Warming", calls=[use("c1")]).data)
+    messages = log.finish(running=True).messages
+    assert [message.id for message in messages] == ["u-1", "msg-u-1"]
+    assert messages[1].content.parts[-1].state == "input-available"  # type: ignore[union-attr] # it is a call
+
+
+def test_a_line_that_is_not_finished_is_waited_for() -> None:
+    session = Session().turn("one").turn("two")
+    data = session.data
+    log = LogReading(CLAUDE, SESSION)
+    log.feed(data[:-20])
+    assert set(whole(log)) == {"u-1", "msg-u-1", "u-3"}
+    assert log.unfinished
+    assert log.offset == len(lines_of(session.records[:3]))
+    assert not log.findings
+
+
+def test_raw_lines_are_kept_with_their_run_when_somebody_wants_them() -> None:
+    data = rich().data
+    log = LogReading(CLAUDE, SESSION, keep_lines=True)
+    log.feed(data)
+    lines = log.finish().lines
+    assert b"".join(line.raw + b"\n" for line in lines) == data
+    assert list(dict.fromkeys(line.run_id for line in lines)) == [turn.id for turn in read(data).turns]
+
+
+def turns(count: int, words: int) -> Iterator[bytes]:
+    """A long conversation, turn by turn, made while it is read."""
+    session = Session()
+    for number in range(count):
+        session.records.clear()
+        session.prompt(f"{number}? " + "word " * words)
+        session.answer(
+            thinking="hm " * words, text="yes " * words, calls=[use(f"c{number}a"), use(f"c{number}b")]
+        )
+        session.result(f"c{number}b", "out " * words).result(f"c{number}a", "put " * words)
+        session.answer(text="done " * words).system("turn_duration", durationMs=number)
+        yield session.data
+
+
+def peak_of(pieces: Callable[[], Iterator[bytes]]) -> tuple[int, int]:
+    """How much was read, and how much memory that took at most."""
+    tracemalloc.start()
+    try:
+        log = LogReading(CLAUDE, SESSION)
+        size = 0
+        for piece in pieces():
+            log.feed(piece)
+            log.take()
+            size += len(piece)
+        log.finish()
+        return size, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_log_takes_little_memory() -> None:
+    size, peak = peak_of(lambda: turns(400, 1200))
+    assert size > 13_000_000
+    assert peak < 6_000_000
+
+
+def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
+    monkeypatch.setattr(branches, "RECENT", 50)
+    monkeypatch.setattr(talk, "RESPONSES", 10)
+    monkeypatch.setattr(chain, "REMEMBERED_CALLS", 20)
+    size, peak = peak_of(lambda: turns(60, 600))
+    longer, higher = peak_of(lambda: turns(600, 600))
+    assert longer > 9 * size
+    assert higher - peak < 500 * (600 - 60)  # the ids of prompts and what they follow, to find rewinds
+
+
+def test_a_turn_without_end_comes_out_piece_by_piece() -> None:
+    """One prompt, then thousands of steps: nobody takes, and yet what is whole is put aside."""
+    session = Session().prompt("Bake")
+    for number in range(2 * AT_ONCE):
+        session.answer(calls=[use(f"c{number}")]).result(f"c{number}")
+    reading = read(session)
+    assert len(reading.answers) == 2 * AT_ONCE
+    assert {call.output for call in reading.calls.values()} == {TextOutput("done")}

@@ -1,0 +1,494 @@
+"""Learning of changes: by events of the system, and without."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import pytest
+import watchfiles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.logs.watching import file_systems, listening, watcher
+from partita.logs.watching.file_systems import silent_file_system
+from partita.logs.watching.inventory import Inventory
+from partita.logs.watching.listening import Told
+from partita.logs.watching.watcher import Watcher, Way
+from partita.logs.watching.watching import watch
+
+PATIENCE = 60.0
+"""How many seconds a change may take on a very busy machine before it counts as missed."""
+
+LONG = 10_000.0
+
+Heard: TypeAlias = set[tuple[watchfiles.Change, str]]
+
+
+class Following:
+    """What a watch has told so far."""
+
+    def __init__(self) -> None:
+        self.told: list[frozenset[Path]] = []
+        self.ways: list[Way] = []
+        self._news = asyncio.Condition()
+
+    async def take(self, roots: list[Path], **options: Any) -> None:
+        async for changed in watch(roots, on_way=self.ways.append, **options):
+            async with self._news:
+                self.told.append(changed)
+                self._news.notify_all()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(holds)
+
+    async def sees(self, *paths: Path) -> None:
+        """Wait until all these were told of; forget them."""
+        await self.until(lambda: set(paths) <= {path for told in self.told for path in told})
+        self.told.clear()
+
+
+@asynccontextmanager
+async def following(*roots: Path, **options: Any) -> AsyncGenerator[Following, None]:
+    following, stop = Following(), asyncio.Event()
+    task = asyncio.create_task(following.take(list(roots), stop=stop, **options))
+    try:
+        await following.until(lambda: bool(following.told))
+        assert following.told == [frozenset()]  # the first set says that watching has begun
+        following.told.clear()
+        yield following
+    finally:
+        stop.set()
+        await asyncio.wait_for(task, PATIENCE)
+        assert not listeners()
+
+
+def listeners() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "partita-listener"]
+
+
+@pytest.fixture(params=["events", "polling"])
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Each way alone: without rescans, events must tell of everything."""
+    forced = request.param == "polling"
+    return {"force_polling": forced, "poll_interval": 0.05, "rescan_interval": LONG}
+
+
+async def test_files_that_come_grow_and_go_are_told(tmp_path: Path, options: dict[str, Any]) -> None:
+    old = tmp_path / "old.jsonl"
+    old.write_text("{}\n")
+    async with following(tmp_path, **options) as follower:
+        new = tmp_path / "new.jsonl"
+        new.write_text("{}\n")
+        await follower.sees(new)
+        with old.open("a") as file:
+            file.write("{}\n")
+        await follower.sees(old)
+        new.unlink()
+        await follower.sees(new)
+    assert [way.name for way in follower.ways] == ["polling" if options["force_polling"] else "events"]
+
+
+async def test_a_file_that_is_replaced_is_told(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "session.json"
+    path.write_text("{}")
+    async with following(tmp_path, **options) as follower:
+        (tmp_path / "other").write_text("[]")
+        (tmp_path / "other").replace(path)
+        await follower.sees(path)
+
+
+async def test_files_in_new_folders_are_not_missed(tmp_path: Path, options: dict[str, Any]) -> None:
+    async with following(tmp_path, **options) as follower:
+        paths: list[Path] = []
+        for number in range(30):
+            folder = tmp_path / str(number) / "a" / "b"
+            folder.mkdir(parents=True)
+            paths.append(folder / "first.jsonl")
+            paths[-1].write_text("{}\n")
+        await follower.sees(*paths)
+
+
+async def test_folders_that_move_are_told_file_by_file(tmp_path: Path, options: dict[str, Any]) -> None:
+    watched, elsewhere = tmp_path / "watched", tmp_path / "elsewhere"
+    (elsewhere / "deep").mkdir(parents=True)
+    (elsewhere / "deep" / "x.jsonl").write_text("{}\n")
+    watched.mkdir()
+    async with following(watched, **options) as follower:
+        elsewhere.rename(watched / "in")
+        await follower.sees(watched / "in" / "deep" / "x.jsonl")
+        (watched / "in").rename(elsewhere)
+        await follower.sees(watched / "in" / "deep" / "x.jsonl")
+
+
+async def test_a_root_that_comes_later_is_noticed(tmp_path: Path, options: dict[str, Any]) -> None:
+    root = tmp_path / "not" / "yet"
+    async with following(root, tmp_path / "never", **options) as follower:
+        (root / "sub").mkdir(parents=True)
+        (root / "sub" / "first.jsonl").write_text("{}\n")
+        await follower.sees(root / "sub" / "first.jsonl")
+        (root / "sub" / "second.jsonl").write_text("{}\n")
+        await follower.sees(root / "sub" / "second.jsonl")
+
+
+async def test_a_root_that_goes_and_comes_again_is_watched_on(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    root = tmp_path / "root"
+    for round_ in range(3):
+        root.mkdir(exist_ok=True)
+        async with following(root, **options) as follower:
+            (root / f"{round_}.jsonl").write_text("{}\n")
+            await follower.sees(root / f"{round_}.jsonl")
+            shutil.rmtree(root)
+            await follower.sees(root / f"{round_}.jsonl")
+            root.mkdir()
+            (root / "again.jsonl").write_text("{}\n")
+            await follower.sees(root / "again.jsonl")
+            with (root / "again.jsonl").open("a") as file:
+                file.write("{}\n")
+            await follower.sees(root / "again.jsonl")
+
+
+async def test_a_root_that_is_a_link_keeps_its_name(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    async with following(tmp_path / "link", **options) as follower:
+        (tmp_path / "real" / "x.jsonl").write_text("{}\n")
+        await follower.sees(tmp_path / "link" / "x.jsonl")
+
+
+async def test_a_database_is_told_of_when_written_not_when_read(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    path, ahead = tmp_path / "opencode.db", tmp_path / "opencode.db-wal"
+    async with following(path, ahead, **options) as follower:
+        writer = sqlite3.connect(path, isolation_level=None)
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("CREATE TABLE session(id)")
+        await follower.sees(path, ahead)
+        writer.execute("INSERT INTO session VALUES (1)")
+        await follower.sees(ahead)
+        writer.close()
+        await follower.sees(ahead)
+        for _ in range(3):
+            reader = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+            assert reader.execute("SELECT * FROM session").fetchall() == [(1,)]
+            await asyncio.sleep(0.2)
+            reader.close()
+        (tmp_path / "opencode.db").touch()
+        await follower.until(lambda: bool(follower.told))
+        assert frozenset[Path]().union(*follower.told) == {path}
+
+
+async def test_nothing_is_told_when_nothing_changed(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("{}\n")
+    async with following(tmp_path, **options) as follower:
+        path.chmod(0o600)
+        path.read_text()
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "last").touch()
+        await follower.until(lambda: bool(follower.told))
+        assert follower.told == [frozenset({tmp_path / "last"})]
+
+
+async def test_a_circle_of_links_is_no_trap(tmp_path: Path, options: dict[str, Any]) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "up").symlink_to(tmp_path)
+    async with following(tmp_path, **options) as follower:
+        (tmp_path / "folder" / "x.jsonl").write_text("{}\n")
+        await follower.sees(tmp_path / "folder" / "x.jsonl")
+
+
+# How it ends.
+
+
+async def test_it_ends_when_told_to_before_it_began(tmp_path: Path) -> None:
+    stop = asyncio.Event()
+    stop.set()
+    assert [changed async for changed in watch([tmp_path], stop=stop)] == [frozenset()]
+
+
+async def test_it_ends_when_cancelled(tmp_path: Path, options: dict[str, Any]) -> None:
+    following = Following()
+    task = asyncio.create_task(following.take([tmp_path], **options))
+    await following.until(lambda: bool(following.told))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not listeners()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_it_ends_when_cancelled_while_it_begins(tmp_path: Path) -> None:
+    task = asyncio.create_task(Following().take([tmp_path], stop=asyncio.Event()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not listeners()
+
+
+async def test_it_ends_when_closed(tmp_path: Path, options: dict[str, Any]) -> None:
+    watching = watch([tmp_path], **options)
+    assert await anext(watching) == frozenset()
+    await watching.aclose()
+    assert not listeners()
+
+
+# When the system does not tell.
+
+
+def deaf(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
+    """Never hears of a change."""
+    while not stop_event.wait(0.01):
+        yield set()
+
+
+FAILURES: dict[str, Exception] = {
+    "too many listeners": RuntimeError("Too many open files"),
+    "too many folders": FileNotFoundError("OS file watch limit reached"),
+    "not installed": ImportError("no watchfiles"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+async def test_it_polls_when_it_cannot_listen(
+    failure: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: str, **__: Any) -> Iterator[Heard]:
+        raise failure
+
+    monkeypatch.setattr(watchfiles, "watch", fail)
+    async with following(tmp_path, poll_interval=0.05) as follower:
+        assert follower.ways == [Way("polling", str(failure))]
+        (tmp_path / "x").write_text("x")
+        await follower.sees(tmp_path / "x")
+
+
+async def test_it_polls_when_listening_fails_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = threading.Event()
+
+    def fail_when_full(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
+        while not stop_event.wait(0.01):
+            if full.is_set():
+                raise RuntimeError("full")
+            yield set()
+
+    monkeypatch.setattr(watchfiles, "watch", fail_when_full)
+    async with following(tmp_path, poll_interval=0.05, rescan_interval=LONG) as follower:
+        full.set()
+        (tmp_path / "x").write_text("x")
+        await follower.sees(tmp_path / "x")
+        (tmp_path / "x").write_text("more")
+        await follower.sees(tmp_path / "x")
+        assert follower.ways == [Way("events"), Way("polling", "full")]
+
+
+async def test_it_polls_on_a_file_system_that_does_not_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts, root = tmp_path / "mounts", tmp_path / "root"
+    mounts.write_text(f"1 0 0:1 / {os.path.realpath(root)} rw - nfs4 server:/home rw\n")
+    monkeypatch.setattr(file_systems, "MOUNTS", mounts)
+    async with following(root, poll_interval=0.05) as follower:
+        assert follower.ways == [Way("events")]
+        root.mkdir()
+        (root / "x").write_text("x")
+        await follower.sees(root / "x")
+        assert follower.ways[1:] == [Way("polling", f"{root} is on nfs4, which does not tell of changes")]
+
+
+async def test_a_lost_event_is_found_by_looking_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchfiles, "watch", deaf)
+    async with following(tmp_path, poll_interval=0.05, rescan_interval=0.2) as follower:
+        (tmp_path / "x").write_text("x")
+        await follower.sees(tmp_path / "x")
+        assert follower.ways == [Way("events")]
+
+
+class Hearing:
+    """A listener that hears what a test lets it hear."""
+
+    def __init__(self) -> None:
+        self.failure = None
+        self.told: set[str] = set()
+
+    def take(self) -> Told:
+        told, self.told = frozenset(self.told), set()
+        return Told(told, frozenset())
+
+    def close(self) -> None:
+        """Nothing to stop."""
+
+
+class Scene:
+    """A watcher, what it hears, and what time it is."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self.hearing = Hearing()
+        monkeypatch.setattr(watcher, "Listener", self._listen)
+        monkeypatch.setattr(watcher, "time", SimpleNamespace(monotonic=lambda: self.now))
+        self.watcher = Watcher([str(root)], rescan_interval=30, force_polling=False, wake=lambda: None)
+        self.watcher.begin()
+
+    def _listen(self, *_: object) -> Hearing:
+        return self.hearing
+
+    def look(self, after: float, *heard: Path) -> set[Path]:
+        self.now += after
+        self.hearing.told.update(map(str, heard))
+        return set(map(Path, self.watcher.look()))
+
+
+def test_it_polls_once_events_stay_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x"
+    path.write_text("x")
+    scene = Scene(tmp_path, monkeypatch)
+    path.write_text("more")
+    assert scene.look(1) == set()
+    assert scene.look(30) == {path}
+    assert scene.look(1) == set()
+    assert scene.watcher.way == Way("events")
+    scene.look(2)
+    assert scene.watcher.way == Way("polling", f"no event told of a change of {path}")
+    path.write_text("even more")
+    assert scene.look(0.1) == {path}
+
+
+@pytest.mark.parametrize("told", ["", "x"], ids=["of its folder", "of itself"])
+def test_an_event_that_comes_late_is_no_reason_to_poll(
+    told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x"
+    path.write_text("x")
+    scene = Scene(tmp_path, monkeypatch)
+    path.write_text("more")
+    assert scene.look(30) == {path}
+    assert scene.look(1, tmp_path / told) == set()
+    scene.look(10)
+    assert scene.watcher.way == Way("events")
+
+
+def test_a_new_file_without_an_event_is_no_reason_to_poll(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = Scene(tmp_path, monkeypatch)
+    (tmp_path / "x").write_text("x")  # as in a folder that the system did not listen to yet
+    assert scene.look(30) == {tmp_path / "x"}
+    scene.look(10)
+    assert scene.watcher.way == Way("events")
+
+
+def test_a_new_folder_is_looked_into_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "folder"
+    scene = Scene(tmp_path, monkeypatch)
+    folder.mkdir()
+    assert scene.look(0.1, folder) == set()
+    (folder / "x").write_text("after the look, and before the system listens")
+    assert scene.look(0.1) == set()
+    assert scene.look(1) == {folder / "x"}
+    (folder / "y").write_text("later, and told of by the system")
+    assert scene.look(1) == set()
+    assert scene.look(1, folder / "y") == {folder / "y"}
+
+
+def test_a_closed_watcher_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(tmp_path, monkeypatch)
+    scene.watcher.close()
+    (tmp_path / "x").write_text("x")
+    assert scene.look(30, tmp_path / "x") == set()
+
+
+def test_setting_up_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*_: str, stop_event: threading.Event, **__: Any) -> Iterator[Heard]:
+        time.sleep(0.3)
+        yield {(watchfiles.Change.added, str(tmp_path / "x"))}
+        stop_event.wait()
+
+    monkeypatch.setattr(watchfiles, "watch", slow)
+    woken = threading.Event()
+    listener = listening.Listener([str(tmp_path)], woken.set)
+    assert woken.wait(PATIENCE)
+    assert listener.take().paths == {str(tmp_path / "x")}
+    listener.close()
+
+
+MOUNTS = """\
+20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/root rw
+21 20 0:30 / /home rw - nfs4 server:/home rw,vers=4
+22 21 0:31 / /home/me/my\\040disk rw - fuse.sshfs host: rw
+23 21 8:2 / /home/local rw master:1 - xfs /dev/disk rw
+24 20 0:32 / /mnt/c rw - 9p drive rw
+25 20 0:33 / /mnt/c rw - ext4 /dev/over rw
+not a line
+"""
+FOLDERS = {
+    "/": None,
+    "/work": None,
+    "/home": "nfs4",
+    "/homes": None,
+    "/home/me/.claude": "nfs4",
+    "/home/me/my disk/x": "fuse.sshfs",
+    "/home/local/me": None,
+    "/mnt/c/x": None,
+}
+
+
+@pytest.mark.parametrize(("folder", "expected"), FOLDERS.items(), ids=FOLDERS)
+@pytest.mark.skipif(os.name == "nt", reason="paths of another system")
+def test_which_file_systems_do_not_tell(folder: str, expected: str | None) -> None:
+    assert silent_file_system(folder, MOUNTS) == expected
+
+
+def test_a_system_without_a_list_of_mounts_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_systems, "MOUNTS", tmp_path / "missing")
+    assert silent_file_system(str(tmp_path)) is None
+
+
+# What has changed since the last look.
+
+NAMES = ("a", "b", "c/d", "c/e", "c/f/g")
+steps = st.lists(
+    st.tuples(st.sampled_from(("write", "remove", "remove folder")), st.sampled_from(NAMES)), max_size=6
+)
+
+
+@given(st.lists(steps, max_size=4))
+@settings(max_examples=30)
+def test_looking_where_something_happened_finds_what_looking_at_everything_finds(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[str, str]]]
+) -> None:
+    root = tmp_path_factory.mktemp("inventory")
+    told, everywhere = Inventory([str(root)]), Inventory([str(root)])
+    size = 0
+    for round_ in rounds:
+        touched: set[str] = set()
+        for act, name in round_:
+            path = root / name
+            size += 1
+            if act == "write":
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("x" * size)
+            elif act == "remove":
+                path.unlink(missing_ok=True)
+            else:
+                path = root / name.split("/", maxsplit=1)[0]
+                if path.is_dir():
+                    shutil.rmtree(path)
+            touched.add(str(path))
+        assert told.look(touched) == everywhere.rescan()
+    assert told.rescan() == {}

@@ -1,0 +1,109 @@
+"""Small sessions of Claude Code as files, for tests of what becomes of them."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from partita.types.json import JsonObject
+
+SESSION = "5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1"
+BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class Talk:
+    """A session that grows, record by record."""
+
+    def __init__(self, session: str = SESSION, *, agent: str | None = None) -> None:
+        self.session = session
+        self.agent = agent
+        self.records: list[JsonObject] = []
+        self._parent: str | None = None
+
+    def prompt(self, text: str) -> "Talk":
+        """What a person asks."""
+        return self._add("user", {"role": "user", "content": text})
+
+    def answer(self, text: str = "", *, call: JsonObject | None = None, output: int = 5) -> "Talk":
+        """What the model says, and a call it makes."""
+        number = len(self.records)
+        blocks: list[JsonObject] = [{"type": "text", "text": text}] if text else []
+        if call is not None:
+            blocks.append({"type": "tool_use", **call})
+        message = {
+            "id": f"msg_{self.session[:8]}_{self.agent or 'main'}_{number}",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5-20250929",
+            "content": blocks,
+            "stop_reason": "tool_use" if call else "end_turn",
+            "usage": {
+                "input_tokens": 10,
+                "cache_creation_input_tokens": 100,
+                "cache_read_input_tokens": 1000,
+                "output_tokens": output,
+            },
+        }
+        return self._add("assistant", message, requestId=f"req_{self.session[:8]}_{self.agent}_{number}")
+
+    def result(self, call: str, content: str, **fields: object) -> "Talk":
+        """What a tool gives back."""
+        block = {"type": "tool_result", "tool_use_id": call, "content": content}
+        return self._add("user", {"role": "user", "content": [block]}, **fields)
+
+    def raw(self, **record: object) -> "Talk":
+        """Any record."""
+        self.records.append(dict(record))
+        return self
+
+    def lines(self, start: int = 0) -> bytes:
+        """The records from one on, as the file holds them."""
+        return b"".join(json.dumps(record).encode() + b"\n" for record in self.records[start:])
+
+    def write(self, folder: Path, name: str | None = None) -> Path:
+        """The whole session as a file."""
+        path = folder / (name or f"{self.session}.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self.lines())
+        return path
+
+    def append(self, path: Path, start: int) -> None:
+        """Add the records from one on to a file."""
+        with path.open("ab") as file:
+            file.write(self.lines(start))
+
+    def _add(self, kind: str, message: JsonObject, **fields: object) -> "Talk":
+        number = len(self.records)
+        uuid = f"{self.session[:8]}-{self.agent or 'main'}-{number}"
+        self.records.append(
+            {
+                "parentUuid": self._parent,
+                "isSidechain": self.agent is not None,
+                **({"agentId": self.agent} if self.agent else {}),
+                "userType": "external",
+                "cwd": "/work/garden",
+                "sessionId": self.session,
+                "version": "2.1.98",
+                "gitBranch": "main",
+                "type": kind,
+                "message": message,
+                "uuid": uuid,
+                "timestamp": (BEGAN + timedelta(seconds=number)).isoformat().replace("+00:00", ".000Z"),
+                **fields,
+            }
+        )
+        self._parent = uuid
+        return self
+
+
+def gardening(session: str = SESSION) -> Talk:
+    """Two turns with a call each."""
+    talk = Talk(session)
+    talk.prompt("Which beds need water?")
+    talk.answer("I look.", call={"id": "toolu_1", "name": "Bash", "input": {"command": "beds --dry"}})
+    talk.result("toolu_1", "north\nsouth", toolUseResult={"stdout": "north\nsouth", "stderr": ""})
+    talk.answer("The north and the south bed.")
+    talk.prompt("Water them.")
+    talk.answer(call={"id": "toolu_2", "name": "Bash", "input": {"command": "water north south"}})
+    talk.result("toolu_2", "done")
+    talk.answer("They are watered.")
+    return talk

@@ -1,0 +1,448 @@
+"""The ledger of what models consumed, on every engine."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import asdict
+
+from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store import consumptions, copying, threads
+from partita.store.doctor.examination import examine
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.store.transaction import Transaction
+from partita.store.values import ConsumptionRecord, UsageTotals
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.tools import TextOutput
+from tests.store.examples import answer, ask
+from tests.store.ledger import NOON, NaiveLedger, counted, sums, took
+from tests.store.older import everything
+from tests.store.test_doctor import problems, sql, torn
+
+THREADS = ("t1", "t2", "t3")
+Work: TypeAlias = Callable[[Transaction], Any]
+
+
+@pytest.fixture
+async def ledger(store: Store) -> Store:
+    """A store with three threads."""
+    for thread in THREADS:
+        await store.create_thread(thread)
+    return store
+
+
+async def total(store: Store) -> UsageTotals:
+    """What all threads consumed."""
+    (stat,) = await store.stats()
+    fields = {name: value for name, value in asdict(stat).items() if name in UsageTotals.__struct_fields__}
+    return UsageTotals(**fields)
+
+
+# Batches of (thread, key, output, minute); where each response is then counted; output in all, and of t1.
+RULES: dict[str, tuple[list[list[tuple[str, str, int, int]]], dict[str, str], int, int]] = {
+    "nothing": ([], {}, 0, 0),
+    "responses add up": ([[("t1", "a", 5, 0), ("t1", "b", 6, 1)]], {"a": "t1", "b": "t1"}, 11, 11),
+    "told again, the fuller word counts": ([[("t1", "a", 5, 0)], [("t1", "a", 9, 0)]], {"a": "t1"}, 9, 9),
+    "told again with less, nothing changes": ([[("t1", "a", 9, 0)], [("t1", "a", 5, 0)]], {"a": "t1"}, 9, 9),
+    "the same in one batch": ([[("t1", "a", 9, 0), ("t1", "a", 5, 0)]], {"a": "t1"}, 9, 9),
+    "a fork is counted once": ([[("t1", "a", 5, 0)], [("t2", "a", 5, 0)]], {"a": "t1"}, 5, 5),
+    "also within one batch": ([[("t1", "a", 5, 0), ("t2", "a", 5, 0)]], {"a": "t1"}, 5, 5),
+    "whoever came first stays": ([[("t3", "a", 5, 0)], [("t1", "a", 5, 0)]], {"a": "t3"}, 5, 5),
+    "of copies the fuller one": ([[("t1", "a", 5, 0)], [("t2", "a", 7, 9)]], {"a": "t2"}, 7, 5),
+    "of equals the earlier one": ([[("t1", "a", 5, 9)], [("t2", "a", 5, 0)]], {"a": "t2"}, 5, 5),
+    "a row that grows may overtake": (
+        [[("t1", "a", 5, 0), ("t2", "a", 7, 0)], [("t1", "a", 8, 0)]],
+        {"a": "t1"},
+        8,
+        8,
+    ),
+    "a row that becomes later may fall back": (
+        [[("t1", "a", 5, 0), ("t2", "a", 5, 3)], [("t1", "a", 5, 6)]],
+        {"a": "t2"},
+        5,
+        5,
+    ),
+}
+
+
+@pytest.mark.parametrize(("batches", "where", "output", "of_first"), RULES.values(), ids=RULES)
+async def test_who_is_counted(
+    ledger: Store,
+    batches: list[list[tuple[str, str, int, int]]],
+    where: dict[str, str],
+    output: int,
+    of_first: int,
+) -> None:
+    for batch in batches:
+        await ledger.record_consumptions(
+            [took(thread, key, tokens, minute=minute) for thread, key, tokens, minute in batch]
+        )
+    assert await counted(ledger) == where
+    assert (await total(ledger)).output_tokens == output
+    assert (await ledger.usage_of_thread("t1")).output_tokens == of_first
+
+
+async def test_a_later_word_of_the_same_size_is_the_last_one(ledger: Store) -> None:
+    await ledger.record_consumptions([took("t1", "a", model="old", cost=1.0)])
+    await ledger.record_consumptions([took("t1", "a", model="new")])
+    assert [stat.key for stat in await ledger.stats(by="model")] == [("new",)]
+    assert await total(ledger) == sums([took("t1", "a")])
+
+
+async def test_everything_that_is_recorded_is_kept(ledger: Store) -> None:
+    one = ConsumptionRecord(
+        thread_id="t1",
+        key="msg_1:req_1",
+        message_id="m1",
+        run_id="r1",
+        agent="claude",
+        provider="anthropic",
+        model="claude-x",
+        time=NOON,
+        input_tokens=1,
+        cached_input_tokens=2,
+        cache_write_tokens=3,
+        output_tokens=4,
+        reasoning_tokens=5,
+        cost=0.25,
+        price={"perMillion": {"input": 3.0}},
+    )
+    await ledger.record_consumptions([one])
+    (row,) = (await everything(ledger))["consumptions"]
+    price = b'{"perMillion":{"input":3.0}}'.decode()
+    expected = ("", "t1", one.key, True, "m1", "r1", "claude", "anthropic", "claude-x", NOON)
+    assert row == (*expected, 1, 2, 3, 4, 5, 0.25, price)
+
+
+async def test_without_a_time_it_was_now(url: str) -> None:
+    async with open_store(url, clock=lambda: NOON) as store:
+        await store.create_thread("t1")
+        await store.record_consumptions([took("t1", "a", time=None)])
+        assert [stat.key for stat in await store.stats(by="day")] == [("2026-03-01",)]
+
+
+async def test_a_cost_that_is_not_known_is_not_nothing(ledger: Store) -> None:
+    await ledger.record_consumptions([took("t1", "a"), took("t1", "b")])
+    usage = await ledger.usage_of_thread("t1")
+    assert (usage.cost, usage.unpriced) == (None, 2)
+    await ledger.record_consumptions([took("t1", "c", cost=0.5), took("t1", "d", cost=0.0)])
+    usage = await ledger.usage_of_thread("t1")
+    assert (usage.cost, usage.unpriced, usage.responses) == (0.5, 2, 4)
+
+
+WRONG: dict[str, tuple[ConsumptionRecord, type[StoreError], str]] = {
+    "a thread that is not there": (took("t9", "a"), NotFoundError, "no thread 't9'"),
+    "no thread": (took("", "a"), StoreError, "no thread id"),
+    "no key": (took("t1", ""), StoreError, "no key"),
+    "fewer than none": (took("t1", "a", -1), StoreError, "output_tokens is -1"),
+    "more than a database counts": (took("t1", "a", 2**63), StoreError, "too large"),
+    "no number": (took("t1", "a", cost=float("nan")), StoreError, "the cost is nan"),
+    "a cost below nothing": (took("t1", "a", cost=-0.01), StoreError, "the cost is -0.01"),
+    "a text no database holds": (took("t1", "a", model="\x00"), StoreError, "the model holds a NUL"),
+}
+
+
+@pytest.mark.parametrize(("wrong", "error", "what"), WRONG.values(), ids=WRONG)
+async def test_what_is_wrong_is_refused_and_nothing_is_written(
+    ledger: Store, wrong: ConsumptionRecord, error: type[StoreError], what: str
+) -> None:
+    with pytest.raises(error, match=what):
+        await ledger.record_consumptions([took("t1", "good"), wrong])
+    assert await total(ledger) == sums([])
+
+
+async def test_the_usage_of_a_thread_that_is_not_there(ledger: Store) -> None:
+    with pytest.raises(NotFoundError):
+        await ledger.usage_of_thread("t9")
+    with pytest.raises(NotFoundError):
+        await ledger.stats(thread_id="t9")
+
+
+# Deleting, copying
+
+
+async def test_a_deleted_thread_hands_over_what_it_shared(ledger: Store) -> None:
+    await ledger.record_consumptions([took("t1", "a", 9), took("t1", "b", 1)])
+    await ledger.record_consumptions([took("t2", "a", 7, minute=5), took("t3", "a", 7)])
+    await ledger.delete_thread("t1")
+    assert await counted(ledger) == {"a": "t3"}
+    assert (await total(ledger)).output_tokens == 7
+    await ledger.delete_thread("t3")
+    await ledger.delete_thread("t2")
+    assert await total(ledger) == sums([])
+    assert (await everything(ledger))["consumptions"] == []
+
+
+async def test_deleted_messages_were_paid_for(ledger: Store) -> None:
+    await ledger.save_messages([ask("m1"), answer("m2")], thread_id="t1")
+    await ledger.record_consumptions([took("t1", "a", message_id="m2")])
+    await ledger.delete_messages("t1", ["m2"])
+    assert (await total(ledger)).output_tokens == 10
+
+
+async def with_sub_agent(store: Store) -> None:
+    """A thread whose second answer has a sub-agent, and what the three responses took."""
+    call = ToolCallPart(
+        "c1", "task", "output-available", {}, output=TextOutput("done"), children=(answer("inner"),)
+    )
+    talk = [ask("m1"), answer("m2"), AssistantMessage(id="m3", content=[call]), answer("m4")]
+    await store.save_messages(talk, thread_id="t1")
+    places = {"a": "m2", "b": "m3", "b2": "inner", "c": "m4", "d": None}
+    await store.record_consumptions([took("t1", key, message_id=place) for key, place in places.items()])
+
+
+async def test_a_clone_consumed_nothing_but_tells_the_same(ledger: Store) -> None:
+    await with_sub_agent(ledger)
+    before = await total(ledger)
+    await ledger.clone_thread("t1", new_id="copy")
+    assert await ledger.usage_of_thread("copy") == await ledger.usage_of_thread("t1")
+    assert await total(ledger) == before
+    assert set((await counted(ledger)).values()) == {"t1"}
+    await ledger.delete_thread("t1")
+    assert await total(ledger) == before
+
+
+async def test_a_fork_tells_what_its_messages_took(ledger: Store) -> None:
+    await with_sub_agent(ledger)
+    await ledger.fork_thread("t1", "m3", new_id="copy")
+    assert (await ledger.usage_of_thread("copy")).responses == 3
+    assert (await total(ledger)).responses == 5
+    await ledger.delete_thread("t1")
+    assert sorted(await counted(ledger)) == ["a", "b", "b2"]
+
+
+# Owners
+
+
+async def test_the_same_response_of_two_owners_is_counted_for_each(store: Store) -> None:
+    ada, bob = store.scoped("ada"), store.scoped("bob")
+    for mine in (ada, bob):
+        await mine.create_thread("t1")
+        await mine.record_consumptions([took("t1", "a")])
+    assert (await total(ada), await total(bob)) == (sums([took("t1", "a")]),) * 2
+    assert (await total(store)).responses == 2
+    with pytest.raises(ConflictError, match="several owners"):
+        await store.record_consumptions([took("t1", "b")])
+    with pytest.raises(ConflictError, match="several owners"):
+        await store.usage_of_thread("t1")
+    await store.record_consumptions([took("t1", "b")], resource_id="ada")
+    assert (await total(ada)).responses == 2
+    assert (await total(bob)).responses == 1
+
+
+async def test_nobody_sees_or_touches_what_others_consumed(store: Store) -> None:
+    ada, bob = store.scoped("ada"), store.scoped("bob")
+    await ada.create_thread("t1")
+    await ada.record_consumptions([took("t1", "a")])
+    for attempt in (
+        bob.record_consumptions([took("t1", "a", 99)]),
+        bob.record_consumptions([took("t1", "a", 99)], resource_id="ada"),
+        bob.usage_of_thread("t1"),
+        bob.stats(thread_id="t1"),
+    ):
+        with pytest.raises(NotFoundError):
+            await attempt
+    await bob.delete_thread("t1")
+    assert await total(bob) == sums([])
+    assert await total(ada) == sums([took("t1", "a")])
+
+
+# Writers in each other's way
+
+
+async def test_many_who_tell_the_same_responses(store: Store) -> None:
+    names = [f"t{number}" for number in range(8)]
+    for thread in names:
+        await store.create_thread(thread)
+    keys = [f"k{number}" for number in range(20)]
+
+    async def write(thread: str) -> None:
+        for key in keys if int(thread[1:]) % 2 else reversed(keys):
+            await store.record_consumptions([took(thread, key, int(thread[1:]))])
+
+    await asyncio.gather(*map(write, names))
+    assert await counted(store) == dict.fromkeys(keys, "t7")
+    assert (await total(store)).output_tokens == 7 * len(keys)
+
+
+async def test_some_write_while_others_delete(store: Store) -> None:
+    names = [f"t{number}" for number in range(8)]
+    for thread in names:
+        await store.create_thread(thread)
+    await store.record_consumptions([took(thread, "k", 9) for thread in names[:4]])
+
+    async def write(thread: str) -> None:
+        await store.record_consumptions([took(thread, "k", 5), took(thread, f"own-{thread}", 1)])
+
+    await asyncio.gather(
+        *(
+            work
+            for pair in zip(names[:4], names[4:], strict=True)
+            for work in (store.delete_thread(pair[0]), write(pair[1]))
+        )
+    )
+    assert sorted(await counted(store)) == ["k", *(f"own-{thread}" for thread in names[4:])]
+    assert (await total(store)).output_tokens == 9
+    assert (await examine(store)).healthy
+
+
+IN_BETWEEN: dict[str, tuple[Work, Work, dict[str, str]]] = {
+    "told again while its thread is deleted": (
+        lambda tx: consumptions.record(tx, [took("t2", "a", 5)]),
+        lambda tx: threads.delete_thread(tx, "t1"),
+        {"a": "t2"},
+    ),
+    "deleted while it is told again": (
+        lambda tx: threads.delete_thread(tx, "t1"),
+        lambda tx: consumptions.record(tx, [took("t2", "a", 5)]),
+        {"a": "t2"},
+    ),
+    "copied while it is deleted": (
+        lambda tx: copying.clone(tx, "t1", "copy", None),
+        lambda tx: threads.delete_thread(tx, "t1"),
+        {"a": "copy"},
+    ),
+    "told by two at once": (
+        lambda tx: consumptions.record(tx, [took("t2", "b", 5)]),
+        lambda tx: consumptions.record(tx, [took("t3", "b", 7)]),
+        {"a": "t1", "b": "t3"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "expected"), IN_BETWEEN.values(), ids=IN_BETWEEN)
+async def test_what_one_does_before_the_other_is_done(
+    postgres_url: str, first: Work, second: Work, expected: dict[str, str]
+) -> None:
+    """On a server, where two write at the same time: the first has written, and is in no hurry to commit."""
+    written = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def slowly(tx: Transaction) -> None:
+        first(tx)
+        loop.call_soon_threadsafe(written.set)
+        tx.sql("SELECT pg_sleep(0.3)")
+
+    async with open_store(postgres_url) as store:
+        for thread in THREADS:
+            await store.create_thread(thread)
+        await store.record_consumptions([took("t1", "a", 9)])
+        waiting = asyncio.create_task(store.write(slowly))
+        await written.wait()
+        await store.write(second)
+        await waiting
+        assert await counted(store) == expected
+        assert (await examine(store)).healthy
+
+
+# The doctor, and deriving anew
+
+DAMAGE = {
+    "nobody is counted": (sql("UPDATE consumptions SET counted = false"), "ledger", 2),
+    "the wrong one is counted": (
+        sql(
+            "UPDATE consumptions SET counted = false WHERE key = 'a'",
+            "UPDATE consumptions SET counted = true WHERE key = 'a' AND thread_id = 't2'",
+        ),
+        "ledger",
+        1,
+    ),
+    "the thread is gone": (torn("DELETE FROM threads WHERE id = 't1'"), "orphans", 1),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+async def test_the_doctor_settles_the_ledger(ledger: Store, name: str) -> None:
+    damage, check, findings = DAMAGE[name]
+    await ledger.record_consumptions([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+    await damage(ledger)
+    assert problems(await examine(ledger)).get(check) == findings
+    mended = await examine(ledger, repair=True)
+    assert problems(mended) == {}
+    gone = name == "the thread is gone"
+    assert await counted(ledger) == {"a": "t2" if gone else "t1", "b": "t2"}
+
+
+async def test_a_price_that_cannot_be_read_is_told(ledger: Store) -> None:
+    await ledger.record_consumptions([took("t1", "a", price={"x": 1})])
+    await sql("UPDATE consumptions SET price = 'nonsense'")(ledger)
+    health = await examine(ledger)
+    (finding,) = next(check for check in health.checks if check.name == "columns").findings
+    assert (finding.what, finding.thread_id) == ("the column price of consumption a is damaged", "t1")
+
+
+async def test_rebuild_settles_the_ledger(ledger: Store) -> None:
+    await ledger.record_consumptions([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+    await sql("UPDATE consumptions SET counted = false")(ledger)
+    await ledger.rebuild()
+    assert await counted(ledger) == {"a": "t1", "b": "t2"}
+
+
+async def test_a_scoped_doctor_looks_at_its_own_ledger_only(store: Store) -> None:
+    for owner in ("ada", "bob"):
+        await store.scoped(owner).create_thread("t1")
+        await store.scoped(owner).record_consumptions([took("t1", "a")])
+    await sql("UPDATE consumptions SET counted = false")(store)
+    await examine(store.scoped("ada"), repair=True)
+    assert await counted(store.scoped("ada")) == {"a": "t1"}
+    assert problems(await examine(store.scoped("bob"))) == {"ledger": 1}
+
+
+# Anything, in any order
+
+RECORDS = st.builds(
+    took,
+    st.sampled_from([*THREADS, "copy"]),
+    st.sampled_from("abcd"),
+    st.integers(0, 3),
+    minute=st.integers(0, 2),
+    input_tokens=st.integers(0, 50),
+    cached_input_tokens=st.integers(0, 50),
+    reasoning_tokens=st.integers(0, 5),
+    cost=st.none() | st.integers(0, 8).map(lambda eighths: eighths / 8),
+)
+STEPS = st.one_of(
+    st.lists(RECORDS, min_size=1, max_size=6),
+    st.lists(RECORDS, min_size=1, max_size=6),
+    st.sampled_from([("delete", thread) for thread in (*THREADS, "copy")]),
+    st.sampled_from([("clone", thread) for thread in THREADS]),
+)
+_owners = count(1)
+
+
+@settings(max_examples=40)
+@given(steps=st.lists(STEPS, max_size=12))
+async def test_totals_are_those_of_a_naive_ledger(
+    store: Store, steps: list[Sequence[ConsumptionRecord] | tuple[str, str]]
+) -> None:
+    mine = store.scoped(f"owner-{next(_owners)}")
+    naive = NaiveLedger()
+    there: set[str] = set(THREADS)
+    for thread in THREADS:
+        await mine.create_thread(thread)
+    for step in steps:
+        match step:
+            case ("delete", str(thread)):
+                await mine.delete_thread(thread)
+                naive.delete(thread)
+                there.discard(thread)
+            case ("clone", str(thread)):
+                if thread in there and "copy" not in there:
+                    await mine.clone_thread(thread, new_id="copy")
+                    naive.clone(thread, "copy")
+                    there.add("copy")
+            case batch:
+                known = [
+                    one for one in batch if isinstance(one, ConsumptionRecord) and one.thread_id in there
+                ]
+                await mine.record_consumptions(known)
+                naive.record(known)
+    assert await total(mine) == naive.total()
+    assert await counted(mine) == naive.counted
+    for thread in there:
+        assert await mine.usage_of_thread(thread) == naive.of_thread(thread)

@@ -1,0 +1,371 @@
+"""Logs into the store: once, whatever happens to the files."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from partita.logs.importing.report import LogImportReport, Progress
+from partita.logs.importing.runner import import_logs
+from partita.logs.importing.workers import Workers
+from partita.logs.places.finding import find_logs
+from partita.store.facade.store import Store
+from partita.types.codec import to_json
+from partita.types.json import Json
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
+from partita.types.tools import TextOutput
+
+from .log_files import SESSION, Talk, gardening
+
+OTHER = "77c1a1b6-55b1-4a4c-8c57-0f5f3b0f1c22"
+
+
+async def bring_in(store: Store, *paths: Path) -> LogImportReport:
+    return await import_logs(store, find_logs(paths).files, workers=Workers(1))
+
+
+async def talk_of(store: Store, thread_id: str = SESSION) -> list[Message]:
+    return list((await store.list_messages(thread_id, limit=None)).items)
+
+
+async def raw_of(store: Store, thread_id: str = SESSION) -> bytes:
+    """The lines of all runs of a thread, as they were."""
+    found = (await store.list_runs(thread_id=thread_id, limit=100)).items
+    runs = sorted(found, key=lambda run: int(run.id.rpartition("@")[2].rpartition(":")[2]))
+    entries = [record for run in runs for record in await store.read_log(run.id)]
+    return b"".join((record.raw or b"") + b"\n" for record in entries)
+
+
+def told(messages: Iterable[Message]) -> list[Json]:
+    """Messages without the numbers that a store gives."""
+    plain: list[Json] = [to_json(message) for message in messages]
+    for message in plain:
+        message.pop("seq", None)
+    return plain
+
+
+def old(path: Path) -> None:
+    """Make a file one that its agent has left."""
+    os.utime(path, (path.stat().st_atime, 1_700_000_000))
+
+
+async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path)
+    old(path)
+    report = await bring_in(store, path)
+    assert (report.files, report.read, report.counts.new_threads, report.failed) == (1, 1, 1, False)
+    thread = await store.get_thread_by_id(SESSION)
+    assert thread is not None
+    assert (thread.title, thread.agent, thread.project) == (
+        "Which beds need water?",
+        "claude-code",
+        "/work/garden",
+    )
+    assert thread.metadata == {"sessionId": SESSION, "agentVersion": "2.1.98", "gitBranch": "main"}
+    messages = await talk_of(store)
+    assert [text_of(message) for message in messages] == [
+        "Which beds need water?",
+        "I look.",
+        "The north and the south bed.",
+        "Water them.",
+        "",
+        "They are watered.",
+    ]
+    runs = (await store.list_runs(thread_id=SESSION)).items
+    assert [(run.status, run.model) for run in runs] == [("completed", "claude-sonnet-4-5-20250929")] * 2
+    assert all(run.cost is not None and run.cost > 0 for run in runs)
+    assert {message.run_id for message in messages} == {run.id for run in runs}
+    usage = await store.usage_of_thread(SESSION)
+    assert (usage.responses, usage.output_tokens, usage.input_tokens) == (4, 20, 4 * 1110)
+    assert await raw_of(store) == gardening().lines()
+
+
+async def test_calls_know_their_times(store: Store, tmp_path: Path) -> None:
+    await bring_in(store, gardening().write(tmp_path))
+    calls = (await store.find_parts(tool="Bash")).items
+    assert sorted(call.duration.total_seconds() for call in calls if call.duration) == [1, 1]
+
+
+async def test_done_again_nothing_is_read(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path)
+    old(path)
+    await bring_in(store, path)
+    before = told(await talk_of(store))
+    report = await bring_in(store, path)
+    assert (report.files, report.read, tuple(report.counts)) == (1, 0, (0, 0, 0, 0))
+    assert told(await talk_of(store)) == before
+
+
+@pytest.mark.parametrize("known", range(1, 8))
+async def test_only_what_is_new_is_read_and_the_end_is_the_same(
+    store: Store, tmp_path: Path, known: int
+) -> None:
+    talk = gardening()
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(b"".join(talk.lines()[: len(talk.lines())].splitlines(keepends=True)[:known]))
+    old(path)
+    await bring_in(store, path)
+    talk.append(path, known)
+    os.utime(path, (1_700_000_100, 1_700_000_100))
+    report = await bring_in(store, path)
+    assert report.read == 1
+    assert report.bytes <= len(talk.lines())
+    assert await raw_of(store) == talk.lines()
+    stored = told(await talk_of(store))
+    once = tmp_path / "once"
+    await bring_in(store, Talk_at(once, talk))
+    again = told(await talk_of(store, OTHER))
+    assert _without_ids(stored) == _without_ids(again)
+    usage, other = await store.usage_of_thread(SESSION), await store.usage_of_thread(OTHER)
+    assert usage.output_tokens == other.output_tokens
+
+
+def Talk_at(folder: Path, talk: Talk) -> Path:  # reads as what it gives
+    """The same talk under another session's name, at rest."""
+    path = folder / f"{OTHER}.jsonl"
+    folder.mkdir()
+    path.write_bytes(talk.lines().replace(SESSION.encode(), OTHER.encode()))
+    old(path)
+    return path
+
+
+def _without_ids(messages: list[Json]) -> list[Json]:
+    text = repr(messages)
+    return [text.replace(OTHER, "T").replace(SESSION, "T")]
+
+
+async def test_half_a_line_is_waited_for(store: Store, tmp_path: Path) -> None:
+    talk = gardening()
+    data = talk.lines()
+    cut = data.rindex(b'"They are') + 5
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(data[:cut])
+    old(path)
+    report = await bring_in(store, path)
+    assert not report.findings
+    path.write_bytes(data)
+    os.utime(path, (1_700_000_100, 1_700_000_100))
+    await bring_in(store, path)
+    assert text_of((await talk_of(store))[-1]) == "They are watered."
+    assert await raw_of(store) == data
+
+
+async def test_an_agent_at_work_has_open_calls_that_are_settled_later(store: Store, tmp_path: Path) -> None:
+    talk = Talk().prompt("Look.").answer(call={"id": "toolu_9", "name": "Bash", "input": {"command": "ls"}})
+    path = talk.write(tmp_path)
+    await bring_in(store, path)
+    assert await _state(store) == "input-available"
+    assert [run.status for run in (await store.list_runs(thread_id=SESSION)).items] == ["running"]
+    old(path)
+    assert (await bring_in(store, path)).read == 1
+    assert await _state(store) == "output-error"
+    assert (await bring_in(store, path)).read == 0
+
+
+async def _state(store: Store) -> str:
+    part = (await talk_of(store))[-1].content.parts[-1]
+    assert isinstance(part, ToolCallPart)
+    return part.state
+
+
+async def test_a_renamed_file_is_the_same_session(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path / "a")
+    old(path)
+    await bring_in(store, path)
+    (tmp_path / "b").mkdir()
+    moved = path.rename(tmp_path / "b" / path.name)
+    report = await bring_in(store, tmp_path)
+    assert (report.read, tuple(report.counts)) == (0, (0, 0, 0, 0))
+    assert [source.path for source in await store.list_sources()] == [str(moved)]
+    assert await store.count_threads() == 1
+
+
+async def test_a_deleted_file_leaves_its_thread(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path)
+    other = gardening(OTHER).write(tmp_path)
+    await bring_in(store, tmp_path)
+    path.unlink()
+    report = await bring_in(store, tmp_path)
+    assert report.gone == 1
+    assert len(await talk_of(store)) == 6
+    assert other.exists()
+
+
+async def test_what_a_rewritten_file_held_stays(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path)
+    old(path)
+    await bring_in(store, path)
+    path.write_bytes(Talk().prompt("Which beds need water?").answer("None, it has rained.").lines())
+    os.utime(path, (1_700_000_100, 1_700_000_100))
+    await bring_in(store, path)
+    everything = (await store.list_messages(SESSION, limit=None, branch="all")).items
+    assert {text_of(message) for message in everything} >= {"None, it has rained.", "They are watered."}
+    assert gardening().lines() in await raw_of(store)
+
+
+async def test_a_broken_file_does_not_stop_the_others(store: Store, tmp_path: Path) -> None:
+    data = gardening().lines().splitlines(keepends=True)
+    broken = tmp_path / f"{SESSION}.jsonl"
+    broken.write_bytes(b"".join([*data[:2], b'{"type": "user", "mess\n', *data[2:]]))
+    gardening(OTHER).write(tmp_path)
+    (tmp_path / "not-there").symlink_to(tmp_path / "nowhere.jsonl")
+    report = await bring_in(store, tmp_path)
+    assert report.counts.new_threads == 2
+    (findings,) = report.findings.values()
+    assert [place.line for finding in findings for place in finding.places] == [3]
+    assert len(await talk_of(store)) == len(await talk_of(store, OTHER)) == 6
+
+
+async def test_sub_agents_hang_under_their_calls(store: Store, tmp_path: Path) -> None:
+    main = Talk().prompt("Find the slugs.")
+    main.answer(call={"id": "toolu_5", "name": "Task", "input": {"prompt": "Look under the leaves."}})
+    main.result("toolu_5", "Seven.", toolUseResult={"agentId": "a1", "status": "completed"})
+    main.answer("There are seven slugs.")
+    inner = Talk(agent="a1").prompt("Look under the leaves.")
+    inner.answer(call={"id": "toolu_6", "name": "Grep", "input": {"pattern": "slug"}})
+    inner.result("toolu_6", "7").answer("Seven.", output=40)
+    path = main.write(tmp_path)
+    inner.write(tmp_path / SESSION / "subagents", "agent-a1.jsonl")
+    await bring_in(store, tmp_path)
+    call = next(
+        part
+        for message in await talk_of(store)
+        for part in message.content.parts
+        if isinstance(part, ToolCallPart)
+    )
+    assert [type(child).__name__ for child in call.children] == [
+        "UserMessage",
+        "AssistantMessage",
+        "AssistantMessage",
+    ]
+    assert (await store.usage_of_thread(SESSION)).output_tokens == 55
+    assert len((await store.find_parts(tool="Grep")).items) == 1
+    runs = (await store.list_runs(thread_id=SESSION)).items
+    assert {run.id.partition("@")[0] for run in runs} == {SESSION, f"{SESSION}/a1"}
+    assert path.exists()
+
+
+async def test_forks_count_once(store: Store, tmp_path: Path) -> None:
+    gardening().write(tmp_path)
+    fork = tmp_path / f"{OTHER}.jsonl"
+    fork.write_bytes(
+        gardening().lines().replace(b'"sessionId": "' + SESSION.encode(), b'"sessionId": "' + OTHER.encode())
+    )
+    await bring_in(store, tmp_path)
+    assert await store.count_threads() == 2
+    (total,) = await store.stats(by=("total",))
+    assert (total.responses, total.output_tokens) == (4, 20)
+    assert (await store.usage_of_thread(OTHER)).output_tokens == 20
+
+
+async def test_all_that_is_brought_in_can_be_found(store: Store, tmp_path: Path) -> None:
+    await bring_in(store, gardening().write(tmp_path))
+    assert [hit.title for hit in (await store.search("watered")).items] == ["Which beds need water?"]
+    assert (await store.search("north south", tool="Bash")).items
+
+
+async def test_each_owner_has_his_own(store: Store, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path)
+    await import_logs(store, find_logs([path]).files, resource_id="ada", workers=Workers(1))
+    assert await store.scoped("ada").count_threads() == 1
+    assert await store.scoped("eve").count_threads() == 0
+    message = (await store.scoped("ada").list_messages(SESSION)).items[1]
+    assert isinstance(message, AssistantMessage)
+
+
+async def test_progress_is_told(store: Store, tmp_path: Path) -> None:
+    for number in range(5):
+        gardening(f"{number}0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1").write(tmp_path)
+    seen: list[Progress] = []
+    await import_logs(store, find_logs([tmp_path]).files, workers=Workers(1), tell=seen.append)
+    assert (seen[-1].files, seen[-1].all_files, seen[-1].bytes) == (5, 5, seen[-1].all_bytes)
+
+
+async def test_several_processes_bring_in_the_same(tmp_path: Path, store: Store) -> None:
+    big = Talk()
+    for number in range(300):
+        big.prompt(f"Question {number}?").answer("x" * 20_000)
+    big.write(tmp_path)
+    gardening(OTHER).write(tmp_path)
+    with Workers(2) as workers:
+        report = await import_logs(store, find_logs([tmp_path]).files, workers=workers)
+    assert (report.counts.new_threads, report.failed) == (2, False)
+    assert len(await talk_of(store)) == 600
+    assert await raw_of(store, OTHER) == gardening(OTHER).lines()
+
+
+async def test_nonsense_in_usage_stops_nothing(store: Store, tmp_path: Path) -> None:
+    talk = gardening()
+    talk.records[1]["message"]["usage"] = {"input_tokens": -5, "output_tokens": 2**70}
+    talk.records[3]["message"]["usage"] = {"input_tokens": "many", "output_tokens": None}
+    report = await bring_in(store, talk.write(tmp_path))
+    assert (report.counts.new_threads, report.failed) == (1, False)
+
+
+async def test_sub_agents_of_gemini_hang_under_their_calls(store: Store, tmp_path: Path) -> None:
+    chats = tmp_path / "tmp" / "garden" / "chats"
+    session, agent = "0a1b2c3d-1111-4222-8333-444455556666", "slug-hunter-1"
+    time = "2026-06-11T10:00:00.000Z"
+    call = {
+        "id": "call-1",
+        "name": "hunter",
+        "args": {"task": "slugs"},
+        "status": "success",
+        "agentId": agent,
+    }
+    write_lines(
+        chats / f"session-2026-06-11T10-00-{session[:8]}.jsonl",
+        {"sessionId": session, "projectHash": "p", "startTime": time, "lastUpdated": time, "kind": "main"},
+        {"id": "g1", "timestamp": time, "type": "user", "content": "Find the slugs."},
+        {
+            "id": "g2",
+            "timestamp": time,
+            "type": "gemini",
+            "content": "",
+            "model": "gemini-3",
+            "toolCalls": [call],
+        },
+    )
+    write_lines(
+        chats / session / f"{agent}.jsonl",
+        {"sessionId": agent, "projectHash": "p", "startTime": time, "lastUpdated": time, "kind": "subagent"},
+        {"id": "h1", "timestamp": time, "type": "user", "content": "Look under the leaves."},
+        {"id": "h2", "timestamp": time, "type": "gemini", "content": "Seven.", "model": "gemini-3"},
+    )
+    report = await bring_in(store, tmp_path)
+    assert (report.counts.new_threads, report.failed) == (1, False)
+    parts = [part for message in await talk_of(store, session) for part in message.content.parts]
+    (found,) = [part for part in parts if isinstance(part, ToolCallPart)]
+    assert [text_of(child) for child in found.children if not child.internal] == [
+        "Look under the leaves.",
+        "Seven.",
+    ]
+
+
+def write_lines(path: Path, *records: Json) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+async def test_a_late_word_about_an_earlier_turn_is_understood(store: Store, tmp_path: Path) -> None:
+    talk = Talk().prompt("Dig.").answer(call={"id": "toolu_7", "name": "Bash", "input": {"command": "dig"}})
+    talk.prompt("And sow.").answer("Sown.")
+    path = talk.write(tmp_path)
+    old(path)
+    await bring_in(store, path)
+    known = len(talk.records)
+    talk.result("toolu_7", "dug")
+    talk.append(path, known)
+    os.utime(path, (1_700_000_100, 1_700_000_100))
+    report = await bring_in(store, path)
+    assert not report.findings
+    (call,) = [
+        part
+        for message in await talk_of(store)
+        for part in message.content.parts
+        if isinstance(part, ToolCallPart)
+    ]
+    assert (call.state, call.output) == ("output-available", TextOutput("dug"))
+    assert await raw_of(store) == talk.lines()

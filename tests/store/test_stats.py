@@ -1,0 +1,361 @@
+"""Statistics, on every engine: the same numbers, whatever they are asked by."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from itertools import count
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.errors import DecodeError, StoreError
+from partita.store.engines.sqlite import SqliteEngine
+from partita.store.facade.store import Store
+from partita.store.stats import StatFilter, stats
+from partita.store.transaction import Transaction
+from partita.store.values import By, Stat
+from partita.types.messages import AssistantMessage, Message, ToolCallPart
+from partita.types.tools import (
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    TextOutput,
+    ToolOutput,
+    ToolState,
+)
+from tests.store.examples import answer, ask
+from tests.store.ledger import NOON, sums, took
+
+DAY = timedelta(days=1)
+
+
+def call(id: str, tool: str, output: ToolOutput | None = None, *children: Message) -> ToolCallPart:
+    """A call that went well, or as its output says."""
+    states: dict[type, ToolState] = {
+        ErrorTextOutput: "output-error",
+        InterruptedOutput: "output-error",
+        ExecutionDeniedOutput: "output-denied",
+    }
+    given = TextOutput("done") if output is None else output
+    state = states.get(type(given), "output-available")
+    return ToolCallPart(id, tool, state, {}, output=given, children=children)
+
+
+def works(id: str, at: datetime, *calls: ToolCallPart) -> Message:
+    """A message with calls."""
+    return AssistantMessage(id=id, content=list(calls), created_at=at)
+
+
+@pytest.fixture
+async def filled(store: Store) -> Store:
+    """Two projects and two agents on two days; a sub-agent; a fork that repeats the first answer."""
+    await store.create_thread("red", agent="claude", project="/red")
+    await store.create_thread("fork", agent="claude", project="/red")
+    await store.create_thread("blue", agent="codex", project="/blue")
+    await store.create_thread("plain")
+    inner = works("inner", NOON, call("i1", "read"), call("i2", "read", ErrorTextOutput("gone")))
+    first = works("m2", NOON, call("c1", "task", None, inner), call("c2", "run", ErrorTextOutput("broke")))
+    await store.save_messages([ask("m1", created_at=NOON), first], thread_id="red")
+    await store.save_messages(
+        [
+            ask("m1", created_at=NOON),
+            first,
+            works("m3", NOON + DAY, call("c3", "run", ExecutionDeniedOutput())),
+            answer("note", internal=True, created_at=NOON + 5 * DAY),
+        ],
+        thread_id="fork",
+    )
+    stopped = call("c4", "run", InterruptedOutput("aborted")), call("c5", "run", InterruptedOutput("timeout"))
+    await store.save_messages([works("b1", NOON + DAY, *stopped)], thread_id="blue")
+    await store.save_messages([ask("p1", created_at=NOON)], thread_id="plain")
+    await store.record_consumptions(
+        [
+            took("red", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
+            took("red", "a2", 1, message_id="inner", model="small", cost=0.25),
+            took("fork", "a", 10, message_id="m2", model="large", cost=1.0, cached_input_tokens=60),
+            took(
+                "fork", "b", 20, minute=24 * 60, message_id="m3", model="large", cost=2.0, reasoning_tokens=5
+            ),
+            took("blue", "x", 40, minute=24 * 60, message_id="b1", model="other", agent="helper"),
+        ]
+    )
+    return store
+
+
+def brief(stat: Stat) -> tuple[Any, ...]:
+    """Threads, messages, responses, output, cost, unpriced; calls, errors, denied, interrupted."""
+    consumed = (stat.threads, stat.messages, stat.responses, stat.output_tokens, stat.cost, stat.unpriced)
+    return (*consumed, stat.tool_calls, stat.tool_errors, stat.denied, stat.interrupted)
+
+
+# What is asked, and what is told: the key, then as in `brief`.
+QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tuple[Any, ...]]]]] = {
+    "all": ({}, [((), (4, 7, 4, 71, 3.25, 1, 7, 2, 1, 2))]),
+    "by day": (
+        {"by": "day"},
+        [
+            (("2026-03-01",), (3, 5, 2, 11, 1.25, 0, 4, 2, 0, 0)),
+            (("2026-03-02",), (2, 2, 2, 60, 2.0, 1, 3, 0, 1, 2)),
+        ],
+    ),
+    "by week": (
+        {"by": "week"},
+        [
+            (("2026-02-23",), (3, 5, 2, 11, 1.25, 0, 4, 2, 0, 0)),
+            (("2026-03-02",), (2, 2, 2, 60, 2.0, 1, 3, 0, 1, 2)),
+        ],
+    ),
+    "by month": ({"by": "month"}, [(("2026-03",), (4, 7, 4, 71, 3.25, 1, 7, 2, 1, 2))]),
+    "by project": (
+        {"by": "project"},
+        [
+            (("/red",), (2, 5, 3, 31, 3.25, 0, 5, 2, 1, 0)),
+            (("/blue",), (1, 1, 1, 40, None, 1, 2, 0, 0, 2)),
+            ((None,), (1, 1, 0, 0, None, 0, 0, 0, 0, 0)),
+        ],
+    ),
+    "by agent": (
+        {"by": "agent"},
+        [
+            (("claude",), (2, 5, 3, 31, 3.25, 0, 5, 2, 1, 0)),
+            (("helper",), (1, 0, 1, 40, None, 1, 0, 0, 0, 0)),
+            (("codex",), (1, 1, 0, 0, None, 0, 2, 0, 0, 2)),
+            ((None,), (1, 1, 0, 0, None, 0, 0, 0, 0, 0)),
+        ],
+    ),
+    "by model": (
+        {"by": "model"},
+        [
+            (("large",), (2, 0, 2, 30, 3.0, 0, 3, 1, 1, 0)),
+            (("small",), (1, 0, 1, 1, 0.25, 0, 0, 0, 0, 0)),
+            (("other",), (1, 0, 1, 40, None, 1, 2, 0, 0, 2)),
+            ((None,), (1, 0, 0, 0, None, 0, 2, 1, 0, 0)),
+        ],
+    ),
+    "by tool": (
+        {"by": "tool"},
+        [
+            (("run",), (3, 0, 0, 0, None, 0, 4, 1, 1, 2)),
+            (("read",), (1, 0, 0, 0, None, 0, 2, 1, 0, 0)),
+            (("task",), (1, 0, 0, 0, None, 0, 1, 0, 0, 0)),
+        ],
+    ),
+    "by day and model": (
+        {"by": ("day", "model")},
+        [
+            (("2026-03-01", "large"), (1, 0, 1, 10, 1.0, 0, 2, 1, 0, 0)),
+            (("2026-03-01", "small"), (1, 0, 1, 1, 0.25, 0, 0, 0, 0, 0)),
+            (("2026-03-01", None), (1, 0, 0, 0, None, 0, 2, 1, 0, 0)),
+            (("2026-03-02", "large"), (1, 0, 1, 20, 2.0, 0, 1, 0, 1, 0)),
+            (("2026-03-02", "other"), (1, 0, 1, 40, None, 1, 2, 0, 0, 2)),
+        ],
+    ),
+    "by agent and tool": (
+        {"by": ("agent", "tool"), "project": "/red"},
+        [
+            (("claude", "read"), (1, 0, 0, 0, None, 0, 2, 1, 0, 0)),
+            (("claude", "run"), (2, 0, 0, 0, None, 0, 2, 1, 1, 0)),
+            (("claude", "task"), (1, 0, 0, 0, None, 0, 1, 0, 0, 0)),
+        ],
+    ),
+    "since": ({"since": NOON + DAY}, [((), (2, 2, 2, 60, 2.0, 1, 3, 0, 1, 2))]),
+    "until": ({"until": NOON + DAY}, [((), (3, 5, 2, 11, 1.25, 0, 4, 2, 0, 0))]),
+    "of a project": ({"project": "/blue"}, [((), (1, 1, 1, 40, None, 1, 2, 0, 0, 2))]),
+    "of an agent": ({"agent": "claude"}, [((), (2, 5, 3, 31, 3.25, 0, 5, 2, 1, 0))]),
+    "of a model": ({"model": "large"}, [((), (2, 0, 2, 30, 3.0, 0, 3, 1, 1, 0))]),
+    "of a thread, all that stands in it": ({"thread_id": "fork"}, [((), (1, 3, 2, 30, 3.0, 0, 5, 2, 1, 0))]),
+    "of a thread by day": (
+        {"thread_id": "fork", "by": "day"},
+        [
+            (("2026-03-01",), (1, 2, 1, 10, 1.0, 0, 4, 2, 0, 0)),
+            (("2026-03-02",), (1, 1, 1, 20, 2.0, 0, 1, 0, 1, 0)),
+        ],
+    ),
+    "of nothing": ({"project": "/green"}, [((), (0, 0, 0, 0, None, 0, 0, 0, 0, 0))]),
+    "of nothing by day": ({"project": "/green", "by": "day"}, []),
+    "in another zone": (
+        {"by": "day", "zone": timezone(timedelta(hours=12)), "agent": "claude"},
+        [
+            (("2026-03-02",), (2, 4, 2, 11, 1.25, 0, 4, 2, 0, 0)),
+            (("2026-03-03",), (1, 1, 1, 20, 2.0, 0, 1, 0, 1, 0)),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "expected"), QUESTIONS.values(), ids=QUESTIONS)
+async def test_statistics(
+    filled: Store, question: dict[str, Any], expected: list[tuple[tuple[str | None, ...], tuple[Any, ...]]]
+) -> None:
+    assert [(stat.key, brief(stat)) for stat in await filled.stats(**question)] == expected
+
+
+async def test_an_empty_store_has_a_row_of_nothing(store: Store) -> None:
+    (stat,) = await store.stats()
+    assert brief(stat) == (0, 0, 0, 0, None, 0, 0, 0, 0, 0)
+    assert await store.stats(by=("day", "tool")) == ()
+
+
+async def test_a_row_has_all_counts(filled: Store) -> None:
+    (stat,) = await filled.stats(project="/red")
+    counts = (stat.input_tokens, stat.cached_input_tokens, stat.cache_write_tokens, stat.reasoning_tokens)
+    assert counts == (300, 60, 0, 5)
+
+
+async def test_a_name_asked_twice_or_beside_the_total_is_asked_once(filled: Store) -> None:
+    assert await filled.stats(by=("day", "total", "day")) == await filled.stats(by="day")
+
+
+REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "three at once": ({"by": ("day", "model", "tool")}, StoreError, "by 2 things at most"),
+    "a thing there is not": (
+        {"by": "colour"},
+        StoreError,
+        "no statistics by 'colour'.*choose from total, day",
+    ),
+    "a time without a zone": ({"since": datetime(2026, 1, 1)}, DecodeError, "without a zone"),  # noqa: DTZ001
+    "a text no database holds": ({"model": "\x00"}, StoreError, "NUL"),
+}
+
+
+@pytest.mark.parametrize(("question", "error", "what"), REFUSED.values(), ids=REFUSED)
+async def test_what_cannot_be_asked(
+    store: Store, question: dict[str, Any], error: type[Exception], what: str
+) -> None:
+    with pytest.raises(error, match=what):
+        await store.stats(**question)
+
+
+async def test_an_owner_is_told_of_his_own(store: Store) -> None:
+    for owner, calls in (("ada", 1), ("bob", 2)):
+        mine = store.scoped(owner)
+        await mine.create_thread("t", project="/p")
+        await mine.save_messages(
+            [works(f"m{number}", NOON, call("c", "run")) for number in range(calls)], thread_id="t"
+        )
+        await mine.record_consumptions([took("t", f"k{number}") for number in range(calls)])
+    for asked, expected in (
+        (store.scoped("ada"), (1, 1, 1, 1)),
+        (store.scoped("bob"), (1, 2, 2, 2)),
+        (store, (2, 3, 3, 3)),
+    ):
+        (stat,) = await asked.stats(by="project")
+        assert (stat.threads, stat.messages, stat.responses, stat.tool_calls) == expected
+
+
+async def test_a_call_is_counted_with_the_first_response_of_its_message(store: Store) -> None:
+    """A turn of several responses, told again by a fork that went on with it and has more of the second."""
+    for thread in ("t1", "t2"):
+        await store.create_thread(thread)
+        await store.save_messages(
+            [works("turn", NOON, call("c1", "run"), call("c2", "run"))], thread_id=thread
+        )
+        answers = [("k1", 5, "large"), ("k2", 5 if thread == "t1" else 9, "small")]
+        await store.record_consumptions(
+            [took(thread, key, output, message_id="turn", model=model) for key, output, model in answers]
+        )
+    (stat,) = await store.stats()
+    assert (stat.output_tokens, stat.tool_calls) == (14, 2)
+    assert [(stat.key, stat.tool_calls) for stat in await store.stats(by="model")] == [
+        (("small",), 0),
+        (("large",), 2),
+    ]
+
+
+async def test_calls_without_a_response_in_the_ledger_are_counted_where_they_stand(store: Store) -> None:
+    for thread in ("t1", "t2"):
+        await store.create_thread(thread)
+        await store.save_messages([works("m1", NOON, call("c1", "run"))], thread_id=thread)
+    (stat,) = await store.stats()
+    assert stat.tool_calls == 2
+
+
+async def test_what_goes_on_after_midnight_has_a_thread(store: Store) -> None:
+    await store.create_thread("t")
+    await store.save_messages([ask("m1", created_at=NOON)], thread_id="t")
+    await store.record_consumptions([took("t", "a", minute=13 * 60)])
+    assert [(stat.key[0], stat.threads, stat.messages) for stat in await store.stats(by="day")] == [
+        ("2026-03-01", 1, 1),
+        ("2026-03-02", 1, 0),
+    ]
+
+
+async def test_messages_themselves_are_not_read(store: Store) -> None:
+    """SQLite keeps long messages in the rows: going through them all would read the whole file."""
+    if not isinstance(store.engine, SqliteEngine):
+        pytest.skip("PostgreSQL keeps long messages apart")
+
+    def plans(tx: Transaction) -> list[str]:
+        told: list[str] = []
+        run = tx.sql
+
+        def explained(text: str, parameters: tuple[Any, ...] = ()) -> Any:
+            if text.startswith("SELECT"):
+                told.extend(row.detail for row in run(f"EXPLAIN QUERY PLAN {text}", parameters))
+            return run(text, parameters)
+
+        watched = Watched(tx.connection, tx.owner, tx.now)
+        watched.told = explained  # type: ignore[method-assign] # to look over its shoulder
+        stats(watched, ("day", "tool"), StatFilter(since=NOON))
+        stats(watched, ("project",), StatFilter())
+        return told
+
+    for asked in (store, store.scoped("ada")):
+        found = [plan for plan in await asked.read(plans) if " m " in f"{plan} "]
+        assert found
+        assert all("USING COVERING INDEX" in plan for plan in found), found
+
+
+class Watched(Transaction):
+    """A transaction whose statements somebody looks at."""
+
+    def told(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
+        """Whoever looks."""
+        raise NotImplementedError
+
+    def sql(self, text: str, parameters: tuple[Any, ...] = ()) -> Any:
+        """Execute a statement before their eyes."""
+        return self.told(text, parameters)
+
+
+# Any talk, by anything: the rows of every question come to the same.
+
+TALKS = st.lists(
+    st.tuples(
+        st.sampled_from(["red", "blue", "grey"]),
+        st.integers(0, 80),  # hours
+        st.sampled_from(["large", "small", None]),
+        st.lists(st.sampled_from(["read", "run", "ask"]), max_size=3),
+        st.none() | st.integers(0, 8),
+    ),
+    max_size=12,
+)
+_owners = count(1)
+
+
+@settings(max_examples=25)
+@given(talks=TALKS, by=st.lists(st.sampled_from(get_args(By)), min_size=1, max_size=2))
+async def test_the_rows_come_to_the_total(store: Store, talks: list[Any], by: Sequence[By]) -> None:
+    mine = store.scoped(f"owner-{next(_owners)}")
+    for thread, project in (("red", "/one"), ("blue", "/two"), ("grey", None)):
+        await mine.create_thread(thread, project=project, agent=thread[0])
+    records = [
+        took(thread, f"k{number}", number, minute=hours * 60, model=model, message_id=f"m{number}", cost=cost)
+        for number, (thread, hours, model, _, cost) in enumerate(talks)
+    ]
+    await mine.record_consumptions(records)
+    for number, (thread, hours, _, tools, _) in enumerate(talks):
+        calls = [call(f"c{place}", tool) for place, tool in enumerate(tools)]
+        message = works(f"m{number}", NOON + timedelta(hours=hours), *calls)
+        await mine.save_messages([message], thread_id=thread)
+    rows = await mine.stats(by=by)
+    expected = sums(records)
+    assert sum(stat.tool_calls for stat in rows) == sum(len(tools) for *_, tools, _ in talks)
+    if "tool" not in by:
+        assert sum(stat.output_tokens for stat in rows) == expected.output_tokens
+        assert sum(stat.responses for stat in rows) == expected.responses
+        assert sum(stat.cost or 0 for stat in rows) == (expected.cost or 0)
+        assert sum(stat.unpriced for stat in rows) == expected.unpriced
+    if not {"tool", "model"} & set(by):
+        assert sum(stat.messages for stat in rows) == len(talks)
