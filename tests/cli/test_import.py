@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from partita.cli.import_ import SYSTEMS as NAMES
 from partita.cli.import_ import import_anything
 from partita.errors import PartitaError
 from partita.store.imports.registry import SYSTEMS
@@ -26,6 +27,10 @@ def hive(tmp_path: Path) -> str:
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(import_anything, list(arguments))
+
+
+def test_the_systems_are_those_that_the_store_knows() -> None:
+    assert set(NAMES) == set(SYSTEMS)
 
 
 def kept(store: str, thread: str, owner: str | None = None) -> int:

@@ -12,6 +12,7 @@ from partita.logs.importing.runner import import_logs
 from partita.logs.importing.workers import Workers
 from partita.logs.places.finding import find_logs
 from partita.store.facade.store import Store
+from partita.store.opening import open_store
 from partita.types.codec import to_json
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
@@ -134,6 +135,22 @@ def Talk_at(folder: Path, talk: Talk) -> Path:  # reads as what it gives
 def _without_ids(messages: list[Json]) -> list[Json]:
     text = repr(messages)
     return [text.replace(OTHER, "T").replace(SESSION, "T")]
+
+
+async def test_reading_on_again_and_again_comes_to_the_same_end(tmp_path: Path) -> None:
+    data = gardening().lines()
+    path = tmp_path / f"{SESSION}.jsonl"
+    async with open_store("memory:") as store:
+        for end in range(1, len(data), 97):
+            path.write_bytes(data[:end])
+            await bring_in(store, path)
+        path.write_bytes(data)
+        old(path)
+        await bring_in(store, path)
+        piecewise = told(await talk_of(store))
+    async with open_store("memory:") as store:
+        await bring_in(store, path)
+        assert told(await talk_of(store)) == piecewise
 
 
 async def test_half_a_line_is_waited_for(store: Store, tmp_path: Path) -> None:

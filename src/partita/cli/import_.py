@@ -2,7 +2,8 @@
 
 import click
 
-from partita.store.imports.registry import SYSTEMS
+SYSTEMS = ("mastra", "cherry", "smithers")
+"""Whose rows can be brought in. The store knows them too, but takes a tenth of a second to be asked."""
 
 
 @click.command(
@@ -19,7 +20,7 @@ Examples:
 """,
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]…")
-@click.option("--from", "system", type=click.Choice(list(SYSTEMS)), help="Whose rows they are: no logs.")
+@click.option("--from", "system", type=click.Choice(SYSTEMS), help="Whose rows they are: no logs.")
 @click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
 @click.option("--resource", metavar="ID", help="Whose they become.")
 @click.option("--agent", "agents", multiple=True, metavar="NAME", help="Logs: only of this agent.")

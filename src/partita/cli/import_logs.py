@@ -54,13 +54,13 @@ def run(
     as_json: bool,
 ) -> int:
     """Bring in logs; gives the exit code."""
-    from partita.logs.importing.runner import import_logs
-    from partita.logs.importing.workers import Workers
-    from partita.store.opening import open_store
-
     check_agents(agents)
     began = time.monotonic()
-    with Workers(workers) as pool:  # before the store has threads
+    from partita.logs.importing.workers import Workers
+
+    with Workers(workers) as pool:  # before the store has threads, and while the rest is loaded
+        from partita.logs.importing.runner import import_logs
+        from partita.store.opening import open_store
 
         async def work() -> "LogImportReport":
             async with open_store(url) as store:

@@ -86,7 +86,7 @@ class LogReading:
         self.known_agents: frozenset[str] = frozenset(() if state is None else state["agents"])
         self.unfinished = False
         self.lines_read = 0
-        self.assembly.offset, self.assembly.line = offset, line
+        self.assembly.offset, self.assembly.line = offset, line + 1  # of the first line to come
         if state is not None and isinstance(self.decoder, Resumable):
             self.decoder.restore(state["decoder"])
             self.assembly.facts.update(state["facts"])
@@ -218,10 +218,11 @@ class LogReading:
     def _mark(self) -> None:
         assembly = self.assembly
         mark = None if self._resumable is None else self._resumable.mark()
-        self._checkpoint = Checkpoint(assembly.offset, max(assembly.line - 1, 0), assembly.tail, mark)
+        self._checkpoint = Checkpoint(assembly.offset, assembly.line - 1, assembly.tail, mark)
 
     def _take(self, lines: Iterable[Line]) -> None:
         assembly, feed, keep = self.assembly, self.decoder.feed, self._keep_lines
+        number = 0
         for number, line in enumerate(lines, 1):
             assembly.line = line.number
             assembly.offset = line.offset
@@ -232,9 +233,9 @@ class LogReading:
                     self._lines.append(RawLine(assembly.run_id or "", assembly.time, line.raw))
             else:
                 self._take_with_care(line)
-            self.lines_read += 1
             if number % AT_ONCE == 0:
                 self._messages += assembly.take()
+        self.lines_read += number
 
     def _take_with_care(self, line: Line) -> None:
         """A line with which something is wrong, or that is no object."""

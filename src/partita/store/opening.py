@@ -12,7 +12,6 @@ from partita.errors import StoreError
 
 from .engines.engine import Engine
 from .engines.location import Location, locate
-from .engines.postgres import PostgresEngine
 from .engines.sqlite import SqliteEngine
 from .facade.store import Store
 from .schema import NEWEST, Schema, refuse_newer, revision_of, upgrade
@@ -68,6 +67,8 @@ async def open_engine(
     """The engine of a place, its schema up to date."""
     engine: Engine
     if location.engine == "postgresql":
+        from .engines.postgres import PostgresEngine  # loaded by the URL alone
+
         engine = PostgresEngine(location.url, pool_size=pool_size, patience=patience)
     else:
         engine = await asyncio.to_thread(SqliteEngine, location.path, patience=patience)

@@ -20,7 +20,7 @@ from partita.types.value import Extra
 
 from . import threads
 from .cursors import time_and_id, to_cursor
-from .engines.postgres import CHANNEL
+from .engines.channel import CHANNEL
 from .tables import Instant, runs
 from .texts import required, storable
 from .transaction import Transaction, found

@@ -36,9 +36,12 @@ class Book:
         self.read += 1
         if self.read > self.told:
             self.lines.append((line.time, line.raw))
-        if line.time is not None:
-            self.first = line.time if self.first is None else min(self.first, line.time)
-            self.last = line.time if self.last is None else max(self.last, line.time)
+        time = line.time
+        if time is not None and time != self.last:
+            if self.last is None or time > self.last:
+                self.last = time
+            if self.first is None or time < self.first:
+                self.first = time
 
 
 class Books:

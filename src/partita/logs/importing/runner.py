@@ -24,7 +24,7 @@ from .task import Outcome, Task
 from .units import Unit, units_of
 from .workers import Workers
 
-WEIGHT: Final = 12 * 1024 * 1024
+WEIGHT: Final = 4 * 1024 * 1024
 """About how many bytes are written in one transaction."""
 
 SESSIONS: Final = 200

@@ -19,11 +19,15 @@ from partita.types.usage import Usage
 from .task import Outcome, Task
 from .work import read_unit
 
+if sys.platform == "linux":
+    import fcntl
+
 WORTH_IT: Final = 4 * 1024 * 1024
 """Below so many bytes, starting processes would take longer than reading."""
 
 DONE: Final = "done"
 
+PIPE_BYTES: Final = 1024 * 1024
 STOPS_IN: Final = 1.0
 """How many seconds a process has to stop by itself, when it was in the middle of something."""
 
@@ -41,7 +45,6 @@ class Workers:
         self._context = multiprocessing.get_context("fork" if alone else "spawn")
         self._workers: list[_Worker] = []
         if alone and self._count > 1:
-            warm_up()  # once for all, before they part
             self._start()
 
     def _start(self) -> None:
@@ -103,14 +106,17 @@ class _Worker:
         self.restart()
 
     def restart(self) -> None:
-        self.connection, theirs = self._context.Pipe()
-        self._process = self._context.Process(target=_work, args=(theirs,), daemon=True)
+        tasks, self._tasks = self._context.Pipe(duplex=False)
+        self.connection, items = self._context.Pipe(duplex=False)
+        _widen(items)
+        self._process = self._context.Process(target=_work, args=(tasks, items), daemon=True)
         self._process.start()
-        theirs.close()
+        tasks.close()
+        items.close()
 
     def give(self, task: Task) -> None:
         self._task = task
-        self.connection.send(task)
+        self._tasks.send(task)
 
     def lost(self) -> Outcome:
         path = "" if self._task is None else str(self._task.unit.session.path)
@@ -119,7 +125,8 @@ class _Worker:
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
-            self.connection.send(None)
+            self._tasks.send(None)
+        self._tasks.close()
         self.connection.close()
         self._process.join(STOPS_IN)
         if self._process.is_alive():
@@ -127,12 +134,20 @@ class _Worker:
             self._process.join()
 
 
-def _work(connection: "Connection[Any, Any]") -> None:
+def _widen(connection: "Connection[Any, Any]") -> None:
+    """Let a pipe hold much, where the system can: who writes then waits less for who reads."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(connection.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
+def _work(tasks: "Connection[Any, Any]", connection: "Connection[Any, Any]") -> None:
     """What a process does until nobody wants anything more."""
     try:
+        warm_up()  # while the one who started us opens the store
         gc.freeze()  # what is here stays for good
         gc.set_threshold(*RARELY)
-        while (task := connection.recv()) is not None:
+        while (task := tasks.recv()) is not None:
             for item in read_unit(task):
                 connection.send(item)
             connection.send(DONE)

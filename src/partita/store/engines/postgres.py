@@ -19,13 +19,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from partita.errors import StoreError, UnavailableError
 
+from .channel import CHANNEL
 from .failures import TELLABLE, explained, is_conflict, is_gone
 from .location import without_password
 from .wake import Listeners, News
 
 T = TypeVar("T")
 
-CHANNEL = "partita"
 REMEMBERED = timedelta(hours=1)
 """How long a token is kept: far longer than anybody waits for a server."""
 

@@ -13,7 +13,7 @@ from sqlalchemy import Row, Subquery, func, select, text, tuple_
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
 from partita.store import blobs
 from partita.store.compress import PLAIN
-from partita.store.engines.postgres import CHANNEL
+from partita.store.engines.channel import CHANNEL
 from partita.store.runs import find
 from partita.store.tables import from_microseconds, run_log, runs, to_microseconds
 from partita.store.transaction import Transaction, cut

@@ -101,9 +101,12 @@ def pack_run(run: Run, first_seq: int, lines: Iterable[tuple[datetime | None, by
     for moment, raw in lines:
         if moment is not None:
             time = to_microseconds(moment)
-        stripped = take_out(raw)
-        pictures.update(stripped.pictures)
-        entries.append(Stored(time, None, stripped.rest, stripped.cuts))
+        if b"base64" in raw or b"nlineData" in raw:  # how every agent marks a picture
+            stripped = take_out(raw)
+            pictures.update(stripped.pictures)
+            entries.append(Stored(time, None, stripped.rest, stripped.cuts))
+        else:
+            entries.append(Stored(time, None, raw))
     packed = [Block(len(some), *blocks.seal(some, QUICK)) for some in blocks.blocks(entries)]
     return RunRows(run, first_seq, packed, pictures)
 

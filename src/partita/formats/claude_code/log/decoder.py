@@ -145,7 +145,10 @@ class ClaudeLogDecoder:
         kind = record.get("type")
         handler = self._handlers.get(kind) if type(kind) is str else None
         try:
-            if handler is not None:
+            if kind == "assistant" and self._started and not record.get("isSidechain"):
+                record[LINE] = self._teller.line
+                self._talk.assistant(record)
+            elif handler is not None:
                 handler(record)
             else:
                 self._about(kind, record)

@@ -287,13 +287,11 @@ class Talk:
 
     def _consume(self, response: Response, model: Json, usage: JsonObject) -> None:
         """The usage of an answer: that of the record with the most output, the later one on a tie."""
-        output = _number(usage, "output_tokens")
+        output, fresh, cached, written = _counts(usage)
         if output < response.most:
             return
         response.most = output
-        cached = _number(usage, "cache_read_input_tokens")
-        written = _number(usage, "cache_creation_input_tokens")
-        total_input = _number(usage, "input_tokens") + cached + written
+        total_input = fresh + cached + written
         details = usage.get("output_tokens_details")
         thought = details.get("thinking_tokens") if is_object(details) else None
         self._teller.consume(
@@ -569,6 +567,15 @@ def _alone(record: JsonObject, block: JsonObject, structured: Json | UnsetType) 
     return alone
 
 
-def _number(usage: JsonObject, name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) else 0
+def _counts(usage: JsonObject) -> tuple[int, ...]:
+    """How many tokens were written, read, read from a cache and put into one."""
+    counts = [usage.get(name) for name in _COUNTS]
+    return tuple([count if type(count) is int else 0 for count in counts])
+
+
+_COUNTS: Final = (
+    "output_tokens",
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
