@@ -27,6 +27,9 @@ from .workers import Workers
 WEIGHT: Final = 4 * 1024 * 1024
 """About how many bytes are written in one transaction."""
 
+LEAST: Final = 512 * 1024
+"""And how many when nobody waits to write."""
+
 SESSIONS: Final = 200
 """And how many sessions at most."""
 
@@ -135,7 +138,7 @@ class _Import:
         try:
             writing: asyncio.Task[None] | None = None
             while True:
-                batch = await asyncio.to_thread(_collect, items)
+                batch = await asyncio.to_thread(_collect, items, writing)
                 if writing is not None:
                     await writing
                 if not batch.rows and not batch.outcomes:
@@ -172,8 +175,8 @@ class _Import:
                 self._report.problem(row.sources[0].path if row.sources else row.thread.id, str(error))
 
 
-def _collect(items: Iterator[SessionRows | Outcome]) -> _Batch:
-    """As much as is worth a transaction."""
+def _collect(items: Iterator[SessionRows | Outcome], writing: "asyncio.Task[None] | None") -> _Batch:
+    """As much as is worth a transaction; less if nothing else is being written."""
     batch = _Batch([], [])
     weight = 0
     for item in items:
@@ -182,6 +185,7 @@ def _collect(items: Iterator[SessionRows | Outcome]) -> _Batch:
         else:
             batch.rows.append(item)
             weight += item.weight
-        if weight >= WEIGHT or len(batch.rows) >= SESSIONS:
+        is_idle = writing is None or writing.done()
+        if weight >= (LEAST if is_idle else WEIGHT) or len(batch.rows) >= SESSIONS:
             break
     return batch

@@ -164,13 +164,16 @@ class _Folding(dict[int, str]):
 
 
 FOLDING = _Folding()
+ASCII = bytes(range(128))
 FEW = 24
 """So many different characters are replaced one after the other, each in all of a text."""
 
 
 def _folded_text(text: str) -> str:
     """A text with every character folded. Few need it in most texts, but many times: lines, ticks, dashes."""
-    strange = frozenset("".join(NOT_ASCII.findall(text)))
+    # Of bytes, not of text: five times as fast as a pattern.
+    others = text.encode("utf-8", "surrogatepass").translate(None, ASCII)
+    strange = frozenset(others.decode("utf-8", "surrogatepass"))
     if len(strange) > FEW:
         return NOT_ASCII.sub(_fold_run, text)
     for char in strange:
