@@ -328,7 +328,7 @@ def test_a_turn_begins_when_its_prompt_does() -> None:
     assert [turn.began_at and turn.began_at.isoformat() for turn in reading.turns] == [
         time.replace(".000Z", "+00:00") for time in times
     ]
-    assert [turn.place.line for turn in reading.turns] == [0, 3]
+    assert [turn.place.line for turn in reading.turns] == [1, 3]
 
 
 def test_what_an_interruption_cut_off_is_lost() -> None:

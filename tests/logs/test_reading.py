@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats import chain
-from partita.formats.claude_code.log import branches, talk
+from partita.formats.claude_code.log import answers, branches, outcomes, side
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
 from partita.logs.reading import AT_ONCE, LogReading
@@ -175,7 +175,8 @@ def test_a_long_log_takes_little_memory() -> None:
 def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
     monkeypatch.setattr(branches, "RECENT", 50)
-    monkeypatch.setattr(talk, "RESPONSES", 10)
+    for module in (side, outcomes, answers):
+        monkeypatch.setattr(module, "RESPONSES", 10)
     monkeypatch.setattr(chain, "REMEMBERED_CALLS", 20)
     size, peak = peak_of(lambda: turns(60, 600))
     longer, higher = peak_of(lambda: turns(600, 600))

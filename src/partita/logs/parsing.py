@@ -18,8 +18,9 @@ from partita.types.threads import Thread
 
 from .agents import Agents, agent_files
 from .facts import thread_of
-from .formats import LogFormat, log_format
+from .formats import log_format
 from .identity import thread_id_of
+from .log_format import LogFormat
 from .reading import LogReading
 
 

@@ -18,7 +18,7 @@ from partita.logs.lines.reader import UNFINISHED, Line, LineReader
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
 
-from .formats import LogFormat, Resumable
+from .log_format import LogFormat, Resumable
 
 AT_ONCE = 256
 """After so many lines, what has become whole is taken out."""

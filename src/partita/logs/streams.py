@@ -9,7 +9,7 @@ from partita.types.chunks import Chunk, MessageFinish, MessageStart
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantContent, AssistantMessage
 
-from .formats import LogFormat
+from .log_format import LogFormat
 
 
 class StreamDecoder:

@@ -8,13 +8,14 @@ import msgspec
 from msgspec.structs import replace
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.claude_code.log.talk import NO_CALL
+from partita.formats.claude_code.log.outcomes import NO_CALL
 from partita.logs.agents import AgentFile, Agents, agent_name
 from partita.logs.facts import thread_of
-from partita.logs.formats import LogFormat, log_format
+from partita.logs.formats import log_format
 from partita.logs.identity import thread_id_of
 from partita.logs.lines.blocks import open_log
 from partita.logs.lines.heads import first_values
+from partita.logs.log_format import LogFormat
 from partita.logs.places.detection import detect
 from partita.logs.places.log_file import LogFile, is_uuid
 from partita.logs.reading import LogReading

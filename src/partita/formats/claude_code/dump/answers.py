@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple, assert_never
 
-from partita.formats.claude_code.log.talk import SYNTHETIC
+from partita.formats.claude_code.log.answers import SYNTHETIC
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import (
