@@ -11,6 +11,7 @@ from typing import Final
 
 from partita.errors import PartitaError
 from partita.logs.agents import agent_files
+from partita.logs.places.finding import find_logs
 from partita.logs.places.log_file import LogFile
 from partita.logs.places.ownership import log_of
 from partita.logs.watching.watcher import Way
@@ -72,7 +73,7 @@ def sessions_of(changed: Iterable[Path]) -> list[LogFile]:
 
 
 def _session_files(path: Path) -> Iterable[LogFile]:
-    file = log_of(path)
+    file = log_of(path) or _by_content(path)
     if file is None:
         return
     session = file
@@ -83,11 +84,16 @@ def _session_files(path: Path) -> Iterable[LogFile]:
         return
     try:
         for agent in agent_files(session.path):
-            found = log_of(agent.path)
+            found = log_of(agent.path) or _by_content(agent.path)
             if found is not None:
                 yield found
     except (OSError, PartitaError):
         return
+
+
+def _by_content(path: Path) -> LogFile | None:
+    """The log at a path that is no agent's own: somebody keeps a copy, or names a file of his."""
+    return next(iter(find_logs([path]).files), None) if path.is_file() else None
 
 
 def _session_file(file: LogFile) -> LogFile | None:
