@@ -5,7 +5,7 @@ NODE := tests/conformance/node_modules/.package-lock.json
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types unit conformance chaos bench typescript blocking docs format clean
+.PHONY: help setup run test lint types mypy pyright unit conformance chaos bench typescript blocking docs format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -21,8 +21,13 @@ lint: .venv/installed ## Check the form of the code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: setup ## Check the types, with mypy and pyright
+types: setup ## Check the types, with mypy and pyright at once
+	@$(MAKE) --no-print-directory -j2 mypy pyright
+
+mypy:
 	$(BIN)/mypy
+
+pyright:
 	tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
 
 unit: setup ## Run the tests, a bounded sample of the conformance ones included
