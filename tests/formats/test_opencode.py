@@ -26,7 +26,7 @@ SESSION: JsonObject = {
     "id": "ses_1",
     "slug": "quiet-river",
     "projectID": "p1",
-    "directory": "/work/project",
+    "directory": "/home/ada/project",
     "title": "Mend the fence",
     "version": "1.2.20",
     "time": {"created": 1_000, "updated": 9_000},
@@ -112,7 +112,7 @@ def test_a_conversation() -> None:
     assert (told.parent_id, told.thread_id, told.run_id) == ("u1", "t", "t@1")
     assert assembly.facts == {
         "sessionId": "ses_1",
-        "cwd": "/work/project",
+        "cwd": "/home/ada/project",
         "version": "1.2.20",
         "title": "Mend the fence",
         "prompt": "Go",

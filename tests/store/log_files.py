@@ -80,7 +80,7 @@ class Talk:
                 "isSidechain": self.agent is not None,
                 **({"agentId": self.agent} if self.agent else {}),
                 "userType": "external",
-                "cwd": "/work/garden",
+                "cwd": "/home/ada/garden",
                 "sessionId": self.session,
                 "version": "2.1.98",
                 "gitBranch": "main",

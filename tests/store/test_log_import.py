@@ -62,7 +62,7 @@ async def test_a_session_becomes_a_thread_with_messages_runs_and_costs(store: St
     assert (thread.title, thread.agent, thread.project) == (
         "Which beds need water?",
         "claude-code",
-        "/work/garden",
+        "/home/ada/garden",
     )
     assert thread.metadata == {"sessionId": SESSION, "agentVersion": "2.1.98", "gitBranch": "main"}
     messages = await talk_of(store)
