@@ -23,8 +23,8 @@ from partita.store import saving
 from partita.store.data.runner import MIGRATIONS, migrate
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
-from partita.store.message_rows import prepare
 from partita.store.opening import open_store
+from partita.store.prepared import prepare
 from partita.store.transaction import Transaction
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.messages import Message

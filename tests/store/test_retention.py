@@ -13,7 +13,7 @@ from partita.store.log import run_log, sealing
 from partita.store.log.following import follow
 from partita.store.log.retention import Retention, RetentionReport, drop_logs
 from partita.store.log.run_log import LogEntry
-from partita.store.message_rows import prepare
+from partita.store.prepared import prepare
 from partita.store.saving import save
 from partita.store.tables import messages, parts
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable

@@ -13,7 +13,7 @@ from partita.store.engines.engine import Engine
 from partita.store.log import run_log
 from partita.store.log.blocks import Stored, blocks, head, row, seal, unpack
 from partita.store.log.run_log import Appended, LogEntry, encode_entries
-from partita.store.tables import to_microseconds
+from partita.store.microseconds import to_microseconds
 from partita.store.transaction import Transaction
 from partita.types.chunks import (
     ChildChunk,

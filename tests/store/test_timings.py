@@ -8,7 +8,7 @@ from partita.store import runs
 from partita.store.engines.engine import Engine
 from partita.store.log.run_log import LogEntry
 from partita.store.log.timings import record_timings, timings
-from partita.store.message_rows import prepare
+from partita.store.prepared import prepare
 from partita.store.saving import save
 from partita.store.tables import parts
 from partita.types.chunks import (

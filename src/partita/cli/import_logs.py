@@ -54,11 +54,12 @@ def run(
     as_json: bool,
 ) -> int:
     """Bring in logs; gives the exit code."""
-    check_agents(agents)
     began = time.monotonic()
     from partita.logs.importing.workers import Workers
 
-    with Workers(workers) as pool:  # before the store has threads, and while the rest is loaded
+    with Workers(workers) as pool:
+        pool.start()  # first of all: they load what they need while we do
+        check_agents(agents)
         from partita.logs.importing.runner import import_logs
         from partita.store.opening import open_store
 

@@ -14,7 +14,8 @@ from partita.types.messages import Message, ToolCallPart
 from partita.types.threads import Thread
 
 from . import branches, consumptions, saving, threads
-from .message_rows import Prepared, prepare, read_messages
+from .message_rows import read_messages
+from .prepared import Prepared, prepare
 from .tables import messages
 from .transaction import Transaction
 

@@ -1,15 +1,14 @@
-"""Messages as rows: a message made ready to be written, and a row made a message again."""
+"""Rows made messages again. How a message becomes a row is told in `prepared` and `saving`."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import Row
 
 from partita.errors import DecodeError
-from partita.types.codec import Codec, encode
-from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.codec import Codec
+from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -26,12 +25,9 @@ from partita.types.messages import (
 from partita.types.value import Extra
 
 from . import blobs
-from .blob_moves import BLOB, THRESHOLD, Move, moves_from_json, put_back
-from .derived import Derived, derive
+from .blob_moves import Move, moves_from_json, put_back
 from .older import upgraded
 from .older_parts import DAMAGED
-from .search.text import SearchFields, fields_of
-from .texts import required, storable
 from .transaction import Transaction
 from .values import BlobMode
 
@@ -47,55 +43,6 @@ MESSAGES: dict[str, type[Any]] = {
     "assistant": AssistantMessage,
     "tool": ToolMessage,
 }
-ROLES: dict[type[Any], str] = {type_: role for role, type_ in MESSAGES.items()}
-
-
-CallTimes: TypeAlias = tuple[datetime | None, datetime | None]
-"""When a call began, and when it ended."""
-
-
-class MovedValues(NamedTuple):
-    """Large values that were taken out of a content: where they were, and hash, bytes and type of each."""
-
-    moves: tuple[Move, ...]
-    values: tuple[tuple[str, bytes, str | None], ...]
-
-
-class Prepared(NamedTuple):
-    """A message and everything derived from it, before a transaction is opened for it."""
-
-    message: Message
-    thread_id: str
-    role: str
-    content: str
-    large: bool  # may hold values that move to blobs, or references to some
-    extra: str | None
-    derived: Derived
-    fields: SearchFields
-    times: Mapping[str, CallTimes] | None = None  # of its calls, when the source tells them
-    moved: "MovedValues | None" = None  # when large values were taken out of the content already
-
-
-def prepare(message: Message, thread_id: str | None) -> Prepared:
-    """A message made ready to be written to a thread: its own, unless another is named."""
-    content = encode(message.content).decode()
-    return Prepared(
-        message,
-        required(thread_id or message.thread_id, "thread id"),
-        ROLES[type(message)],
-        content,
-        len(content) > THRESHOLD or BLOB in content,
-        None if message.extra is None else dumps(dict(message.extra)).decode(),
-        derive(message),
-        fields_of(message),
-    )
-
-
-def check(message: Message) -> None:
-    """Refuse ids that no database can hold."""
-    required(message.id, "message id")
-    storable(message.parent_id, "the parent id")
-    storable(message.run_id, "the run id")
 
 
 def read_messages(tx: Transaction, rows: Sequence[Row[Any]], mode: BlobMode) -> tuple[Message, ...]:

@@ -10,7 +10,8 @@ from partita.errors import NotFoundError, StoreError
 from partita.types.messages import Message, Part
 
 from . import blobs, branches, saving, threads
-from .message_rows import prepare, read_messages
+from .message_rows import read_messages
+from .prepared import prepare
 from .search import search
 from .tables import blob_refs, messages
 from .tables import threads as thread_table

@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Interval, Row, and_, select, type_coerce
 
 from .cursors import from_cursor, to_cursor
-from .tables import MICROSECOND, messages, parts, threads
+from .microseconds import MICROSECOND
+from .tables import messages, parts, threads
 from .transaction import Transaction
 from .values import Page, PartFilter, StoredPart
 

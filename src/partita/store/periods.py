@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple, TypeAlias
 
-from .tables import to_microseconds
+from .microseconds import to_microseconds
 from .transaction import Transaction
 
 Period: TypeAlias = Literal["day", "week", "month"]

@@ -10,7 +10,8 @@ from partita.types.messages import Message
 
 from . import branches, consumptions, saving, threads
 from .blob_moves import moves_from_json
-from .message_rows import prepare, read_messages
+from .message_rows import read_messages
+from .prepared import prepare
 from .saving import Slot
 from .tables import messages
 from .tables import threads as thread_table

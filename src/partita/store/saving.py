@@ -10,7 +10,8 @@ from partita.types.messages import Message
 
 from . import blobs, branches, threads
 from .blob_moves import HASH, Move, Moved, move_out, moves_to_json
-from .message_rows import Prepared, check, stored
+from .message_rows import stored
+from .prepared import Prepared, check
 from .search import search
 from .tables import blob_refs, messages, parts
 from .tables import threads as thread_table

@@ -4,7 +4,7 @@ Every key leads with the owner (the resource id, `""` for nobody), so that the s
 The row of a message is the truth; `parts`, flags, previews and the search index are derived from it.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -22,18 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-
-
-def to_microseconds(moment: datetime) -> int:
-    """A moment as SQLite keeps it: microseconds since 1970, exactly."""
-    return (moment - EPOCH) // MICROSECOND
-
-
-def from_microseconds(number: int) -> datetime:
-    """The moment that SQLite kept."""
-    return EPOCH + number * MICROSECOND
+from .microseconds import from_microseconds, to_microseconds
 
 
 class Instant(TypeDecorator[datetime]):

@@ -26,7 +26,7 @@ from sqlalchemy.dialects import postgresql
 from partita.errors import NotFoundError
 from partita.types.json import dumps
 
-from .tables import to_microseconds
+from .microseconds import to_microseconds
 
 POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy gives it no types
 

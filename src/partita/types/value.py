@@ -64,6 +64,7 @@ class Value(
     forbid_unknown_fields=True,
     repr_omit_defaults=True,
     rename="camel",
+    gc=False,
 ):
     """A frozen value: camelCase on the wire, absent fields omitted, unknown fields kept in `extra`."""
 

@@ -1,70 +1,83 @@
 """Sessions read by several processes at once, since one interpreter reads with one core."""
 
 import contextlib
-import gc
-import multiprocessing
 import os
+import signal
+import subprocess
 import sys
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from partita.logs.formats import log_format
-from partita.logs.pricing.prices import price_of
-from partita.store.sessions.rows import SessionRows
-from partita.types.usage import Usage
-
-from .task import Outcome, Task
-from .work import read_unit
+from partita.types.json import dumps
 
 if sys.platform == "linux":
     import fcntl
 
+if TYPE_CHECKING:  # this module is loaded first, so that processes start while the rest is
+    from partita.store.sessions.rows import SessionRows
+
+    from .task import Outcome, Task
+
 WORTH_IT: Final = 4 * 1024 * 1024
 """Below so many bytes, starting processes would take longer than reading."""
-
-DONE: Final = "done"
 
 PIPE_BYTES: Final = 1024 * 1024
 STOPS_IN: Final = 1.0
 """How many seconds a process has to stop by itself, when it was in the middle of something."""
 
-RARELY: Final = (100_000, 20, 50)
-"""How often garbage is looked for: a log is read into many values that all stay until it is told."""
+CAN_FORK: Final = hasattr(os, "fork") and bool(sys.executable)
+PROGRAM: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    " from partita.logs.importing.reader_process import main; main(sys.argv[2:])"
+)
 
 
 class Workers:
-    """Processes that read. Made before threads are, they start at once."""
+    """Processes that read. Where there can be none, reading is done here."""
 
     def __init__(self, count: int | None = None) -> None:
         self._count = os.cpu_count() or 1 if count is None else count
-        # A process that has threads must not be forked: they might hold locks that nobody gives back.
-        alone = sys.platform == "linux" and threading.active_count() == 1
-        self._context = multiprocessing.get_context("fork" if alone else "spawn")
+        self._crews: list[subprocess.Popen[bytes]] = []
         self._workers: list[_Worker] = []
-        if alone and self._count > 1:
-            self._start()
 
-    def _start(self) -> None:
-        while len(self._workers) < self._count:
-            self._workers.append(_Worker(self._context))
+    def start(self) -> None:
+        """Let processes load what they need, if there are to be any, while others do something else."""
+        missing = self._count - len(self._workers)
+        if CAN_FORK and self._count > 1 and missing > 0:
+            self._workers += self._crew(missing)
 
-    def read(self, tasks: Sequence[Task]) -> Iterator[SessionRows | Outcome]:
+    def _crew(self, count: int) -> "list[_Worker]":
+        workers = [_Worker() for _ in range(count)]
+        ends = [worker.their_ends for worker in workers]
+        command = [sys.executable, "-c", PROGRAM, dumps(sys.path).decode()]
+        crew = subprocess.Popen(
+            [*command, *(f"{tasks},{items}" for tasks, items in ends)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[end for pair in ends for end in pair],
+            start_new_session=True,  # Ctrl-C is for us: they end when we do
+        )
+        self._crews.append(crew)
+        for pair in ends:
+            for end in pair:
+                os.close(end)
+        return workers
+
+    def read(self, tasks: "Sequence[Task]") -> "Iterator[SessionRows | Outcome]":
         """What comes of all tasks, as it comes. The largest are begun first."""
         waiting = deque(sorted(tasks, key=lambda task: -task.unit.size))
-        if self._count < 2 or sum(task.unit.size for task in tasks) < WORTH_IT:
-            return read_here(tasks)
-        self._start()
-        return self._read(waiting)
+        if self._count > 1 and sum(task.unit.size for task in tasks) >= WORTH_IT:
+            self.start()
+            yield from self._read(waiting)
+        yield from read_here(waiting)
 
-    def _read(self, waiting: deque[Task]) -> Iterator[SessionRows | Outcome]:
+    def _read(self, waiting: "deque[Task]") -> "Iterator[SessionRows | Outcome]":
+        from .reader_process import DONE, READY
+
         busy: dict[Connection[Any, Any], _Worker] = {}
-        for worker in self._workers:
-            if waiting:
-                worker.give(waiting.popleft())
-                busy[worker.connection] = worker
+        _give(waiting, self._workers, busy)
         while busy:
             for ready in wait(list(busy)):
                 assert isinstance(ready, Connection), "only connections are waited for"
@@ -72,23 +85,46 @@ class Workers:
                 try:
                     item = ready.recv()
                 except (EOFError, OSError):
-                    yield worker.lost()
-                    item = DONE
                     del busy[ready]
-                    worker.restart()
-                if item is not DONE and item != DONE:
-                    yield item
+                    yield from self._after(worker)
+                    _give(waiting, self._workers[-1:], busy)
                     continue
-                busy.pop(ready, None)
-                if waiting:
-                    worker.give(waiting.popleft())
-                    busy[worker.connection] = worker
+                if item == READY:
+                    worker.is_ready = True
+                elif item == DONE:
+                    del busy[ready]
+                    _give(waiting, (worker,), busy)
+                else:
+                    yield item
+
+    def _after(self, worker: "_Worker") -> "Iterator[SessionRows | Outcome]":
+        """A worker is gone: the next one, and what becomes of its task. One that never began cannot begin."""
+        from .task import Outcome
+
+        self._workers.remove(worker)
+        worker.close()
+        assert worker.task is not None, "only the busy are waited for"
+        if worker.is_ready:
+            path = str(worker.task.unit.session.path)
+            yield Outcome(
+                path, problems=("the process that read it was killed; is there too little memory?",)
+            )
+            self._workers += self._crew(1)
+        else:
+            yield from read_here([worker.task])
 
     def close(self) -> None:
         """Let the processes go."""
         for worker in self._workers:
             worker.close()
         self._workers.clear()
+        for crew in self._crews:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                crew.wait(STOPS_IN)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(crew.pid, signal.SIGKILL)
+            crew.wait()
+        self._crews.clear()
 
     def __enter__(self) -> "Workers":
         return self
@@ -98,70 +134,48 @@ class Workers:
 
 
 class _Worker:
-    """One process, and the task it has."""
+    """Our ends of the pipes to a process, and the task it has."""
 
-    def __init__(self, context: Any) -> None:
-        self._context = context
-        self._task: Task | None = None
-        self.restart()
-
-    def restart(self) -> None:
-        tasks, self._tasks = self._context.Pipe(duplex=False)
-        self.connection, items = self._context.Pipe(duplex=False)
+    def __init__(self) -> None:
+        tasks, ours = os.pipe()
+        mine, items = os.pipe()
         _widen(items)
-        self._process = self._context.Process(target=_work, args=(tasks, items), daemon=True)
-        self._process.start()
-        tasks.close()
-        items.close()
+        self.their_ends = tasks, items
+        self._tasks: Connection[Any, Any] = Connection(ours, readable=False)
+        self.items: Connection[Any, Any] = Connection(mine, writable=False)
+        self.task: Task | None = None
+        self.is_ready = False
 
-    def give(self, task: Task) -> None:
-        self._task = task
-        self._tasks.send(task)
-
-    def lost(self) -> Outcome:
-        path = "" if self._task is None else str(self._task.unit.session.path)
-        self._process.join(1)
-        return Outcome(path, problems=(f"the process that read it was killed ({self._process.exitcode})",))
+    def give(self, task: "Task") -> None:
+        self.task = task
+        with contextlib.suppress(OSError):  # that it is gone shows when it is listened to
+            self._tasks.send(task)
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):
-            self._tasks.send(None)
         self._tasks.close()
-        self.connection.close()
-        self._process.join(STOPS_IN)
-        if self._process.is_alive():
-            self._process.terminate()
-            self._process.join()
+        self.items.close()
 
 
-def _widen(connection: "Connection[Any, Any]") -> None:
+def _give(
+    waiting: "deque[Task]", workers: "Iterable[_Worker]", busy: "dict[Connection[Any, Any], _Worker]"
+) -> None:
+    """The next tasks, one for each worker."""
+    for worker in workers:
+        if waiting and worker.items not in busy:
+            worker.give(waiting.popleft())
+            busy[worker.items] = worker
+
+
+def _widen(pipe: int) -> None:
     """Let a pipe hold much, where the system can: who writes then waits less for who reads."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            fcntl.fcntl(connection.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
-def _work(tasks: "Connection[Any, Any]", connection: "Connection[Any, Any]") -> None:
-    """What a process does until nobody wants anything more."""
-    try:
-        warm_up()  # while the one who started us opens the store
-        gc.freeze()  # what is here stays for good
-        gc.set_threshold(*RARELY)
-        while (task := tasks.recv()) is not None:
-            for item in read_unit(task):
-                connection.send(item)
-            connection.send(DONE)
-    except (EOFError, OSError, KeyboardInterrupt):
-        return
-
-
-def warm_up() -> None:
-    """Load what every reader will need."""
-    log_format("claude-code-log")
-    price_of("claude-sonnet-4-5", "anthropic", Usage(input_tokens=1, output_tokens=1), None)
-
-
-def read_here(tasks: Iterable[Task]) -> Iterator[SessionRows | Outcome]:
+def read_here(tasks: "Iterable[Task]") -> "Iterator[SessionRows | Outcome]":
     """What comes of tasks, read in this process."""
+    from .work import read_unit
+
     for task in tasks:
         yield from read_unit(task)

@@ -10,7 +10,7 @@ from sqlalchemy import Row, select, tuple_, update
 
 from partita.errors import PartitaError
 from partita.store import saving
-from partita.store.message_rows import prepare
+from partita.store.prepared import prepare
 from partita.store.tables import messages, threads
 from partita.store.transaction import Transaction, cut
 from partita.types.codec import encode

@@ -7,7 +7,8 @@ from sqlalchemy import Row, select, tuple_
 from partita.errors import PartitaError
 from partita.store import rebuild, threads
 from partita.store.derived import PartRow
-from partita.store.message_rows import MESSAGES, Prepared, prepare, read_messages
+from partita.store.message_rows import MESSAGES, read_messages
+from partita.store.prepared import Prepared, prepare
 from partita.store.search.postgres import vectors
 from partita.store.search.text import NO_FIELDS, SearchEntry
 from partita.store.tables import messages, parts

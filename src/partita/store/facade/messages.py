@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from partita.store import messages, parts, saving
-from partita.store.message_rows import prepare
+from partita.store.prepared import prepare
 from partita.store.search import search
 from partita.store.search.search import Hit
 from partita.store.values import BlobMode, Branch, MessageFilter, Order, Page, PartFilter, StoredPart

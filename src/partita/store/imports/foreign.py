@@ -5,7 +5,7 @@ from typing import Any
 
 from partita.errors import DecodeError
 from partita.formats.rows import read_moment, unpacked, written_moment
-from partita.store.tables import to_microseconds
+from partita.store.microseconds import to_microseconds
 from partita.types.json import Json, is_array, is_object
 
 from .jsonb import decode_jsonb

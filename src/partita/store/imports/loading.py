@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from partita.errors import PartitaError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
-from partita.store.message_rows import Prepared, check, prepare
+from partita.store.prepared import Prepared, check, prepare
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from sqlalchemy import Row, select, update
 
 from partita.store import saving, threads
-from partita.store.message_rows import Prepared, read_messages
+from partita.store.message_rows import read_messages
 from partita.store.owners import owner_of
+from partita.store.prepared import Prepared
 from partita.store.tables import messages as message_table
 from partita.store.tables import threads as thread_table
 from partita.store.transaction import Transaction, cut

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from partita.errors import StoreError, UnavailableError
 from partita.store.engines.engine import Engine
-from partita.store.tables import EPOCH
+from partita.store.microseconds import EPOCH
 from partita.store.texts import storable
 from partita.store.transaction import Transaction
 

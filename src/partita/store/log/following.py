@@ -7,8 +7,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from partita.store.engines.engine import Engine
+from partita.store.microseconds import EPOCH
 from partita.store.runs import AT_WORK
-from partita.store.tables import EPOCH
 from partita.store.transaction import Transaction
 
 from .run_log import LogRecord, read_log, status_of

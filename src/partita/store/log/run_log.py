@@ -14,8 +14,9 @@ from partita.errors import ConflictError, NotFoundError, PartitaError, StoreErro
 from partita.store import blobs
 from partita.store.compress import PLAIN
 from partita.store.engines.channel import CHANNEL
+from partita.store.microseconds import from_microseconds, to_microseconds
 from partita.store.runs import find
-from partita.store.tables import from_microseconds, run_log, runs, to_microseconds
+from partita.store.tables import run_log, runs
 from partita.store.transaction import Transaction, cut
 from partita.types.chunks import Chunk
 from partita.types.codec import decode_chunk, encode

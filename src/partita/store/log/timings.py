@@ -6,8 +6,9 @@ from typing import NamedTuple, TypeAlias
 
 from sqlalchemy import select
 
+from partita.store.microseconds import from_microseconds
 from partita.store.runs import find
-from partita.store.tables import from_microseconds, messages, parts
+from partita.store.tables import messages, parts
 from partita.store.texts import mended
 from partita.store.transaction import Transaction
 from partita.types import chunks as c

@@ -9,6 +9,7 @@ from hashlib import blake2b
 
 from partita.store.transaction import Transaction
 
+from .fields import IndexedFields, index_fields
 from .filter import NEWEST, Conditions, Field, Match, SearchFilter, keys_of_thread, narrow
 from .query import Phrase, Query, Term
 from .text import SearchEntry, SearchFields
@@ -60,17 +61,6 @@ def _insert(tx: Transaction, entries: Sequence[SearchEntry]) -> None:
 
 def _words(fields: SearchFields) -> SearchFields:
     return fields if type(fields) is IndexedFields else index_fields(fields)
-
-
-def index_fields(fields: SearchFields) -> "IndexedFields":
-    """The words of a message as the index takes them, made before they are needed."""
-    return IndexedFields(*map(indexed, fields))
-
-
-class IndexedFields(SearchFields):
-    """Fields whose words were made already."""
-
-    __slots__ = ()
 
 
 def delete(tx: Transaction, keys: Sequence[tuple[str, int]]) -> None:

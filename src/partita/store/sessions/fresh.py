@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from partita.store import blobs, branches, saving
-from partita.store.message_rows import Prepared, check
+from partita.store.prepared import Prepared, check
 from partita.store.saving import Slot
 from partita.store.search import search
 from partita.store.search.text import NO_FIELDS, SearchEntry

@@ -10,11 +10,11 @@ from partita.errors import PartitaError
 from partita.store.blob_moves import BLOB, THRESHOLD, Moved, move_out
 from partita.store.log import blocks
 from partita.store.log.blocks import QUICK, Stored
-from partita.store.log.pictures import take_out
-from partita.store.message_rows import CallTimes, MovedValues, Prepared, prepare
-from partita.store.search.sqlite import index_fields
+from partita.store.log.pictures import SHORTEST, take_out
+from partita.store.microseconds import to_microseconds
+from partita.store.prepared import CallTimes, MovedValues, Prepared, prepare
+from partita.store.search.fields import index_fields
 from partita.store.search.text import NO_FIELDS
-from partita.store.tables import to_microseconds
 from partita.store.values import ConsumptionRecord, Source
 from partita.types.json import dumps, loads
 from partita.types.messages import (
@@ -101,7 +101,7 @@ def pack_run(run: Run, first_seq: int, lines: Iterable[tuple[datetime | None, by
     for moment, raw in lines:
         if moment is not None:
             time = to_microseconds(moment)
-        if b"base64" in raw or b"nlineData" in raw:  # how every agent marks a picture
+        if len(raw) >= SHORTEST and (b"base64" in raw or b"nlineData" in raw):  # as all agents mark pictures
             stripped = take_out(raw)
             pictures.update(stripped.pictures)
             entries.append(Stored(time, None, stripped.rest, stripped.cuts))
