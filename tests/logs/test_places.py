@@ -303,6 +303,7 @@ def test_the_sidecar_of_a_subagent(tmp_path: Path) -> None:
         tmp_path, ["agent-1.jsonl", "agent-1.meta.json", "agent-2.jsonl", f"{ONE}.jsonl", f"{ONE}.meta.json"]
     )
     assert sidecar_of(tmp_path / "agent-1.jsonl") == tmp_path / "agent-1.meta.json"
+    assert sidecar_of(tmp_path / "agent-1.jsonl.gz") == tmp_path / "agent-1.meta.json"
     assert sidecar_of(tmp_path / "agent-2.jsonl") is None
     assert sidecar_of(tmp_path / f"{ONE}.jsonl") is None
 

@@ -9,13 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, create_engine, inspect, text
 
 from partita.errors import StoreError
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.opening import open_engine, open_store
-from partita.store.schema import NEWEST, Schema
+from partita.store.schema import NEWEST, Schema, run_scripts
 from partita.store.tables import metadata
 from tests.store.examples import ask
 
@@ -215,8 +215,19 @@ async def test_the_tables_are_as_statements_are_built_from_them(engine: Engine) 
         assert set(real[name]) - set(described[name]) <= {"key"}, name  # which SQLite fills in by itself
 
 
-async def test_the_newest_schema_is_the_last_script(tmp_path: Path) -> None:
+async def test_tables_made_at_once_are_those_that_the_scripts_make(tmp_path: Path) -> None:
     async with open_store(tmp_path / "store.db"):
         pass
-    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
-        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(NEWEST.head,)]
+    scripted = create_engine(f"sqlite:///{tmp_path / 'scripted.db'}")
+    with scripted.begin() as connection:
+        run_scripts(connection, Schema("head", NEWEST.scripts))
+    scripted.dispose()
+    assert made(tmp_path / "store.db") == made(tmp_path / "scripted.db")
+
+
+def made(path: Path) -> tuple[list[tuple[str, str]], list[tuple[str]]]:
+    """What a file was told to make, and the version that it says it has."""
+    with closing(sqlite3.connect(path)) as connection:
+        made = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        version = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    return [(name, "".join(str(sql).split())) for name, sql in made], version

@@ -1,5 +1,6 @@
 """The `partita` command."""
 
+import atexit
 import gc
 import sys
 from importlib import import_module
@@ -78,6 +79,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; a reader that went away is no error."""
     gc.set_threshold(*RARELY)
+    atexit.register(gc.freeze)  # else all that is left is looked through once more: a tenth of a second
     try:
         cli(prog_name="partita")
     except BrokenPipeError:

@@ -12,6 +12,7 @@ from partita.errors import StoreError
 from partita.version import __version__
 
 from .engines.failures import is_conflict, is_gone, root
+from .first_schema import REVISION, statements
 
 LOCK = 7_261_486_213
 """The advisory lock that servers which start at the same time take in turn."""
@@ -25,10 +26,16 @@ class Schema:
     scripts: str
 
 
-NEWEST = Schema("0001", "partita.store:migrations")
-"""The schema of this version. Alembic is loaded only when a database has another one."""
+NEWEST = Schema(REVISION, "partita.store:migrations")
+"""The schema of this version. Alembic is loaded only when a database has an older one."""
 
-REVISION = re.compile("[0-9]{4}")
+NAME = re.compile("[0-9]{4}")
+STAMP = (
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL,"
+    " CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))",
+    f"INSERT INTO alembic_version (version_num) VALUES ('{REVISION}')",
+)
+"""What Alembic reads to learn where a database is."""
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -36,7 +43,7 @@ def revision_of(connection: Connection) -> str | None:
     tables = inspect(connection).get_table_names()
     if "alembic_version" in tables:
         revision: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-        if revision is not None and REVISION.fullmatch(revision):
+        if revision is not None and NAME.fullmatch(revision):
             return revision
     if tables:
         raise StoreError(
@@ -66,7 +73,10 @@ def upgrade(connection: Connection, schema: Schema = NEWEST, file: Path | None =
         return
     backup = back_up(file, revision) if file is not None and revision is not None else None
     try:
-        _run_scripts(connection, schema)
+        if revision is None:
+            _make_tables(connection)
+        if schema.head != REVISION:
+            run_scripts(connection, schema)
     except Exception as error:
         if is_gone(error) or is_conflict(error):
             raise  # the engine will try again
@@ -76,7 +86,14 @@ def upgrade(connection: Connection, schema: Schema = NEWEST, file: Path | None =
         ) from error
 
 
-def _run_scripts(connection: Connection, schema: Schema) -> None:
+def _make_tables(connection: Connection) -> None:
+    """The first schema, as Alembic would make it: loading it takes longer than making the tables."""
+    for statement in (*statements(lite=connection.dialect.name == "sqlite"), *STAMP):
+        connection.exec_driver_sql(statement)
+
+
+def run_scripts(connection: Connection, schema: Schema) -> None:
+    """What Alembic does to get to a schema."""
     from alembic import command
     from alembic.config import Config
 

@@ -4,6 +4,7 @@ One process loads and then forks the rest of its crew. It has no threads and run
 that neither can go wrong.
 """
 
+import contextlib
 import gc
 import os
 from collections.abc import Sequence
@@ -36,8 +37,13 @@ def main(arguments: Sequence[str]) -> None:
     warm_up()
     gc.freeze()  # what is here stays for good
     gc.set_threshold(*RARELY)
+    gc.enable()
     mine = _divide(crew)
     _work(Connection(mine.tasks, writable=False), Connection(mine.items, readable=False))
+    with contextlib.suppress(ChildProcessError):
+        while True:  # the first one leaves last
+            os.wait()
+    os._exit(0)  # whoever waits for us need not wait until every value is taken apart
 
 
 def warm_up() -> None:

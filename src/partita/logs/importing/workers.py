@@ -29,7 +29,7 @@ STOPS_IN: Final = 1.0
 
 CAN_FORK: Final = hasattr(os, "fork") and bool(sys.executable)
 PROGRAM: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv[1]);"
     " from partita.logs.importing.reader_process import main; main(sys.argv[2:])"
 )
 
@@ -39,7 +39,7 @@ class Workers:
 
     def __init__(self, count: int | None = None) -> None:
         self._count = os.cpu_count() or 1 if count is None else count
-        self._crews: list[subprocess.Popen[bytes]] = []
+        self.crews: list[subprocess.Popen[bytes]] = []
         self._workers: list[_Worker] = []
 
     def start(self) -> None:
@@ -59,7 +59,7 @@ class Workers:
             pass_fds=[end for pair in ends for end in pair],
             start_new_session=True,  # Ctrl-C is for us: they end when we do
         )
-        self._crews.append(crew)
+        self.crews.append(crew)
         for pair in ends:
             for end in pair:
                 os.close(end)
@@ -118,13 +118,13 @@ class Workers:
         for worker in self._workers:
             worker.close()
         self._workers.clear()
-        for crew in self._crews:
+        for crew in self.crews:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 crew.wait(STOPS_IN)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(crew.pid, signal.SIGKILL)
             crew.wait()
-        self._crews.clear()
+        self.crews.clear()
 
     def __enter__(self) -> "Workers":
         return self

@@ -70,7 +70,7 @@ def sidecar_of(path: Path) -> Path | None:
     """The file beside the log of a sub-agent that says what it is for, if there is one."""
     if not path.name.startswith("agent-"):
         return None
-    sidecar = path.with_name(path.name.removesuffix(".jsonl") + SIDECAR)
+    sidecar = path.with_name(path.name.partition(".jsonl")[0] + SIDECAR)
     return sidecar if sidecar.is_file() else None
 
 

@@ -1,0 +1,96 @@
+"""Processes that read: they give what reading here gives, whatever happens to them."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from partita.logs.importing import workers as module
+from partita.logs.importing.checkpoints import Plan
+from partita.logs.importing.task import Outcome, Task
+from partita.logs.importing.units import units_of
+from partita.logs.importing.workers import Workers, read_here
+from partita.logs.places.finding import find_logs
+from partita.store.sessions.rows import SessionRows
+from tests.logs.claude_session import Session
+
+FILES = 6
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> list[Task]:
+    """Sessions to be read, large enough to be worth processes."""
+    for number in range(FILES):
+        session = Session(f"0000000{number}-aaaa-4bbb-8ccc-dddddddddddd")
+        for turn in range(8):
+            session.turn(f"Question {turn} of {number}?", "Hm. " * 30_000)
+        (tmp_path / f"{session.id}.jsonl").write_bytes(session.data)
+    found = units_of(find_logs([tmp_path]).files)
+    assert sum(unit.size for unit in found) > module.WORTH_IT
+    return [Task(unit, Plan("new"), lite=True) for unit in found]
+
+
+def told(items: Iterator[SessionRows | Outcome]) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]]]:
+    """The ids of messages by thread, and the problems by file."""
+    messages: dict[str, list[str]] = {}
+    problems: dict[str, tuple[str, ...]] = {}
+    for item in items:
+        if isinstance(item, Outcome):
+            problems[Path(item.path).stem] = item.problems
+        else:
+            messages.setdefault(item.thread.id, []).extend(one.message.id for one in item.messages)
+    return messages, problems
+
+
+def test_processes_give_what_reading_here_gives(tasks: list[Task]) -> None:
+    with Workers(3) as workers:
+        found = told(workers.read(tasks))
+        again = told(workers.read(tasks))
+    assert found == again == told(read_here(tasks))
+
+
+def test_a_process_that_is_killed_costs_one_file(tasks: list[Task]) -> None:
+    with Workers(2) as workers:
+        items = workers.read(tasks)
+        first = next(items)
+        os.killpg(workers.crews[0].pid, signal.SIGKILL)
+        messages, problems = told(items)
+    lost = {name for name, what in problems.items() if what}
+    assert isinstance(first, SessionRows)
+    assert len(problems) == FILES
+    assert 1 <= len(lost) <= 2
+    assert all("killed" in problems[name][0] for name in lost)
+    assert problems.keys() - lost <= messages.keys() | {first.thread.id}
+
+
+def test_where_no_process_can_begin_reading_is_done_here(
+    tasks: list[Task], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nothing = tmp_path / "nothing"
+    nothing.write_text("#!/bin/sh\nexit 3\n")
+    nothing.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(nothing))
+    with Workers(2) as workers:
+        found = told(workers.read(tasks))
+    assert found == told(read_here(tasks))
+
+
+def test_without_fork_reading_is_done_here(tasks: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CAN_FORK", False)
+    with Workers(2) as workers:
+        workers.start()
+        assert workers.crews == []
+        assert told(workers.read(tasks)) == told(read_here(tasks))
+
+
+def test_processes_end_when_nobody_reads_on(tasks: list[Task]) -> None:
+    with Workers(2) as workers:
+        items = workers.read(tasks)
+        next(items)
+        crew = workers.crews[0]
+    assert crew.poll() is not None
+    with pytest.raises(ProcessLookupError):
+        os.killpg(crew.pid, 0)
