@@ -90,8 +90,8 @@ def test_a_conversation() -> None:
     (turn,) = assembly.take_turns()
     assert (turn.end, turn.ended_at) == ("completed", answer.created_at)
     (consumption,) = assembly.take_ledger()
-    assert consumption[:3] == ("gemini:g1", "g1", "gemini-test")
-    assert consumption.provider == "google"
+    assert (consumption.key, consumption.message_id) == ("gemini:g1", "g1")
+    assert (consumption.model, consumption.provider) == ("gemini-test", "google")
     assert not puzzles(assembly)
 
 

@@ -84,7 +84,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
     ),
     "a session that was written": (dump([UserMessage(id="u", content="hi")]).payload, "claude-code-log"),
     "messages with a session": (
-        [{"type": "system", "subtype": "init", "session_id": "s"}, {"type": "result", "session_id": "s"}],
+        [{"type": "system", "subtype": "init", "session_id": "s", "tools": []}],
         "claude-code-stream",
     ),
     "events of items": ([{"type": "thread.started", "thread_id": "t"}], "codex-exec"),

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from partita.types.json import Json
 from partita.types.messages import Message
 from partita.types.tools import Interruption
@@ -151,7 +153,7 @@ class Assembly(Chain):
     def count(self, consumption: Consumption) -> None:
         """Write a consumption down, whoever it was."""
         if consumption.run_id is None:
-            consumption = consumption._replace(run_id=self.run_id)
+            consumption = replace(consumption, run_id=self.run_id)
         self._ledger[consumption.key] = consumption
 
     def agent(self, name: str) -> Agent:

@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, Protocol, TypeAlias, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import StreamError
@@ -108,21 +109,18 @@ class Hanging(Protocol):
         ...
 
 
-class Entry:
+class Entry(Struct, eq=False):
     """A message that is not out yet: said whole, or growing in a state."""
 
-    __slots__ = ("agents", "calls", "closed", "id", "message", "notes", "progress", "state", "usages")
-
-    def __init__(self, id: str, message: Message | None, state: State | None) -> None:
-        self.id = id
-        self.message = message
-        self.state = state
-        self.closed = state is None
-        self.notes: list[DataPart] | None = None
-        self.calls: set[str] = set()  # that have no output yet
-        self.progress: set[str] | None = None  # calls that have said how far they are
-        self.agents: list[Hanging] | None = None  # that it was told with
-        self.usages: dict[str, Consumption] | None = None
+    id: str
+    message: Message | None
+    state: State | None
+    closed: bool
+    notes: list[DataPart] | None = None
+    calls: set[str] = set()  # that have no output yet
+    progress: set[str] | None = None  # calls that have said how far they are
+    agents: "list[Hanging] | None" = None  # that it was told with
+    usages: dict[str, Consumption] | None = None
 
 
 class Chain:
@@ -150,13 +148,13 @@ class Chain:
         if there is not None and there.message is not None:
             there.message = self._placed(replace(message, parent_id=there.message.parent_id))
             return
-        self._add(Entry(message.id, self._placed(message), None))
+        self._add(Entry(message.id, self._placed(message), None, closed=True))
 
     def open(self, message: AssistantMessage) -> None:
         """An assistant message begins; the one before it waits for outputs alone."""
         if self._open is not None:
             self._open.closed = True
-        entry = Entry(message.id, None, State(self._placed(message), SEVEN))
+        entry = Entry(message.id, None, State(self._placed(message), SEVEN), closed=False)
         self._add(entry)
         self._open = entry
 
@@ -211,7 +209,7 @@ class Chain:
                 created_at=root.time,
                 content=SystemContent(parts=()),
             )
-            entry = Entry(message.id, message, None)
+            entry = Entry(message.id, message, None, closed=True)
             self._add(entry)
             entry.notes = []
             self._notes = entry

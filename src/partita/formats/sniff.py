@@ -10,6 +10,8 @@ from partita.errors import FormatError
 from partita.types.chunks import Chunk, TaggedChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 
+from .log_signs import LOG_SIGNS
+
 LOOKED_AT = 50
 """How many messages or events are looked at."""
 
@@ -221,50 +223,17 @@ def _is_mastra_v1(message: JsonObject) -> bool:
     return _is_model(message) and (is_typed or bool({"threadId", "resourceId"} & message.keys()))
 
 
-def _member(record: JsonObject, name: str) -> JsonObject:
-    value: Json = record.get(name)
-    return value if is_object(value) else {}
+LOGS = frozenset({"claude-code-log", "claude-code-stream", "codex-exec", "gemini-cli-stream"})
+"""The formats of agents that a payload may be in; the others are read from files alone."""
 
 
-def _is_claude_line(record: JsonObject) -> bool:
-    """A line of a session file; Qwen Code has such lines too, with messages of Gemini's shape."""
-    chained = "parentUuid" in record and isinstance(record.get("isSidechain"), bool)
-    return chained and "parts" not in _member(record, "message")
-
-
-def _is_claude_event(event: JsonObject) -> bool:
-    """An event of the stream: it names its session in the other spelling."""
-    if not isinstance(event.get("session_id"), str):
-        return event.get("type") in ("control_request", "control_response")
-    match event.get("type"):
-        case "assistant" | "user":
-            return bool(_member(event, "message"))
-        case "stream_event":
-            return bool(_member(event, "event"))
-        case "system" | "result":
-            return isinstance(event.get("subtype"), str)
-        case _:
-            return False
-
-
-def _is_codex_event(event: JsonObject) -> bool:
-    kind: Json = event.get("type")
-    if isinstance(kind, str):
-        subject, _, what = kind.partition(".")
-        return subject in ("thread", "turn", "item") and what in ("started", "updated", "completed", "failed")
-    return isinstance(_member(event, "msg").get("type"), str)
-
-
-def _is_gemini_event(event: JsonObject) -> bool:
-    match event.get("type"):
-        case "init":
-            return isinstance(event.get("session_id"), str) and "subtype" not in event
-        case "tool_use" | "tool_result":
-            return isinstance(event.get("tool_id"), str)
-        case "result":
-            return isinstance(event.get("status"), str) and is_object(event.get("stats"))
-        case _:
-            return False
+def _log_signs() -> Iterable[Sign]:
+    """What gives the logs and streams of agents away, a little less sure: a payload has no name."""
+    return (
+        Sign(sign.format, sign.confidence * 0.97, sign.why, sign.shows)
+        for sign in LOG_SIGNS
+        if sign.format in LOGS
+    )
 
 
 SIGNS: tuple[Sign, ...] = (
@@ -343,10 +312,7 @@ SIGNS: tuple[Sign, ...] = (
         _any_item(_has_type(("tool-call", "tool-result", "tool-approval-request", "reasoning"))),
     ),
     Sign("ai-sdk-model-v7", 0.5, "a role and a content", _is_model),
-    Sign("claude-code-log", 0.97, "lines chained by parentUuid", _is_claude_line),
-    Sign("claude-code-stream", 0.97, "messages with a session_id", _is_claude_event),
-    Sign("codex-exec", 0.97, "events of threads, turns and items", _is_codex_event),
-    Sign("gemini-cli-stream", 0.97, "calls with a tool_id, or what is around them", _is_gemini_event),
+    *_log_signs(),
     Sign("ai-sdk-full-stream-v7", 0.9, "parts of a fullStream", _is_full_stream_part),
     Sign("ai-sdk-chunks", 0.8, "chunk types", _is_chunk),
 )

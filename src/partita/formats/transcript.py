@@ -5,7 +5,9 @@ each record amounts to; `assembly` is the teller that makes messages of it, with
 """
 
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject
@@ -38,7 +40,7 @@ Fact: TypeAlias = Literal[
 """What a log may say about its thread."""
 
 
-class Consumption(NamedTuple):
+class Consumption(Struct, frozen=True, gc=False):
     """What one response of a model consumed. `key` is the same wherever the same response is told again."""
 
     key: str

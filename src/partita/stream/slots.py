@@ -5,7 +5,7 @@ Deltas are put aside, O(1) each, and joined when someone looks.
 
 from typing import Literal, Protocol, TypeAlias
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from partita.types.json import Json, JsonObject, heal
@@ -25,28 +25,22 @@ def join(text: str, pieces: list[str]) -> str:
     return text + heal(added)
 
 
-class FixedSlot:
+class FixedSlot(Struct, eq=False):
     """A part that will not change."""
 
-    __slots__ = ("part",)
-
-    def __init__(self, part: AssistantPart) -> None:
-        self.part = part
+    part: AssistantPart
 
     def settle(self) -> AssistantPart:
         """The part as it is now."""
         return self.part
 
 
-class BlockSlot:
+class BlockSlot(Struct, eq=False):
     """A text or a piece of reasoning that is being written."""
 
-    __slots__ = ("changes", "part", "pieces")
-
-    def __init__(self, part: TextPart | ReasoningPart) -> None:
-        self.part = part
-        self.pieces: list[str] = []
-        self.changes: JsonObject | None = None  # of fields, put aside like the pieces
+    part: TextPart | ReasoningPart
+    pieces: list[str] = []
+    changes: JsonObject | None = None  # of fields, put aside like the pieces
 
     def change(self, **fields: Json) -> None:
         """Put other fields aside."""
@@ -66,13 +60,10 @@ class BlockSlot:
         return self.part
 
 
-class DataSlot:
+class DataSlot(Struct, eq=False):
     """Data that a later chunk may replace."""
 
-    __slots__ = ("part",)
-
-    def __init__(self, part: DataPart) -> None:
-        self.part = part
+    part: DataPart
 
     def settle(self) -> DataPart:
         """The part as it is now."""
@@ -124,17 +115,14 @@ class Children(Protocol):
         ...
 
 
-class CallSlot:
+class CallSlot(Struct, eq=False):
     """A tool call. While `source` is set, its input is whatever that holds when someone looks."""
 
-    __slots__ = ("at", "children", "hides_raw", "part", "source")
-
-    def __init__(self, part: ToolCallPart, at: int) -> None:
-        self.part = part
-        self.at = at
-        self.source: OpenInput | None = None
-        self.hides_raw = False  # the first delta of a dynamic call in a new step leaves no raw text
-        self.children: Children | None = None
+    part: ToolCallPart
+    at: int
+    source: OpenInput | None = None
+    hides_raw: bool = False  # the first delta of a dynamic call in a new step leaves no raw text
+    children: Children | None = None
 
     def settle(self) -> ToolCallPart:
         """The part with its input so far and its sub-agent's messages."""

@@ -1,6 +1,7 @@
 """Messages by role, and the values that hold messages again: tool calls and networks."""
 
 from collections.abc import Sequence
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, TypeGuard, Unpack, cast
 
 import msgspec
@@ -280,7 +281,7 @@ def _settle(message: Message, content_type: type[Content]) -> None:
         force_setattr(message, "content", content_type(parts=_as_parts(content, message.id)))
     if message.type is _UNDERIVED:
         force_setattr(message, "type", derive_type(message.content.parts))
-    if message.created_at is not None:
+    if message.created_at is not None and message.created_at.tzinfo is not UTC:
         force_setattr(message, "created_at", in_utc(message.created_at, "$.createdAt"))
 
 

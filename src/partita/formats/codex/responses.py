@@ -153,7 +153,7 @@ class Responses:
             copy: JsonObject = {AGENT: {"copiedUsage": consumption.usage.raw}}
             self.grow(response, MessageMetadata(copy))
         else:
-            self._telling.teller.consume(consumption._replace(message_id=response.id))
+            self._telling.teller.consume(replace(consumption, message_id=response.id))
 
     @staticmethod
     def _block(response: Response) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from partita.formats.log_signs import LOG_SIGNS, LOOKED_AT, LogFormatName, is_bare_item
 from partita.types.json import Json, JsonObject, is_object
 
 from .log_file import is_uuid
-from .signs import LOOKED_AT, SIGNS, Format, is_bare_item
 
-AGENT_OF: Mapping[Format, str] = {
+AGENT_OF: Mapping[LogFormatName, str] = {
     "claude-code-log": "claude-code",
     "claude-code-stream": "claude-code",
     "codex-rollout": "codex",
@@ -24,7 +24,7 @@ class Detected(NamedTuple):
     """An agent and one of its formats, how sure that is (from 0 to 1), and what gave it away."""
 
     agent: str
-    format: Format
+    format: LogFormatName
     confidence: float
     why: str
 
@@ -36,7 +36,7 @@ def detect(first_values: Sequence[Json], name: str = "") -> Detected | None:
     """
     best: Detected | None = None
     for record in filter(is_object, first_values[:LOOKED_AT]):
-        for sign in SIGNS:
+        for sign in LOG_SIGNS:
             if (best is None or sign.confidence > best.confidence) and sign.shows(record):
                 best = Detected(AGENT_OF[sign.format], sign.format, sign.confidence, sign.why)
         if best is None:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from partita.errors import FormatError, PartitaError
+from partita.formats.log_signs import LogFormatName
 from partita.logs.lines.heads import first_values
 
 from .detection import Detected, detect
 from .layouts import NO_LOGS, Report, listing, shape_of
 from .log_file import SIDECAR, Kind, LogFile, Shape, is_uuid, log_file, unreadable
 from .places import AGENTS
-from .signs import Format
 
 ENDINGS = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz", ".jsonl.zst")
 """How the names of files end that are looked into when a folder is searched."""
@@ -23,7 +23,7 @@ SURE_ENOUGH = 0.5
 PASSED_BY = frozenset({".git", "node_modules", "__pycache__", ".venv", "tool-results", "tool-outputs"})
 """Folders that hold many files, none of them a log; what a tool printed may look like one."""
 
-KINDS: Mapping[Format, Kind] = {
+KINDS: Mapping[LogFormatName, Kind] = {
     "claude-code-log": "session",
     "claude-code-stream": "stream",
     "codex-rollout": "session",

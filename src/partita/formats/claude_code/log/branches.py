@@ -7,7 +7,7 @@ prompts follow the same answer (a rewind, an edit, a retry) or where two process
 from itertools import islice
 from typing import Final, NamedTuple
 
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from partita.types.json import Json, JsonObject, is_object
 
@@ -18,7 +18,7 @@ ROOT: Final = ""
 """Stands for the message that the first one follows."""
 
 
-class Spot(NamedTuple):
+class Spot(Struct, frozen=True, gc=False):
     """Where a line hangs: the prompt or answer at or above it, and the branch that this is on."""
 
     message: str
@@ -104,10 +104,10 @@ class Branches:
     def state(self, mark: "Mark") -> JsonObject:
         """What must be known to go on from a mark."""
         return {
-            "far": {uuid: list(spot) for uuid, spot in islice(self._far.items(), mark.far)},
+            "far": {uuid: [spot.message, spot.branch] for uuid, spot in islice(self._far.items(), mark.far)},
             "followed": list(islice(self._followed, mark.followed)),
             "tails": {str(branch): message for branch, message in mark.tails.items()},
-            "last": None if mark.last is None else list(mark.last),
+            "last": None if mark.last is None else [mark.last.message, mark.last.branch],
             "count": mark.branches,
         }
 

@@ -1,14 +1,14 @@
 """What gives the formats of agents' logs away: one look at one record each."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 LOOKED_AT = 20
 """How many values are looked at: some logs begin with a dozen records that are no talk."""
 
-Format: TypeAlias = Literal[
+LogFormatName: TypeAlias = Literal[
     "claude-code-log",
     "claude-code-stream",
     "codex-rollout",
@@ -20,10 +20,10 @@ Format: TypeAlias = Literal[
 ]
 
 
-class Sign(NamedTuple):
+class LogSign(NamedTuple):
     """Something in a record that gives a format away."""
 
-    format: Format
+    format: LogFormatName
     confidence: float
     why: str
     shows: Callable[[JsonObject], bool]
@@ -229,48 +229,48 @@ def _is_opencode_part(record: JsonObject) -> bool:
             return False
 
 
-SIGNS = (
-    Sign("claude-code-log", 1.0, "lines chained by parentUuid", _is_claude_line),
-    Sign("claude-code-log", 0.9, "records about a session", _is_claude_state),
-    Sign("claude-code-stream", 1.0, "messages with a session_id", _is_claude_stream),
-    Sign("claude-code-stream", 0.8, "control messages", _is_claude_control),
-    Sign(
+LOG_SIGNS: Final = (
+    LogSign("claude-code-log", 1.0, "lines chained by parentUuid", _is_claude_line),
+    LogSign("claude-code-log", 0.9, "records about a session", _is_claude_state),
+    LogSign("claude-code-stream", 1.0, "messages with a session_id", _is_claude_stream),
+    LogSign("claude-code-stream", 0.8, "control messages", _is_claude_control),
+    LogSign(
         "codex-rollout",
         1.0,
         "payloads in an envelope",
         _is_known_envelope,
     ),
-    Sign("codex-rollout", 0.6, "payloads of an unknown type in an envelope", _is_envelope),
-    Sign("codex-rollout", 0.9, "a header with instructions", _is_rollout_header),
-    Sign(
+    LogSign("codex-rollout", 0.6, "payloads of an unknown type in an envelope", _is_envelope),
+    LogSign("codex-rollout", 0.9, "a header with instructions", _is_rollout_header),
+    LogSign(
         "codex-rollout",
         0.8,
         "records of state between items",
         _is_rollout_state,
     ),
-    Sign("codex-exec", 1.0, "events of threads, turns and items", _is_exec_event),
-    Sign("codex-exec", 0.7, "events with an id and a msg", _is_older_exec_event),
-    Sign(
+    LogSign("codex-exec", 1.0, "events of threads, turns and items", _is_exec_event),
+    LogSign("codex-exec", 0.7, "events with an id and a msg", _is_older_exec_event),
+    LogSign(
         "gemini-cli",
         1.0,
         "a header with a projectHash",
         _is_gemini_header,
     ),
-    Sign("gemini-cli", 0.9, "records that set or rewind", _is_gemini_change),
-    Sign(
+    LogSign("gemini-cli", 0.9, "records that set or rewind", _is_gemini_change),
+    LogSign(
         "gemini-cli",
         0.9,
         "messages of type gemini",
         _is_gemini_answer,
     ),
-    Sign("gemini-cli", 0.8, "a document with dated messages", _is_gemini_document),
-    Sign("gemini-cli-stream", 0.9, "events of the stream", _is_gemini_stream),
-    Sign("opencode-export", 1.0, "info and messages", _is_opencode_export),
-    Sign(
+    LogSign("gemini-cli", 0.8, "a document with dated messages", _is_gemini_document),
+    LogSign("gemini-cli-stream", 0.9, "events of the stream", _is_gemini_stream),
+    LogSign("opencode-export", 1.0, "info and messages", _is_opencode_export),
+    LogSign(
         "opencode-export",
         0.8,
         "info of a session",
         _is_opencode_info,
     ),
-    Sign("opencode-parts", 0.9, "parts of messages", _is_opencode_part),
+    LogSign("opencode-parts", 0.9, "parts of messages", _is_opencode_part),
 )
