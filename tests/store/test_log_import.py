@@ -3,10 +3,14 @@
 import json
 import os
 from collections.abc import Iterable
+from datetime import timedelta
+from operator import itemgetter
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from partita.logs.importing.live import sessions_of
 from partita.logs.importing.report import LogImportReport, Progress
 from partita.logs.importing.runner import import_logs
 from partita.logs.importing.workers import Workers
@@ -15,8 +19,10 @@ from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.types.codec import to_json
 from partita.types.json import Json
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
 from partita.types.tools import TextOutput
+from tests.logs.codex_family import Rollout, under
+from tests.logs.codex_family import session as codex_session
 
 from .log_files import SESSION, Talk, gardening
 
@@ -359,6 +365,165 @@ async def test_sub_agents_of_gemini_hang_under_their_calls(store: Store, tmp_pat
         "Look under the leaves.",
         "Seven.",
     ]
+
+
+def family(home: Path) -> tuple[Rollout, Rollout]:
+    """A session of Codex that has started an agent, both at rest."""
+    parent = codex_session().talk("Dig.", "Dug.")
+    parent.begin("Find the slugs.")
+    child = parent.agent(2)
+    parent.spawns(child, "c1")
+    parent.answer("Seven slugs.").count(40)
+    child.time += timedelta(seconds=3)
+    child.talk("Look under the leaves.", "Seven.", 5)
+    old(parent.write(home))
+    old(child.write(home))
+    return parent, child
+
+
+async def state_of(store: Store, thread_id: str) -> tuple[object, ...]:
+    """All that a store has of a session, to be compared."""
+    usage = await store.usage_of_thread(thread_id)
+    runs = (await store.list_runs(thread_id=thread_id, limit=100)).items
+    lines = {run.id: [record.raw for record in await store.read_log(run.id)] for run in runs}
+    messages = told(await talk_of(store, thread_id))
+    return messages, usage, lines, await responses(store), await store.count_threads()
+
+
+async def responses(store: Store) -> int:
+    """How many responses are counted over all threads."""
+    return sum(stat.responses for stat in await store.stats())
+
+
+async def test_sub_agents_of_codex_hang_under_their_calls(store: Store, tmp_path: Path) -> None:
+    parent, child = family(tmp_path)
+    report = await bring_in(store, tmp_path)
+    assert (report.files, report.read, report.counts.new_threads, report.failed) == (2, 1, 1, False)
+    assert under(await talk_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
+    usage = await store.usage_of_thread(parent.thread)
+    assert (usage.responses, usage.output_tokens) == (3, 1 + 3 + 0)
+    runs = (await store.list_runs(thread_id=parent.thread)).items
+    (run,) = [run.id for run in runs if "/" in run.id]
+    raw = b"".join((record.raw or b"") + b"\n" for record in await store.read_log(run))
+    assert (run, raw) == (f"{parent.thread}/{child.thread}@0", child.lines())
+    before = await state_of(store, parent.thread)
+    report = await bring_in(store, tmp_path)
+    assert (report.files, report.read) == (2, 0)
+    assert await state_of(store, parent.thread) == before
+
+
+async def test_a_sub_agent_that_goes_on_after_its_session_is_news_of_it(store: Store, tmp_path: Path) -> None:
+    parent, child = family(tmp_path)
+    await bring_in(store, tmp_path)
+    child.talk("And under the pots.", "Two more.")
+    child.write(tmp_path)
+    report = await bring_in(store, tmp_path)
+    assert (report.read, report.counts.new_threads) == (1, 0)
+    assert under(await talk_of(store, parent.thread), "c1")[2:] == ["And under the pots.", "Two more."]
+    assert (await store.usage_of_thread(parent.thread)).responses == 4
+    assert await store.count_threads() == 1
+
+
+ORDERS = {
+    "the sub-agent alone, then both": (("child",), ("child", "parent")),
+    "each alone, then both": (("child",), ("parent",), ("child", "parent")),
+    "the session alone, then both": (("parent",), ("child", "parent")),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+async def test_in_whatever_order_files_come_the_end_is_the_same(
+    store: Store, tmp_path: Path, order: tuple[tuple[str, ...], ...]
+) -> None:
+    parent, child = family(tmp_path)
+    paths = {"parent": path_of(tmp_path, parent), "child": path_of(tmp_path, child)}
+    for names in order:
+        await bring_in(store, *(paths[name] for name in names))
+    async with open_store("memory:") as other:
+        await bring_in(other, tmp_path)
+        assert await state_of(store, parent.thread) == await state_of(other, parent.thread)
+    assert (await bring_in(store, *paths.values())).read == 0
+
+
+def path_of(home: Path, rollout: Rollout) -> Path:
+    return next(home.rglob(f"*{rollout.thread}.jsonl"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_session_and_its_sub_agent_that_are_followed_come_to_the_same_end(
+    tmp_path: Path, seed: int
+) -> None:
+    parent, child = family(tmp_path)
+    child.talk("And under the pots.", "Two more.")
+    parent.talk("Thank you.", "You are welcome.")
+    child.talk("And in the shed.", "None.")
+    old(parent.write(tmp_path))
+    old(child.write(tmp_path))
+    chance = Random(seed)
+    live = tmp_path / "live"
+    order = [(str(record["timestamp"]), one, record) for one in (parent, child) for record in one.records]
+    grown = {one.thread: Rollout(0) for one in (parent, child)}
+    async with open_store("memory:") as store, open_store("memory:") as other:
+        for _, one, record in sorted(order, key=itemgetter(0)):
+            growing = grown[one.thread]
+            growing.thread = one.thread
+            growing.records.append(record)
+            path = growing.write(live)
+            if chance.random() < 0.4:
+                await import_logs(store, sessions_of([path]), workers=Workers(1))
+        for one in grown.values():
+            old(one.write(live))
+        await bring_in(store, live)
+        await bring_in(other, path_of(tmp_path / "sessions", parent), path_of(tmp_path / "sessions", child))
+        assert await state_of(store, parent.thread) == await state_of(other, parent.thread)
+        assert len(under(await talk_of(store, parent.thread), "c1")) == 6
+
+
+async def test_a_thread_that_somebody_went_on_with_stays(store: Store, tmp_path: Path) -> None:
+    parent, child = family(tmp_path)
+    await bring_in(store, path_of(tmp_path, child))
+    await store.save_messages([UserMessage(id="mine", thread_id=child.thread, content="Mine.")])
+    await bring_in(store, tmp_path)
+    assert under(await talk_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
+    assert await store.get_thread_by_id(child.thread) is not None
+    assert await responses(store) == 3
+
+
+async def test_a_sub_agent_of_codex_that_no_call_claims_is_a_thread_beside_its_session(
+    store: Store, tmp_path: Path
+) -> None:
+    parent = codex_session().talk("Dig.", "Dug.")
+    child = parent.agent(2)
+    child.time += timedelta(seconds=3)
+    child.begin("Look under the leaves.").answer("Seven.")
+    paths = (parent.write(tmp_path), child.write(tmp_path))
+    for path in paths:
+        await bring_in(store, tmp_path)
+        assert await store.count_threads() == 1  # a call may claim it yet, while either is at work
+        old(path)
+    await bring_in(store, tmp_path)
+    beside = f"{parent.thread}/{child.thread}"
+    thread = await store.get_thread_by_id(beside)
+    assert thread is not None
+    assert (thread.metadata or {})["parentThreadId"] == parent.thread
+    talk = [text_of(message) for message in await talk_of(store, beside) if not message.internal]
+    assert talk == ["Look under the leaves.", "Seven."]
+
+
+async def test_a_sub_agents_file_that_comes_in_a_later_turn_is_under_its_call(
+    store: Store, tmp_path: Path
+) -> None:
+    parent, child = family(tmp_path)
+    path_of(tmp_path, child).unlink()
+    parent.talk("Thank you.", "You are welcome.")
+    old(parent.write(tmp_path))
+    await bring_in(store, tmp_path)
+    parent.talk("Rest now.", "I rest.")
+    old(parent.write(tmp_path))
+    old(child.write(tmp_path))
+    await bring_in(store, tmp_path)
+    assert under(await talk_of(store, parent.thread), "c1") == ["Look under the leaves.", "Seven."]
+    assert await store.count_threads() == 1
 
 
 def write_lines(path: Path, *records: Json) -> None:

@@ -1,14 +1,13 @@
 """Sub-agents that have files of their own: which files, and which calls started them."""
 
 import glob
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from partita.errors import PartitaError
-from partita.formats.claude_code.log.decoder import ClaudeLogDecoder
 from partita.formats.claude_code.log.users import first_text
 from partita.formats.diagnostics import Place
 from partita.formats.transcript import LogDecoder
@@ -18,11 +17,16 @@ from partita.logs.lines.reader import Line, LineReader
 from partita.logs.places.log_file import sidecar_of
 from partita.types.json import Json, JsonObject, is_object
 
+from .codex_agents import ROLLOUT, rollouts_below, thread_in
+from .log_format import AgentHost
 from .reading import LogReading
 
 PREFIX = "agent-"
 CHAT = "session-"
 """How the names of Gemini CLI's chats begin."""
+
+DEEPEST: Final = 16
+"""So far files are read while another is; those below wait until that one is done."""
 
 
 class AgentFile(NamedTuple):
@@ -34,7 +38,7 @@ class AgentFile(NamedTuple):
 
 def agent_name(path: Path) -> str:
     """The name of a sub-agent, by its file."""
-    return path.name.partition(".")[0].removeprefix(PREFIX)
+    return thread_in(path.name) or path.name.partition(".")[0].removeprefix(PREFIX)
 
 
 def agent_files(session: Path) -> Iterator[AgentFile]:
@@ -42,6 +46,9 @@ def agent_files(session: Path) -> Iterator[AgentFile]:
     stem = session.name.partition(".")[0]
     if stem.startswith(CHAT):
         yield from _gemini_agents(session, stem)
+        return
+    if stem.startswith(ROLLOUT):
+        yield from (AgentFile(*rollout) for rollout in rollouts_below(session))
         return
     for folder in (session.parent / stem / "subagents", session.parent / "subagents"):
         if folder.is_dir():
@@ -75,7 +82,9 @@ class Agents:
         self.files: Mapping[str, Path] = {file.name: file.path for file in files}
         self.problems: list[PartitaError] = []
         self._waiting = dict(self.files)
-        self._prompts: dict[str, str] | None = None  # of those that wait; looked up when somebody asks
+        self._signs: dict[str, str] = {}  # of those that wait; looked up when somebody asks
+        self._hosts: list[AgentHost] = []  # the decoders that may claim one
+        self._depth = 0
 
     @property
     def names(self) -> frozenset[str]:
@@ -87,48 +96,73 @@ class Agents:
         calls = {name: _sidecar(path).get("toolUseId") for name, path in self.files.items()}
         reading.assembly.claims = {call: name for name, call in calls.items() if isinstance(call, str)}
         reading.assembly.on_link = lambda name: self.read(name, reading)
-        if isinstance(reading.decoder, ClaudeLogDecoder):
-            reading.decoder.find_agent = self.find
-
-    def find(self, prompt: str) -> str | None:
-        """The first sub-agent that was given this prompt, of those that nobody has named yet."""
-        if self._prompts is None:
-            self._prompts = {name: _prompt_of(path) for name, path in self._waiting.items()}
-        return next((name for name in self._waiting if prompt and self._prompts[name] == prompt), None)
+        self._serve(reading.decoder, reading)
 
     def read(self, name: str, reading: LogReading) -> None:
         """Read a sub-agent's file, if that was not done yet."""
+        if self._depth == DEEPEST:
+            return
         path = self._waiting.pop(name, None)
         if path is None:
             return
-        decoder = self._decoder(name, reading)
+        self._depth += 1
         try:
             run_id = f"{reading.thread_id}/{name}@0"
-            reading.read_agent(name, self._lines(path), decoder, run_id)
+            reading.read_agent(name, self._lines(path), self._decoder(name, reading), run_id)
         except PartitaError as error:
             self.problems.append(error)
             reading.diagnostics.add("the file of a sub-agent that cannot be read", Place(0, 0), str(error))
-
-    def _decoder(self, name: str, reading: LogReading) -> LogDecoder:
-        if not isinstance(reading.decoder, ClaudeLogDecoder):
-            return reading.format.decoder(reading.agent(name))
-        decoder = ClaudeLogDecoder(reading.agent(name), elsewhere=self.names)
-        decoder.find_agent = self.find
-        return decoder
+        finally:
+            self._depth -= 1
 
     def read_rest(self, reading: LogReading) -> None:
-        """Read those that no result has named: by the prompt they were given, or as what they are.
+        """Read those that no result has named: by their signs, or as what they are.
 
         Those that were claimed before the place where this reading began are left alone.
         """
-        for name, path in list(self._waiting.items()):
-            if name in reading.known_agents:
-                continue
-            prompt = _prompt_of(path)
-            call = reading.decoder.claim(prompt) if isinstance(reading.decoder, ClaudeLogDecoder) else None
-            if call is not None:
-                reading.assembly.link(name, call)
-            self.read(name, reading)
+        while rest := [name for name in self._waiting if name not in reading.known_agents]:
+            for name in rest:
+                if name in self._waiting:
+                    self._claim(name, reading)
+                    self.read(name, reading)
+
+    def _claim(self, name: str, reading: LogReading) -> None:
+        """Hang a sub-agent under the call that asked for what its file says, unless it hangs already."""
+        if name in reading.assembly.linked_agents:
+            return
+        sign = self._sign(name, reading)
+        call = next((call for host in self._hosts if (call := host.claim(sign)) is not None), None)
+        if call is not None:
+            reading.assembly.link(name, call)
+
+    def _decoder(self, name: str, reading: LogReading) -> LogDecoder:
+        kind, teller = reading.format, reading.agent(name)
+        if kind.tells_agents:
+            decoder = kind.decoder(teller, elsewhere=self.names)
+        else:
+            decoder = (kind.agent_decoder or kind.decoder)(teller)
+        self._serve(decoder, reading)
+        return decoder
+
+    def _serve(self, decoder: LogDecoder, reading: LogReading) -> None:
+        """Let a decoder ask for sub-agents, and be asked for the calls that started them."""
+        if isinstance(decoder, AgentHost):
+            decoder.find_agent = lambda sign: self._find(sign, reading)
+            self._hosts.append(decoder)
+
+    def _find(self, sign: str, reading: LogReading) -> str | None:
+        """The first sub-agent that has this sign, of those that nobody has named yet."""
+        return next((name for name in self._waiting if sign and self._sign(name, reading) == sign), None)
+
+    def _sign(self, name: str, reading: LogReading) -> str:
+        sign = self._signs.get(name)
+        if sign is None:
+            try:
+                sign = reading.format.agent_sign(first_values(self.files[name]))
+            except PartitaError:
+                sign = ""
+            self._signs[name] = sign
+        return sign
 
     def _lines(self, path: Path) -> Iterator[Line]:
         reader = LineReader()
@@ -137,11 +171,8 @@ class Agents:
         yield from reader.finish()
 
 
-def _prompt_of(path: Path) -> str:
-    try:
-        values = first_values(path)
-    except PartitaError:
-        return ""
+def prompt_in(values: Sequence[Json]) -> str:
+    """The prompt that a sub-agent of Claude Code was given, from the first values of its file."""
     for value in values:
         message = value.get("message") if is_object(value) else None
         if is_object(message) and message.get("role") == "user":

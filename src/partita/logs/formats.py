@@ -1,10 +1,12 @@
 """The formats of logs: which decoder reads which, and how a whole document is told as records."""
 
-from functools import cache
+from functools import cache, partial
 
 from partita.errors import FormatError
 from partita.logs.places.detection import AGENT_OF
 
+from .agents import prompt_in
+from .codex_agents import sign_in
 from .log_format import LogFormat
 
 
@@ -15,11 +17,26 @@ def log_format(name: str) -> LogFormat:
         case "claude-code-log":
             from partita.formats.claude_code.log.decoder import ClaudeLogDecoder
 
-            return LogFormat(name, "claude-code", ClaudeLogDecoder, has_agents=True, tells_agents=True)
+            return LogFormat(
+                name,
+                "claude-code",
+                ClaudeLogDecoder,
+                has_agents=True,
+                tells_agents=True,
+                agent_sign=prompt_in,
+            )
         case "codex-rollout":
             from partita.formats.codex.rollout import CodexRolloutDecoder
 
-            return LogFormat(name, "codex", CodexRolloutDecoder)
+            under_call = partial(CodexRolloutDecoder, under_call=True)
+            return LogFormat(
+                name,
+                "codex",
+                CodexRolloutDecoder,
+                has_agents=True,
+                agent_decoder=under_call,
+                agent_sign=sign_in,
+            )
         case "gemini-cli":
             from partita.formats.gemini_cli.chat import GeminiChatDecoder
             from partita.formats.gemini_cli.records import records_of

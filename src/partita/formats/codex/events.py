@@ -13,6 +13,7 @@ from .legacy_events import RULES, item_event
 from .prompts import Prompts
 from .response_items import ResponseItems
 from .responses import Responses
+from .spawns import Spawns
 from .telling import Telling
 from .tokens import TokenCounts
 from .turn_items import MCP_EXTRAS, kind_of_item, work_of
@@ -97,6 +98,8 @@ class Events:
         answers: Answers,
         calls: Calls,
         response_items: ResponseItems,
+        *,
+        spawns: Spawns,
     ) -> None:
         self._telling = telling
         self._prompts = prompts
@@ -104,6 +107,7 @@ class Events:
         self._answers = answers
         self._calls = calls
         self._items = response_items
+        self._spawns = spawns
         self._turns = turns = Turns(telling, prompts, response_items)
         self._tokens = TokenCounts()
         self._limits: Json = None
@@ -154,6 +158,7 @@ class Events:
             if kind not in STATE:
                 self._telling.teller.puzzle(f"unknown event {kind!r}"[:200])
             self._telling.note(kind, event)
+            self._spawns.told(kind, event)
 
     def state(self) -> JsonObject:
         """What must be known to go on from here."""
@@ -219,6 +224,7 @@ class Events:
             if kind not in SILENT:
                 self._telling.teller.puzzle(f"unknown item {kind!r} of an event"[:200])
             self._telling.note(f"item_{kind}" if kind else "item_completed", event)
+        self._spawns.done(kind, item)
 
     def _work(self, item: JsonObject, kind: str, event: JsonObject) -> None:
         """Something was done: by a call that is known, or by one that left no item."""

@@ -4,6 +4,7 @@ A fork, and an agent that another one started, begins with the parent's whole hi
 the moment of the fork. What is copied was counted in the parent's file already.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
@@ -27,6 +28,8 @@ class Lineage:
         self.copied = False
         self.guessed = False
         """Whether the end of the copy had to be guessed."""
+        self.on_own: Callable[[], None] | None = None
+        """Told when the copy is over, before its first own record is taken."""
         self._inherits = False
         self._ancestors: set[str] = set()
         self._born: float | None = None  # milliseconds
@@ -97,6 +100,8 @@ class Lineage:
         self._born = millis_of(thread) or (time.timestamp() * 1000 if time is not None else None)
 
     def _set(self, copied: bool) -> None:
+        if self.copied and not copied and self.on_own is not None:
+            self.on_own()
         self.copied, self._sure = copied, True
         if not copied:
             self.origin = self.session

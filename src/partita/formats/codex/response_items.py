@@ -13,6 +13,7 @@ from .fields import inner, present, text
 from .prompts import Prompts
 from .responses import Response, Responses
 from .shell import Outcome, outcome_of
+from .spawns import Spawns
 from .telling import Telling
 from .turn_items import Work, work_of
 
@@ -40,13 +41,20 @@ class ResponseItems:
     """Takes items, whatever record they came in."""
 
     def __init__(
-        self, telling: Telling, prompts: Prompts, responses: Responses, answers: Answers, calls: Calls
+        self,
+        telling: Telling,
+        prompts: Prompts,
+        responses: Responses,
+        answers: Answers,
+        calls: Calls,
+        spawns: Spawns,
     ) -> None:
         self._telling = telling
         self._prompts = prompts
         self._responses = responses
         self._answers = answers
         self._calls = calls
+        self._spawns = spawns
         self._searches: list[Work] = []  # that an event told of, and no item yet
         self._searched: deque[JsonObject] = deque(maxlen=8)  # the other way round
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
@@ -165,7 +173,9 @@ class ResponseItems:
         extra = self._telling.check(item, KNOWN[kind], kind)
         response = self._answers.filled(item)
         metadata = present(id=text(item, "id"), extra=extra) | said
-        self._calls.begin(response, self._call_id(item, response), name, input, metadata)
+        call_id = self._call_id(item, response)
+        self._calls.begin(response, call_id, name, input, metadata)
+        self._spawns.called(call_id, name, input)
 
     def _call_id(self, item: JsonObject, response: Response) -> str:
         own = text(item, "call_id") or text(item, "id")
@@ -197,6 +207,7 @@ class ResponseItems:
         elif self._calls.was_aborted(call_id):  # its message may be out already
             self._telling.teller.puzzle("an output after its turn was aborted", detail=call_id)
             self._telling.note(f"late_{item['type']}", item)
+        self._spawns.answered(call_id, item.get("output"))
 
     # What the provider does
 

@@ -15,9 +15,11 @@ from .answers import Answers
 from .calls import Calls
 from .events import Events
 from .fields import inner, text
+from .own_words import OwnWords
 from .prompts import Prompts
 from .response_items import ResponseItems
 from .responses import Responses
+from .spawns import FindAgent, Spawns, spawn_of
 from .telling import Telling
 
 STATE: Final = frozenset(
@@ -38,14 +40,19 @@ HEADER: Final = frozenset({"id", "timestamp", "instructions", "git"})
 class CodexRolloutDecoder:
     """Records in; a teller is told what they say."""
 
-    def __init__(self, teller: Teller) -> None:
+    def __init__(self, teller: Teller, *, under_call: bool = False) -> None:
+        """`under_call`: the thread is told under the call that started it, so what it copied is not."""
         telling = self._telling = Telling(teller)
+        if under_call:
+            telling.teller = OwnWords(teller, telling.lineage)
+            telling.lineage.on_own = self._end_copy
         prompts = self._prompts = Prompts(telling)
         responses = Responses(telling)
         answers = Answers(telling, prompts, responses)
         calls = Calls(telling, responses)
-        self._items = ResponseItems(telling, prompts, responses, answers, calls)
-        self._events = Events(telling, prompts, responses, answers, calls, self._items)
+        spawns = self._spawns = Spawns(telling)
+        self._items = ResponseItems(telling, prompts, responses, answers, calls, spawns)
+        self._events = Events(telling, prompts, responses, answers, calls, self._items, spawns=spawns)
         self._last: JsonObject | None = None
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "session_meta": self._session_meta,
@@ -77,6 +84,19 @@ class CodexRolloutDecoder:
         self._prompts.finish()
         self._items.speak_for_events()
 
+    @property
+    def find_agent(self) -> FindAgent:
+        """Who knows the files of sub-agents."""
+        return self._spawns.find_agent
+
+    @find_agent.setter
+    def find_agent(self, find: FindAgent) -> None:
+        self._spawns.find_agent = find
+
+    def claim(self, sign: str) -> str | None:
+        """The call that is likely to have started a sub-agent of that sign."""
+        return self._spawns.claim(sign)
+
     def mark(self) -> JsonObject:
         """Remember this place, where a turn begins."""
         return {
@@ -94,6 +114,11 @@ class CodexRolloutDecoder:
         self._telling.restore(state["telling"])
         self._prompts.restore(state["prompts"])
         self._events.restore(state["events"])
+
+    def _end_copy(self) -> None:
+        """The history of others is over: nothing of it is at hand any more."""
+        self._prompts.settle()
+        self._items.end_turn()
 
     def _is_repeated(self, record: JsonObject) -> bool:
         """Whether a record is there twice in a row, time and all."""
@@ -144,6 +169,7 @@ class CodexRolloutDecoder:
         else:
             telling.note("session_meta", meta)
         if header != "copied":
+            self._spawns.path = text(spawn_of(meta), "agent_path") or self._spawns.path
             self._learn(facts_of(meta))
             telling.provider = text(meta, "model_provider") or telling.provider
 
@@ -168,7 +194,7 @@ class CodexRolloutDecoder:
 def facts_of(meta: JsonObject) -> dict[Fact, Json]:
     """What a header says about its thread."""
     git, source = inner(meta, "git"), meta.get("source")
-    spawn = inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
+    spawn = spawn_of(meta)
     base = text(inner(meta, "history_base"), "thread_id")
     thread = text(meta, "id") or text(meta, "session_id")
     return {

@@ -11,6 +11,7 @@ from typing import Final
 
 from partita.errors import PartitaError
 from partita.logs.agents import agent_files
+from partita.logs.codex_agents import root_of
 from partita.logs.places.finding import find_logs
 from partita.logs.places.log_file import LogFile
 from partita.logs.places.ownership import log_of
@@ -77,7 +78,7 @@ def _session_files(path: Path) -> Iterable[LogFile]:
     if file is None:
         return
     session = file
-    if file.agent in HOSTS and file.kind == "subagent":
+    if file.agent == "codex" or (file.agent in HOSTS and file.kind == "subagent"):
         session = _session_file(file) or file
     yield session
     if session.agent not in HOSTS:
@@ -97,9 +98,11 @@ def _by_content(path: Path) -> LogFile | None:
 
 
 def _session_file(file: LogFile) -> LogFile | None:
-    """The session that a sub-agent's file belongs to, by its path."""
+    """The session that a sub-agent's file belongs to, by its path; of Codex, by its header."""
     if file.session is None:
         return None
+    if file.agent == "codex":
+        return log_of(root_of(file.path))
     if file.agent == "gemini-cli":
         chats = file.path.parent.parent.glob(f"session-*-{file.session[:8]}.json*")
         return next((log_of(path) for path in sorted(chats)), None)

@@ -19,9 +19,10 @@ from partita.store.transaction import Transaction
 from partita.store.values import Source
 
 from .checkpoints import Plan, plan_for
+from .replaced import drop_replaced, was_alone
 from .report import LogImportReport, Progress, Tell
 from .task import Outcome, Task
-from .units import Unit, units_of
+from .units import LATE, Unit, units_of
 from .workers import Workers
 
 WEIGHT: Final = 4 * 1024 * 1024
@@ -57,6 +58,9 @@ async def import_logs(
     tasks, moved = _tasks(units, known, lite=await store.read(_is_lite))
     report.read = len(tasks)
     await _Import(store, resource_id, report, tasks, tell).run(workers)
+    units_read = [task.unit for task in tasks]
+    for path, problem in await drop_replaced(store, units_read, known, resource_id):
+        report.problem(path, problem)
     for source, path in moved:
         await store.forget_source(source.path)
         if await store.get_source(path) is None:
@@ -86,20 +90,25 @@ def _tasks(
                 source = elsewhere[file.identity]
                 moved.append((source, str(file.path)))
             plans.append(plan_for(file, source))
-        plan = _plan_of(plans)
+        plan = _plan_of(plans, late=unit.session.agent in LATE)
         if plan is not None:
             tasks.append(Task(unit, plan, lite))
     return tasks, moved
 
 
-def _plan_of(plans: Sequence[Plan]) -> Plan | None:
-    """What to do about a session: news of a sub-agent is news of the session it works for."""
+def _plan_of(plans: Sequence[Plan], *, late: bool) -> Plan | None:
+    """What to do about a session: news of a sub-agent is news of the session it works for.
+
+    `late`: the file of a sub-agent may come after the place up to which its session was read.
+    """
     session, agents = plans[0], plans[1:]
-    if all(plan.what == "nothing" for plan in plans):
+    alone = any(was_alone(plan.source) for plan in agents)
+    if not alone and all(plan.what == "nothing" for plan in plans):
         return None
-    if any(plan.what not in ("nothing", "new") for plan in agents) or (
-        session.what == "nothing" and session.source is not None
-    ):
+    if session.what in ("new", "rewritten"):
+        return session
+    news = {plan.what for plan in agents} - {"nothing"}
+    if alone or news - {"new"} or session.what == "nothing" or (news and late):
         return Plan("again", session.source)
     return session
 

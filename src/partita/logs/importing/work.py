@@ -154,7 +154,7 @@ class _Reading:
         reading = self._reading
         last = reading.assembly.run_id
         checkpoint = reading.checkpoint()
-        running = is_recent(self._file)
+        running = any(map(is_recent, self._task.unit.files))  # while a sub-agent works, its session waits
         batch = reading.finish(running=running)
         self._books.add(batch)
         lines = {} if last is None else {last: self._books.lines_of(last)}
@@ -170,8 +170,11 @@ class _Reading:
             [self._source(checkpoint, lines, running), *map(self._agent_source, self._task.unit.agents)],
             failures,
         )
+        if running:  # a call may claim them yet
+            return
         for name, messages in reading.assembly.orphans().items():
-            if not all(message.internal for message in messages if isinstance(message, UserMessage)):
+            asked = [message for message in messages if isinstance(message, UserMessage)]
+            if not asked or not all(message.internal for message in asked):
                 yield self._orphan(name, messages)
 
     def _orphan(self, name: str, messages: list[Message]) -> SessionRows:

@@ -1,0 +1,78 @@
+"""A sub-agent of Codex under its call: nothing is told of what it copied, however the copy ends."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from partita.formats.assembly import Assembly
+from partita.formats.codex.rollout import CodexRolloutDecoder
+from partita.formats.transcript import Consumption
+from partita.types.json import JsonObject
+from partita.types.messages import Message, text_of
+from tests.formats.codex_examples import FORK, THREAD, Script, turn_id
+
+
+def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], Assembly]:
+    """What is told of a sub-agent's records."""
+    assembly = Assembly("thread")
+    decoder = CodexRolloutDecoder(assembly, under_call=True)
+    for number, record in enumerate(records):
+        assembly.line, assembly.offset = number + 1, number * 100
+        decoder.feed(record)
+    decoder.finish()
+    return assembly.finish(), assembly.take_ledger(), assembly
+
+
+def copy(*, named: bool, **fields: int) -> Script:
+    """A sub-agent's file as far as it is a copy, which ends in the middle of a turn."""
+    spawn: JsonObject = {"thread_spawn": {"parent_thread_id": THREAD}}
+    script = Script(step=0.001).meta(FORK, source={"subagent": spawn}, **fields).meta(THREAD)
+    if named:
+        script.start(turn_id(1, after=False))
+    script.context(turn_id(1, after=False) if named else None)
+    script.prompt("Dig.").answer("Dug.").count(10)
+    script.call("c0").call("c1", "spawn_agent").count(30)
+    return script
+
+
+ENDS: dict[str, Callable[[Script], Script]] = {
+    "a count without its response": lambda script: script.count(40),
+    "words that only an event has": lambda script: script.event("agent_message", message="Digging."),
+    "an item without its event": lambda script: script.says("user", "Dig more."),
+    "an answer": lambda script: script.answer("Digging."),
+}
+
+
+def own(script: Script, *, named: bool) -> list[JsonObject]:
+    script.step = timedelta(seconds=5)
+    if named:
+        script.start(turn_id(2))
+    script.context(turn_id(2) if named else None).prompt("Water.").answer("Watered.").count(70, 30)
+    return script.records
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("way", ["turns", "pause", "ordinals"])
+def test_only_what_is_its_own_is_told_when_the_copy_ends_with(
+    end: Callable[[Script], Script], way: str
+) -> None:
+    first_own = len(end(copy(named=False)).records)
+    fields = {"subagent_history_start_ordinal": first_own} if way == "ordinals" else {}
+    script = end(copy(named=way == "turns", **fields))
+    records = own(script, named=way == "turns")
+    if way == "ordinals":
+        records = [{**record, "ordinal": number} for number, record in enumerate(records)]
+    messages, ledger, assembly = told(records)
+    assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]
+    assert [one.usage.total_tokens for one in ledger] == [30]
+    assert assembly.facts == {}
+    guessed = ["where the copied history ends had to be guessed"] if way == "pause" else []
+    assert [finding.what for finding in assembly.diagnostics] == guessed
+
+
+def test_a_sub_agent_that_copied_nothing_is_told_as_a_whole() -> None:
+    script = Script().meta(FORK, source={"subagent": {"thread_spawn": {"parent_thread_id": THREAD}}})
+    messages, ledger, _ = told(script.turn(turn_id(1), "Water.", "Watered.", 20).records)
+    assert [text_of(message) for message in messages if text_of(message)] == ["Water.", "Watered."]
+    assert len(ledger) == 1
