@@ -5,7 +5,7 @@ from pathlib import Path
 
 from partita.formats.assembly import Assembly
 from partita.logs.formats import log_format
-from partita.logs.opencode_storage import open_storage, records_in
+from partita.logs.opencode.opening import open_storage, records_in
 from partita.logs.parsing import ParsedLog, parse_log_file
 from partita.logs.reading import LogReading
 from partita.types.json import JsonObject

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from partita.errors import NotFoundError, UnavailableError
-from partita.logs.opencode_storage import Storage, document_of, open_storage, records_in, storages_in
+from partita.logs.opencode.opening import document_of, open_storage, records_in, storages_in
+from partita.logs.opencode.storage import Storage
 from partita.types.json import Json, JsonObject, dumps
 from tests.formats.opencode_counts import read
+from tests.logs.opencode_databases import add_second
 
 INFO: JsonObject = {
     "id": "ses_1",
@@ -129,6 +131,48 @@ def test_storages_are_found_in_the_data_folder(place: Path, tmp_path: Path) -> N
     assert storages_in(tmp_path) == [place]
 
 
+PRUNED: list[JsonObject] = [
+    {"id": "msg_b", "type": "user", "sessionID": "ses_2", "text": "Prune", "time": {"created": 2000}},
+    {"id": "msg_a", "type": "assistant", "sessionID": "ses_2", "content": [], "time": {"created": 2500}},
+]
+
+
+def test_a_database_of_version_2(tmp_path: Path) -> None:
+    add_second(tmp_path / "opencode.db", "ses_2", *PRUNED)
+    with closing(open_storage(tmp_path / "opencode.db")) as storage:
+        assert list(storage.messages("ses_2")) == PRUNED
+        (info,) = storage.sessions()
+        stamp = storage.stamp("ses_2")
+    assert (info["directory"], info["model"]["id"], info["tokens"]) == ("/orchard", "m", {"input": 7})
+    assert stamp == (3001, 2, 0)
+
+
+def test_a_database_of_both_versions(tmp_path: Path) -> None:
+    path = in_database(tmp_path)
+    add_second(path, "ses_2", *PRUNED)
+    with closing(open_storage(path)) as storage:
+        assert [info["id"] for info in storage.sessions()] == ["ses_1", "ses_2"]
+        assert list(storage.messages("ses_1")) == MESSAGES
+        assert list(storage.messages("ses_2")) == PRUNED
+
+
+def test_a_session_that_version_2_took_over(tmp_path: Path) -> None:
+    path = in_database(tmp_path)
+    add_second(path, "ses_1")
+    with closing(open_storage(path)) as storage:  # its messages are not there yet
+        assert list(storage.messages("ses_1")) == MESSAGES
+        assert [info["version"] for info in storage.sessions()] == ["1.2.20"]
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(
+            """INSERT INTO session_message VALUES ('msg_1', 'ses_1', 'idle', 1, 1, 1, '{"a":1}')"""
+        )
+    with closing(open_storage(path)) as storage:
+        own = {"id": "msg_1", "type": "idle", "sessionID": "ses_1", "a": 1}
+        assert list(storage.messages("ses_1")) == [own]
+        assert [info["version"] for info in storage.sessions()] == ["2.0.12"]
+        assert storage.session("ses_1")["directory"] == "/orchard"
+
+
 def test_a_session_that_is_not_there(storage: Storage) -> None:
     for name in ("ses_9", "../ses_1", "", "*"):
         with pytest.raises(NotFoundError, match="no session"):
@@ -220,7 +264,7 @@ def test_a_database_that_came_into_use_while_it_was_read(tmp_path: Path) -> None
 
 
 def test_a_locked_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partita.logs.opencode_storage.PATIENCE", 0.0)
+    monkeypatch.setattr("partita.logs.opencode.database.PATIENCE", 0.0)
     path = in_database(tmp_path)
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")

@@ -33,6 +33,7 @@ KINDS: Final = frozenset(
         "snapshot",
         "patch",
         "agent",
+        "skill",
         "subtask",
         "retry",
         "compaction",

@@ -1,8 +1,8 @@
 """Sessions of OpenCode → messages.
 
-Records are what a session says of itself, then its messages, each `{info, parts}`; or rows of parts that a
-recorder dumped (see `rows`). A message may come again when there is more of it: what is new is told. Messages
-that were reverted stay, as a branch.
+Records are what a session says of itself, then its messages, each `{info, parts}`; those of version 2 (see
+`second`); or rows of parts that a recorder dumped (see `rows`). A message may come again when there is more
+of it: what is new is told. Messages that were reverted stay, as a branch.
 """
 
 from typing import Final
@@ -13,6 +13,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from .content import text_or
 from .records import records_of
 from .rows import Rows, is_row
+from .second import EVENTS, PROMPTS, is_second, prompt_of, response_of, words_of
 from .spots import Spots, digest_of
 from .talk import Talk
 from .times import time_in
@@ -52,6 +53,8 @@ class OpenCodeDecoder:
                 self.feed(one)
         elif is_object(info) and ("parts" in record or "role" in info):
             self._message(info, record.get("parts"), record)
+        elif is_second(record):
+            self._second(record)
         elif is_row(record):
             message = self._rows.feed(record)
             for field, fact in ROW_FACTS.items():
@@ -77,6 +80,9 @@ class OpenCodeDecoder:
         for field, fact in FACTS.items():
             if isinstance(value := info.get(field), str):
                 self._teller.learn(fact, value)
+        location = info.get("location")
+        if is_object(location) and isinstance(folder := location.get("directory"), str):
+            self._teller.learn("cwd", folder)
         title = text_or(info.get("title"), "")
         if title and not title.startswith(UNTITLED):
             self._teller.learn("title", title)
@@ -89,6 +95,26 @@ class OpenCodeDecoder:
             self._is_reverted = False
             self._teller.learn("leaf", self._spots.tail)
         self._talk.event(info["id"], "opencode-session", info, time=created, internal=True)
+
+    def _second(self, record: JsonObject) -> None:
+        """A record of version 2."""
+        match record["type"]:
+            case "assistant":
+                self._message(*response_of(record), record)
+            case kind if kind in PROMPTS:
+                self._message(*prompt_of(record), record)
+            case kind if kind in EVENTS:
+                self._happened(record)
+            case kind:
+                self._teller.puzzle(f"unknown record type {kind!r:.80}")
+                self._keep(record)
+
+    def _happened(self, record: JsonObject) -> None:
+        id_, kind = record["id"], record["type"]
+        digest = digest_of(record)
+        if digest is None or self._spots.renew(id_, digest):
+            return
+        self._talk.happened(id_, kind, record, words_of(record))
 
     def _message(self, info: JsonObject, parts: Json, record: JsonObject) -> None:
         id_ = info.get("id")

@@ -10,12 +10,15 @@ from partita.types.messages import AssistantContent, AssistantMessage
 from partita.types.tools import InterruptedOutput
 
 from .content import KEY, STEPS, grown, part_chunks, step_of, text_or, without
+from .second import GENERATION, response_names
 from .spots import Spots
 from .times import time_in
 from .tools import STATUSES, call_of, child_of, output_of, state_of, tool_chunks
 from .usage import cost_of, key_of, sum_of, tokens_of, usage_of
 
-ABORTED: Final = "MessageAbortedError"
+ABORTED: Final = frozenset({"MessageAbortedError", "aborted"})
+"""How an error is called that somebody made on purpose, by version 1 and by version 2."""
+
 GOES_ON: Final = frozenset({"tool-calls", "unknown"})
 """Why a response ended, when it is not the last of its turn."""
 
@@ -55,6 +58,14 @@ class Responses:
         if self._due is not None:
             self._teller.consume(self._due)
             self._due = None
+
+    def count(self, id_: str, record: JsonObject, time: datetime | None) -> None:
+        """What something that is no response consumed."""
+        model = record.get("model")
+        info = {**response_names(model if is_object(model) else {}), **record, GENERATION: 2}
+        consumption = _consumption(id_, info, [], time)
+        if consumption is not None:
+            self._teller.consume(consumption)
 
     def tell(
         self, id_: str, info: JsonObject, parts: list[JsonObject], time: datetime | None
@@ -116,8 +127,8 @@ class Responses:
             self._teller.close(id_)
         error = info.get("error")
         if error is not None:
-            failure = Failure(error, _words(error))
-            aborted = is_object(error) and error.get("name") == ABORTED
+            failure = Failure(error, error_words(error))
+            aborted = is_object(error) and error.get("name", error.get("type")) in ABORTED
             if aborted:
                 self._stop(id_, parts, names)
             if is_last:
@@ -140,7 +151,8 @@ def _consumption(
 ) -> Consumption | None:
     """What a response consumed: as its message says, or as its steps say when the message does not."""
     raw, cost = info.get("tokens"), cost_of(info.get("cost"))
-    tokens = tokens_of(raw)
+    apart = info.get(GENERATION) == 2
+    tokens = tokens_of(raw, apart=apart)
     if tokens is None:
         steps = [part for part in parts if part.get("type") == "step-finish"]
         raw = sum_of(steps)
@@ -196,17 +208,19 @@ def _is_same_call(old: JsonObject, new: JsonObject) -> bool:
 def _metadata(info: JsonObject, parts: list[JsonObject]) -> JsonObject:
     """What a response holds besides its parts: the model, and what OpenCode says of it and of its steps."""
     own = without(info, "id", "sessionID", "role", "modelID", "tokens")
-    steps = [step_of(part) for part in parts if part.get("type") in STEPS]
+    steps = [step_of(part) for part in parts if part.get("type") in STEPS and len(part) > 1]
     if steps:
         own["steps"] = steps
     model = info.get("modelID")
     return {"model": model, KEY: own} if isinstance(model, str) else {KEY: own}
 
 
-def _words(error: Json) -> str:
+def error_words(error: Json) -> str:
     """What an error says."""
     if not is_object(error):
         return text_or(error, "")
     data = error.get("data")
     message = data.get("message") if is_object(data) else error.get("message")
-    return ": ".join(text for text in (error.get("name"), message) if isinstance(text, str) and text)
+    return ": ".join(
+        text for text in (error.get("name", error.get("type")), message) if isinstance(text, str) and text
+    )

@@ -9,7 +9,8 @@ from partita.types.messages import SystemContent, SystemMessage, SystemPart, Use
 from partita.types.parts import DataPart, TextPart
 
 from .content import KEY, KINDS, is_injected, kind_of_part, user_part, without
-from .responses import Responses
+from .responses import Responses, error_words
+from .second import ENDS, GENERATION
 from .spots import Spots
 from .times import time_in
 
@@ -18,10 +19,13 @@ PROMPT_LENGTH: Final = 200
 COMMON: Final = frozenset(
     {"id", "sessionID", "role", "time", "agent", "path", "summary", "system", "variant", "error"}
 )
+SECOND: Final = frozenset({GENERATION, "metadata"})
 FIELDS: Final = {
-    "user": COMMON | {"model", "tools", "format", "fallbackModels"},
+    "user": COMMON | SECOND | {"model", "tools", "format", "fallbackModels", "skill", "name", "description"},
     "assistant": COMMON
-    | {"parentID", "modelID", "providerID", "mode", "cost", "tokens", "finish", "structured"},
+    | SECOND
+    | {"parentID", "modelID", "providerID", "mode", "cost", "tokens", "finish", "structured"}
+    | {"rawFinish", "snapshot", "providerState", "retry"},
 }
 """The fields of a message that are understood, by its role."""
 
@@ -61,6 +65,18 @@ class Talk:
             self._user(id_, info, parts, time)
         elif (failure := self._responses.tell(id_, info, parts, time)) is not None:
             self.event(f"{id_}-error", "opencode-error", failure.error, words=failure.words)
+
+    def happened(self, id_: str, kind: str, record: JsonObject, words: str) -> None:
+        """Something that is no message: a command of the user's, a compaction, the end of a turn."""
+        time = time_in(record, "created")
+        if time is not None:
+            self._teller.tick(time)
+        self.event(id_, f"opencode-{kind}", record, words=words, time=time, internal=kind == "idle")
+        if kind == "compaction":
+            self._responses.count(id_, record, time)
+        elif kind == "idle" and (end := ENDS.get(str(record.get("outcome")))) is not None:
+            self._responses.let_go()
+            self._teller.end_turn(end, error_words(record.get("error")) or None)
 
     def event(
         self,

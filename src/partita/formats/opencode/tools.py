@@ -7,6 +7,7 @@ from partita.types.chunks import Chunk, ToolInputAvailable, ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.parts import ForeignPart, TextPart
 from partita.types.tools import (
+    ContentItem,
     ContentOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
@@ -19,6 +20,8 @@ from .content import KEY, file_of, provider_metadata, text_or, without
 
 STATUSES: Final = frozenset({"pending", "running", "completed", "error"})
 
+STOPPED: Final = "aborted"
+REFUSED: Final = "permission.rejected"
 ABORTED: Final = "Tool execution aborted"
 REFUSALS: Final = (
     "The user rejected permission",
@@ -57,6 +60,7 @@ def tool_chunks(call_id: str, part: JsonObject) -> Iterator[Chunk]:
         text_or(part.get("tool"), "unknown"),
         state.get("input", state.get("raw")),
         title=text_or(state.get("title"), "") or None,
+        provider_executed=True if part.get("executed") is True else None,
         provider_metadata=provider_metadata(part),
         tool_metadata={KEY: _metadata(part, state)},
     )
@@ -74,7 +78,7 @@ def output_of(part: JsonObject) -> ToolOutput | None:
         case "completed":
             return _completed(text_or(part.get("tool"), ""), state)
         case "error":
-            return _failed(text_or(state.get("error"), ""))
+            return _failed(text_or(state.get("error"), ""), state.get("errorType"))
         case _:
             return None
 
@@ -88,7 +92,9 @@ def child_of(part: JsonObject) -> str | None:
 
 def _completed(tool: str, state: JsonObject) -> ToolOutput:
     """What a tool gave back. A shell's exit code alone tells that its command failed."""
-    text = text_or(state.get("output"), "")
+    content = state.get("content")
+    items: list[JsonObject] = [it for it in content if is_object(it)] if is_array(content) else []
+    text = text_or(state.get("output"), "") or "\n".join(_texts(items))
     told = _told(state)
     code = told.get("exit")
     if "exit" in told and code is None:
@@ -97,6 +103,8 @@ def _completed(tool: str, state: JsonObject) -> ToolOutput:
                 return InterruptedOutput("timeout" if why == "timeout" else "aborted", text)
     if tool == INVALID or (isinstance(code, int) and code != 0):
         return ErrorTextOutput(text)
+    if len(items) > 1 or len(_texts(items)) < len(items):
+        return ContentOutput(tuple([_item(item) for item in items]))
     attachments = state.get("attachments")
     if is_array(attachments) and attachments:
         return ContentOutput(
@@ -105,10 +113,22 @@ def _completed(tool: str, state: JsonObject) -> ToolOutput:
     return TextOutput(text)
 
 
-def _failed(error: str) -> ToolOutput:
-    if error.startswith(ABORTED):
+def _texts(items: list[JsonObject]) -> list[str]:
+    return [it["text"] for it in items if it.get("type") == "text" and isinstance(it.get("text"), str)]
+
+
+def _item(item: JsonObject) -> ContentItem:
+    """A piece of what a tool gave back."""
+    if item.get("type") == "text" and isinstance(text := item.get("text"), str):
+        return TextPart(text)
+    return file_of(item) or ForeignPart(KEY, item)
+
+
+def _failed(error: str, kind: Json) -> ToolOutput:
+    """Why a call failed; version 2 says what kind of failure it was."""
+    if kind == STOPPED or error.startswith(ABORTED):
         return InterruptedOutput("aborted", error)
-    if error.removeprefix("Error: ").startswith(REFUSALS):
+    if kind == REFUSED or error.removeprefix("Error: ").startswith(REFUSALS):
         return ExecutionDeniedOutput(error)
     return ErrorTextOutput(error)
 
@@ -120,7 +140,7 @@ def _told(state: JsonObject) -> JsonObject:
 
 def _metadata(part: JsonObject, state: JsonObject) -> JsonObject:
     """What a call holds besides: its times, what the tool told, the child it started."""
-    own = without(state, "input", "output", "title", "error", "attachments", "metadata")
+    own = without(state, "input", "output", "title", "error", "attachments", "metadata", "content")
     told: Json = state.get("metadata")
     if is_object(told) and told.get("output") == state.get("output"):
         told = without(told, "output")

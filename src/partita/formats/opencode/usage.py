@@ -16,6 +16,7 @@ class Tokens(NamedTuple):
     read: int = 0
     write: int = 0
     total: int | None = None
+    apart: bool = False  # `output` is without the reasoning, for certain
 
     @property
     def prompt(self) -> int:
@@ -27,15 +28,17 @@ class Tokens(NamedTuple):
         """All that the model wrote, reasoning included.
 
         Version 1.2 counted reasoning in `output` as well, later ones do not; the total tells which. Where
-        there is none, the version is an old one.
+        there is none, the version is an old one, or it is version 2.
         """
+        if self.apart:
+            return self.output + self.reasoning
         if self.total is None:
             return self.output if self.reasoning <= self.output else self.output + self.reasoning
         inside = self.prompt + self.output == self.total
         return self.output if inside else self.output + self.reasoning
 
 
-def tokens_of(raw: Json) -> Tokens | None:
+def tokens_of(raw: Json, *, apart: bool = False) -> Tokens | None:
     """The counters, if any of them is more than nothing: a message that is no response has zeros."""
     if not is_object(raw):
         return None
@@ -48,6 +51,7 @@ def tokens_of(raw: Json) -> Tokens | None:
         read=_count(cached.get("read")),
         write=_count(cached.get("write")),
         total=_count(raw.get("total")) or None,
+        apart=apart,
     )
     return tokens if any(tokens[:5]) else None
 

@@ -7,7 +7,8 @@ from partita.errors import PartitaError
 from partita.formats.diagnostics import Finding
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
-from partita.logs.opencode_storage import Storage, open_storage, records_in
+from partita.logs.opencode.opening import open_storage, records_in
+from partita.logs.opencode.storage import Storage
 from partita.logs.reading import LogReading
 from partita.store.sessions.rows import SessionRows, prepare_messages
 from partita.store.values import Source

@@ -1,0 +1,153 @@
+"""Records of OpenCode 2 → what version 1 says in such a case.
+
+A record is one object with a `type`: a prompt, a response with all its parts, or something that happened.
+What has no word in version 1 keeps its own.
+"""
+
+from typing import Final
+
+from partita.formats.transcript import TurnEnd
+from partita.types.json import Json, JsonObject, is_array, is_object
+
+from .content import KEY, text_or, without
+
+GENERATION: Final = "generation"
+"""Where a message says that it is one of version 2."""
+
+PREFIX: Final = "msg_"
+FIRST: Final = frozenset({"info", "role", "messageID"})
+"""What a record of version 1 has, and none of version 2."""
+
+PROMPTS: Final = frozenset({"user", "synthetic", "system", "skill"})
+"""What a model reads. All but the first are put in by OpenCode."""
+
+EVENTS: Final = frozenset(
+    {"shell", "compaction", "idle", "agent-switched", "model-switched", "location-switched"}
+)
+ENDS: Final[dict[str, TurnEnd]] = {
+    "succeeded": "completed",
+    "failed": "failed",
+    "interrupted": "interrupted",
+}
+STATUSES: Final = {"streaming": "pending"}
+RENAMED: Final = {"uri": "url", "name": "filename"}
+
+
+def is_second(record: JsonObject) -> bool:
+    """Whether a record is one of version 2."""
+    id_ = record.get("id")
+    is_message = isinstance(id_, str) and id_.startswith(PREFIX)
+    return is_message and isinstance(record.get("type"), str) and not record.keys() & FIRST
+
+
+def prompt_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
+    """What a model reads, as a message of a user and its parts."""
+    kind = record["type"]
+    info: JsonObject = {**without(record, "type", "text", "files", "agents", "skills"), "role": "user"}
+    words: JsonObject = {"type": "text", "text": record.get("text")}
+    if kind != "user":
+        words |= {"synthetic": True, "source": kind}
+    parts = [words, *map(_file, _items(record, "files"))]
+    for name, type_ in (("agents", "agent"), ("skills", "skill")):
+        parts += [{**_object(item), "type": type_} for item in _items(record, name)]
+    return {**info, GENERATION: 2}, parts
+
+
+def response_of(record: JsonObject) -> tuple[JsonObject, list[JsonObject]]:
+    """A response of a model, as a message and its parts."""
+    info: JsonObject = {**without(record, "type", "content", "model"), "role": "assistant", GENERATION: 2}
+    info |= response_names(_object(record.get("model")))
+    return info, [{"type": "step-start"}, *map(_part, _items(record, "content"))]
+
+
+def response_names(model: JsonObject) -> JsonObject:
+    """Which model it was, in the words of version 1."""
+    names = (("modelID", "id"), ("providerID", "providerID"), ("variant", "variant"))
+    return {ours: model[theirs] for ours, theirs in names if theirs in model}
+
+
+def words_of(record: JsonObject) -> str:
+    """What happened, for a reader."""
+    match record["type"]:
+        case "shell":
+            output = _object(record.get("output")).get("output", record.get("output"))
+            return "\n".join(filter(None, (f"$ {record.get('command')}", text_or(output, ""))))
+        case "compaction":
+            failure = text_or(_object(record.get("error")).get("message"), "")
+            return text_or(record.get("summary"), "") or failure
+        case "agent-switched":
+            return f"Agent: {record.get('agent')}"
+        case "model-switched":
+            return f"Model: {_object(record.get('model')).get('id')}"
+        case "location-switched":
+            return f"Folder: {_object(record.get('location')).get('directory')}"
+        case _:
+            return ""
+
+
+def _part(part: Json) -> JsonObject:
+    own = _object(part)
+    match own.get("type"):
+        case "tool":
+            return _call(own)
+        case "reasoning" if is_object(time := own.get("time")):
+            return {**own, "time": _span(time, "created")}
+        case _:
+            return own if is_object(part) else {"value": part}
+
+
+def _call(part: JsonObject) -> JsonObject:
+    """A call with its state. An input that is still being written is text."""
+    state, time = _object(part.get("state")), _object(part.get("time"))
+    status = state.get("status")
+    told: JsonObject = {
+        **without(state, "status", "input", "content", "error"),
+        "status": STATUSES.get(status, status) if isinstance(status, str) else status,
+        "time": _span(time, "ran" if "ran" in time else "created"),
+        ("raw" if isinstance(state.get("input"), str) else "input"): state.get("input"),
+    }
+    if "content" in state:
+        told["content"] = [_file(item) for item in _items(state, "content")]
+    error = state.get("error")
+    if error is not None:
+        told["error"] = _object(error).get("message", error)
+        told["errorType"] = _object(error).get("type")
+    kept = without(part, "type", "id", "name", "state", "time")
+    return {
+        "type": "tool",
+        "callID": part.get("id"),
+        "tool": part.get("name"),
+        "state": told,
+        "executed": part.get("executed"),
+        **({"metadata": {KEY: kept}} if kept else {}),
+    }
+
+
+def _file(item: Json) -> JsonObject:
+    """A file, or a text beside files. One that is whole in the record becomes a URL."""
+    own = _object(item)
+    if own.get("type") == "text":
+        return own
+    file: JsonObject = {RENAMED.get(key, key): value for key, value in own.items()}
+    data = file.get("data")
+    if "url" not in file and isinstance(data, str):
+        del file["data"]
+        file["url"] = data if data.startswith("data:") else f"data:{file.get('mime')};base64,{data}"
+    return {**file, "type": "file"} if is_object(item) else {"value": item}
+
+
+def _span(time: JsonObject, start: str) -> JsonObject:
+    """From when to when, in the words of version 1."""
+    span: JsonObject = {"start": time.get(start)}
+    if time.get("completed") is not None:
+        span["end"] = time["completed"]
+    return span
+
+
+def _items(record: JsonObject, name: str) -> list[Json]:
+    value = record.get(name)
+    return value if is_array(value) else []
+
+
+def _object(value: Json) -> JsonObject:
+    return value if is_object(value) else {}

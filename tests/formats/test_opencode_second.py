@@ -1,0 +1,286 @@
+"""Sessions of OpenCode 2: what each record amounts to."""
+
+import pytest
+
+from partita.formats.assembly import Assembly
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    UserMessage,
+    text_of,
+)
+from partita.types.parts import DataPart, FilePart, ImagePart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    TextOutput,
+    ToolOutput,
+)
+from partita.types.usage import Usage
+from tests.formats.opencode_counts import own_of, read
+
+SESSION: JsonObject = {
+    "id": "ses_1",
+    "projectID": "p1",
+    "location": {"directory": "/home/ada/orchard"},
+    "title": "Prune the pear tree",
+    "version": "2.0.12",
+    "time": {"created": 1_000, "updated": 9_000},
+}
+TOKENS: JsonObject = {"input": 100, "output": 30, "reasoning": 12, "cache": {"read": 20, "write": 10}}
+MODEL: JsonObject = {"id": "acme-2", "providerID": "acme", "variant": "default"}
+
+
+def record(type_: str, number: int, **fields: Json) -> JsonObject:
+    return {"id": f"msg_{number}", "type": type_, "time": {"created": number * 1_000}, **fields}
+
+
+def asked(number: int, words: str, **fields: Json) -> JsonObject:
+    return record("user", number, text=words, **{"files": [], **fields})
+
+
+def answered(number: int, *content: JsonObject, **fields: Json) -> JsonObject:
+    own: JsonObject = {"agent": "build", "model": MODEL, "content": list(content), **fields}
+    return record("assistant", number, **own)
+
+
+def tool(call: str = "c1", name: str = "shell", **state: Json) -> JsonObject:
+    time = {"created": 2_000, "ran": 2_500, "completed": 3_000}
+    own = {"status": "completed", "input": {"command": "ls"}, **state}
+    return {"type": "tool", "id": call, "name": name, "executed": False, "state": own, "time": time}
+
+
+def said(*texts: str) -> list[Json]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+def puzzles(assembly: Assembly) -> list[str]:
+    return [finding.what for finding in assembly.diagnostics]
+
+
+def call_in(message: Message) -> ToolCallPart:
+    (call,) = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    return call
+
+
+def test_a_conversation() -> None:
+    thought = {
+        "type": "reasoning",
+        "text": "Hm.",
+        "state": {"seal": "x"},
+        "time": {"created": 1, "completed": 2},
+    }
+    answer = answered(
+        2,
+        thought,
+        {"type": "text", "text": "Done."},
+        time={"created": 2_000, "streamed": 4_000, "completed": 5_000},
+        finish="stop",
+        rawFinish="end",
+        cost=0.5,
+        tokens=TOKENS,
+    )
+    records = [SESSION, asked(1, "Prune it"), answer, record("idle", 6, outcome="succeeded")]
+    messages, assembly = read(records)
+    assert list(messages) == ["ses_1", "msg_1", "msg_2", "msg_6"]
+    told = messages["msg_2"]
+    assert isinstance(told, AssistantMessage)
+    kept = {"openCode": {"state": {"seal": "x"}, "time": {"start": 1, "end": 2}}}
+    assert told.parts == (
+        StepStartPart(),
+        ReasoningPart("Hm.", id="1", state="done", provider_metadata=kept),
+        TextPart("Done.", state="done"),
+    )
+    assert told.content.usage == Usage(130, 42, 172, 12, 20, 10, raw=TOKENS)
+    own = own_of(told)
+    assert (own["cost"], own["rawFinish"], own["providerID"], own["generation"]) == (0.5, "end", "acme", 2)
+    assert assembly.facts == {
+        "sessionId": "ses_1",
+        "cwd": "/home/ada/orchard",
+        "version": "2.0.12",
+        "title": "Prune the pear tree",
+        "prompt": "Prune it",
+        "model": "acme-2",
+        "provider": "acme",
+        "agentName": "build",
+    }
+    (turn,) = assembly.take_turns()
+    assert turn.end == "completed"
+    (consumption,) = assembly.take_ledger()
+    assert (consumption.message_id, consumption.model, consumption.cost) == ("msg_2", "acme-2", 0.5)
+    assert not puzzles(assembly)
+
+
+OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
+    "one text": (tool(content=said("a b")), TextOutput("a b")),
+    "several texts": (
+        tool(content=said("a", "Command exited with code 0."), metadata={"exit": 0}),
+        ContentOutput((TextPart("a"), TextPart("Command exited with code 0."))),
+    ),
+    "a command that failed": (
+        tool(content=said("no", "Command exited with code 1."), metadata={"exit": 1}),
+        ErrorTextOutput("no\nCommand exited with code 1."),
+    ),
+    "a picture": (
+        tool(content=[{"type": "file", "uri": "file:///pear.png", "mime": "image/png", "name": "pear.png"}]),
+        ContentOutput((ImagePart("file:///pear.png", "image/png", "pear.png"),)),
+    ),
+    "a failure": (
+        tool(status="error", error={"type": "tool.execution", "message": "File not found"}),
+        ErrorTextOutput("File not found"),
+    ),
+    "a refusal": (
+        tool(status="error", error={"type": "permission.rejected", "message": "Not that branch"}),
+        ExecutionDeniedOutput("Not that branch"),
+    ),
+    "one that was stopped": (
+        tool(status="error", error={"type": "aborted", "message": "Stopped"}),
+        InterruptedOutput("aborted", "Stopped"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "output"), OUTCOMES.values(), ids=OUTCOMES)
+def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
+    messages, assembly = read([asked(1, "Look"), answered(2, call)])
+    told = call_in(messages["msg_2"])
+    assert (told.id, told.name, told.input, told.output) == ("c1", "shell", {"command": "ls"}, output)
+    assert (told.tool_metadata or {})["openCode"]["time"] == {"start": 2_500, "end": 3_000}
+    assert not puzzles(assembly)
+
+
+def test_an_input_that_is_still_being_written() -> None:
+    messages, assembly = read([asked(1, "Look"), answered(2, tool(status="streaming", input='{"comm'))])
+    assert call_in(messages["msg_2"]).input == '{"comm'
+    assert not puzzles(assembly)
+
+
+def test_a_call_of_the_providers() -> None:
+    call = tool() | {"executed": True, "providerState": {"itemId": "i1"}}
+    messages, _ = read([asked(1, "Look"), answered(2, call)])
+    told = call_in(messages["msg_2"])
+    assert told.provider_executed
+    assert (told.call_provider_metadata or {})["openCode"]["providerState"] == {"itemId": "i1"}
+
+
+def test_a_sub_agent_is_named_by_its_call() -> None:
+    call = tool(name="subagent", content=said("Seven."), metadata={"sessionID": "ses_2"})
+    messages, _ = read([asked(1, "Count"), answered(2, call)])
+    assert (call_in(messages["msg_2"]).tool_metadata or {})["openCode"]["childSessionId"] == "ses_2"
+
+
+def test_prompts_with_files_agents_and_skills() -> None:
+    prompt = asked(
+        1,
+        "See these",
+        files=[
+            {"mime": "image/png", "name": "leaf.png", "data": "aGk="},
+            {"mime": "text/plain", "name": "a.txt", "uri": "file:///a.txt"},
+        ],
+        agents=[{"name": "plan"}],
+        skills=[{"name": "prune"}],
+    )
+    messages, assembly = read([prompt])
+    told = messages["msg_1"]
+    assert isinstance(told, UserMessage)
+    assert told.type == "text"
+    assert told.parts == (
+        TextPart("See these"),
+        ImagePart("data:image/png;base64,aGk=", "image/png", "leaf.png"),
+        FilePart("file:///a.txt", "text/plain", "a.txt"),
+        DataPart("opencode-agent", {"name": "plan"}),
+        DataPart("opencode-skill", {"name": "prune"}),
+    )
+    assert not puzzles(assembly)
+
+
+@pytest.mark.parametrize("kind", ["synthetic", "system", "skill"])
+def test_what_opencode_puts_in_is_hidden(kind: str) -> None:
+    messages, assembly = read([asked(1, "Go"), record(kind, 2, text="Mind the rules")])
+    told = messages["msg_2"]
+    assert isinstance(told, UserMessage)
+    assert (told.internal, told.type, text_of(told)) == (True, "event", "Mind the rules")
+    assert not puzzles(assembly)
+    assert len(assembly.take_turns()) == 1
+
+
+EVENTS: dict[str, tuple[JsonObject, str]] = {
+    "a command of the user's": (
+        {"type": "shell", "command": "pwd", "status": "exited", "exit": 0, "output": {"output": "/orchard"}},
+        "$ pwd\n/orchard",
+    ),
+    "another agent": ({"type": "agent-switched", "agent": "plan", "previous": "build"}, "Agent: plan"),
+    "another model": ({"type": "model-switched", "model": MODEL}, "Model: acme-2"),
+    "another folder": ({"type": "location-switched", "location": {"directory": "/b"}}, "Folder: /b"),
+    "a compaction": ({"type": "compaction", "status": "completed", "summary": "Pruned."}, "Pruned."),
+    "a compaction that failed": (
+        {"type": "compaction", "status": "failed", "error": {"type": "x", "message": "Too long"}},
+        "Too long",
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "words"), EVENTS.values(), ids=EVENTS)
+def test_what_happened_is_a_notice(fields: JsonObject, words: str) -> None:
+    event = {**record("", 2), **fields}
+    messages, assembly = read([asked(1, "Go"), event, event])
+    told = messages["msg_2"]
+    assert isinstance(told, SystemMessage)
+    assert (told.type, told.internal, text_of(told)) == ("event", False, words)
+    assert told.parts[-1] == DataPart(f"opencode-{fields['type']}", event)
+    assert not puzzles(assembly)
+
+
+def test_a_compaction_counts_what_it_consumed() -> None:
+    event = record("compaction", 2, status="completed", summary="s", model=MODEL, tokens=TOKENS, cost=0.25)
+    _, assembly = read([asked(1, "Go"), event])
+    (consumption,) = assembly.take_ledger()
+    assert (consumption.model, consumption.cost, consumption.usage.output_tokens) == ("acme-2", 0.25, 42)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "end"), [("succeeded", "completed"), ("failed", "failed"), ("interrupted", "interrupted")]
+)
+def test_how_a_turn_ends(outcome: str, end: str) -> None:
+    error = {"type": "provider.no-route", "message": "No model"} if outcome == "failed" else None
+    idle = record("idle", 3, outcome=outcome, error=error)
+    _, assembly = read([asked(1, "Go"), answered(2, {"type": "text", "text": "Hm"}), idle])
+    (turn,) = assembly.take_turns()
+    assert (turn.end, turn.error) == (end, "provider.no-route: No model" if error else None)
+
+
+def test_a_response_that_broke_off() -> None:
+    stopped = answered(
+        2, tool(status="running"), error={"type": "aborted", "message": "Stopped"}, finish="error"
+    )
+    messages, assembly = read([asked(1, "Go"), stopped])
+    assert call_in(messages["msg_2"]).output == InterruptedOutput("aborted")
+    (turn,) = assembly.take_turns()
+    assert (turn.end, turn.error) == ("interrupted", "aborted: Stopped")
+
+
+def test_a_response_that_grows() -> None:
+    steps = [
+        answered(2, tool(status="streaming", input="{")),
+        answered(2, tool(status="running")),
+        answered(2, tool(content=said("a")), {"type": "text", "text": "Done."}, tokens=TOKENS),
+    ]
+    grown, _ = read([asked(1, "Go"), *steps], looks={1, 2})
+    whole, _ = read([asked(1, "Go"), steps[-1]])
+    assert grown == whole
+
+
+def test_what_is_not_known_is_kept_and_told() -> None:
+    messages, assembly = read([asked(1, "Go"), record("weather", 2, rain=True), answered(3, moon=True)])
+    assert puzzles(assembly) == ["unknown record type 'weather'", "unknown field 'moon' of a message"]
+    assert any(
+        part.name == "opencode-unknown"
+        for part in messages["opencode-unknown-1"].parts
+        if isinstance(part, DataPart)
+    )
+    assert own_of(messages["msg_3"])["moon"] is True
