@@ -8,7 +8,7 @@ Nothing is found out here: the values are made of fields that are known already.
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -49,7 +49,7 @@ def messages_of(data: bytes) -> list[Any]:
 def plan_for(value: Any) -> Plan:
     """What makes a value again, with all that is ours in it. JSON is taken as it is."""
     if isinstance(value, tuple):
-        items = [plan_for(item) for item in value]
+        items = [plan_for(item) for item in cast("tuple[Any, ...]", value)]
         return lambda: tuple([item() for item in items])
     if not isinstance(value, msgspec.Struct):
         return lambda: value

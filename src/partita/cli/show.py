@@ -81,10 +81,10 @@ def show(
 
             print_format(store, wait, chosen, format_name)
         else:
-            _print(store, wait, chosen, full=full, pager=not no_pager)
+            _print(store, wait, chosen, full=full, internal=internal, pager=not no_pager)
 
 
-def _print(store: "Store", wait: Wait, chosen: "Chosen", *, full: bool, pager: bool) -> None:
+def _print(store: "Store", wait: Wait, chosen: "Chosen", *, full: bool, internal: bool, pager: bool) -> None:
     from .blobs import StoredBlobs
     from .printing import show as show_drawings
     from .runs import runs_of
@@ -94,6 +94,7 @@ def _print(store: "Store", wait: Wait, chosen: "Chosen", *, full: bool, pager: b
     thread = chosen.thread
     look = Look(
         full=full,
+        internal=internal,
         agent=thread.agent,
         project=thread.project,
         blobs=StoredBlobs(store, wait),

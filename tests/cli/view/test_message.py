@@ -1,5 +1,6 @@
 """Messages part by part, and sub-agents below their calls."""
 
+from dataclasses import replace
 from datetime import UTC, timedelta
 
 import pytest
@@ -210,3 +211,14 @@ def test_how_long_a_call_took() -> None:
     part = call("look", {}, TextOutput("ok"), id="slow")
     shown = drawn_part(part, Look(durations={"slow": timedelta(seconds=75)}))
     assert shown.startswith("  ✓ look  1 min 15 s\n")
+
+
+def test_what_is_hidden_in_a_sub_agent_is_shown_when_asked_for() -> None:
+    children = (
+        UserMessage(id="n", content="Rules.", type="event", internal=True),
+        UserMessage(id="u", content="Count the pears."),
+    )
+    part = call("Agent", {"description": "count"}, TextOutput("Seven."), children=children)
+    assert "Rules." not in drawn_part(part, FULL)
+    assert "Count the pears." in drawn_part(part, FULL)
+    assert "Rules." in drawn_part(part, replace(FULL, internal=True))

@@ -54,6 +54,7 @@ class Look:
     """Whether all is shown, who speaks, and where to find what the messages do not hold themselves."""
 
     full: bool = False
+    internal: bool = False  # also what is hidden otherwise, of sub-agents
     agent: str | None = None
     project: str | None = None
     zone: tzinfo | None = None  # of the times shown; without one, that of the machine

@@ -74,8 +74,9 @@ def blocks_of(message: Message, look: Look) -> Iterator[Block]:
 
 
 def _children(below: Descend, look: Look) -> Iterator[Block | Descend]:
-    before: datetime | None = below.messages[0].created_at
-    for number, message in enumerate(below.messages):
+    shown = [message for message in below.messages if look.internal or not message.internal]
+    before: datetime | None = shown[0].created_at if shown else None
+    for number, message in enumerate(shown):
         name = below.name if isinstance(message, AssistantMessage) else ""
         name += f" (level {below.depth})" if name and below.depth > DEEPEST else ""
         yield Block(header(message, look, before, name), below.depth, gap=number > 0)
