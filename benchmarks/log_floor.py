@@ -8,7 +8,7 @@ Nothing is found out here: the values are made of fields that are known already.
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -48,12 +48,12 @@ def messages_of(data: bytes) -> list[Any]:
 
 def plan_for(value: Any) -> Plan:
     """What makes a value again, with all that is ours in it. JSON is taken as it is."""
-    if isinstance(value, tuple):
-        items = [plan_for(item) for item in cast("tuple[Any, ...]", value)]
+    type_: type[Any] = type(value)
+    if type_ is tuple:
+        items = [plan_for(item) for item in value]
         return lambda: tuple([item() for item in items])
     if not isinstance(value, msgspec.Struct):
         return lambda: value
-    type_ = type(value)
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
     plain = {
         name: field for name, field in fields.items() if field is not None and field is not msgspec.UNSET
