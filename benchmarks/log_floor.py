@@ -8,7 +8,7 @@ Nothing is found out here: the values are made of fields that are known already.
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
@@ -48,12 +48,12 @@ def messages_of(data: bytes) -> list[Any]:
 
 def plan_for(value: Any) -> Plan:
     """What makes a value again, with all that is ours in it. JSON is taken as it is."""
-    type_: type[Any] = type(value)
-    if type_ is tuple:
+    if is_tuple(value):
         items = [plan_for(item) for item in value]
         return lambda: tuple([item() for item in items])
     if not isinstance(value, msgspec.Struct):
         return lambda: value
+    type_ = type(value)
     fields = {name: getattr(value, name) for name in value.__struct_fields__}
     plain = {
         name: field for name, field in fields.items() if field is not None and field is not msgspec.UNSET
@@ -64,6 +64,11 @@ def plan_for(value: Any) -> Plan:
     if not inner:
         return lambda: type_(**plain)
     return lambda: type_(**{**plain, **{name: plan() for name, plan in inner}})
+
+
+def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    """Whether a value is a tuple, of whatever."""
+    return isinstance(value, tuple)
 
 
 def keep(logs: list[bytes]) -> None:
