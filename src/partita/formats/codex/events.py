@@ -5,16 +5,11 @@ from typing import Final
 
 from partita.types.json import Json, JsonObject
 
-from .answers import Answers
-from .calls import Calls
 from .content import agent_words
+from .crew import Crew
 from .fields import found, inner, items, text, texts
 from .legacy_events import RULES, item_event
-from .prompts import Prompts
 from .response_items import ResponseItems
-from .responses import Responses
-from .spawns import Spawns
-from .telling import Telling
 from .tokens import TokenCounts
 from .turn_items import MCP_EXTRAS, kind_of_item, work_of
 from .turns import Turns
@@ -90,25 +85,10 @@ SILENT: Final = frozenset({"plan", "sub_agent_activity", "hook_prompt"})
 class Events:
     """Takes the payloads of events."""
 
-    def __init__(
-        self,
-        telling: Telling,
-        prompts: Prompts,
-        responses: Responses,
-        answers: Answers,
-        calls: Calls,
-        response_items: ResponseItems,
-        *,
-        spawns: Spawns,
-    ) -> None:
-        self._telling = telling
-        self._prompts = prompts
-        self._responses = responses
-        self._answers = answers
-        self._calls = calls
-        self._items = response_items
-        self._spawns = spawns
-        self._turns = turns = Turns(telling, prompts, response_items)
+    def __init__(self, crew: Crew, items: ResponseItems) -> None:
+        self._telling, self._prompts, self._responses, self._answers, self._calls, self._spawns = crew
+        self._items = items
+        self._turns = turns = Turns(crew.telling, crew.prompts, items)
         self._tokens = TokenCounts()
         self._limits: Json = None
         self._handlers: dict[str, Callable[[JsonObject], None]] = {

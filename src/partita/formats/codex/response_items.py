@@ -7,14 +7,12 @@ from typing import Final
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import JsonOutput
 
-from .answers import MESSAGE, Answers
-from .calls import Calls, input_of
+from .answers import MESSAGE
+from .calls import input_of
+from .crew import Crew
 from .fields import inner, present, text
-from .prompts import Prompts
-from .responses import Response, Responses
+from .responses import Response
 from .shell import Outcome, outcome_of
-from .spawns import Spawns
-from .telling import Telling
 from .turn_items import Work, work_of
 
 _ANY: Final = frozenset({"type", "id", "internal_chat_message_metadata_passthrough"})
@@ -40,27 +38,14 @@ STATE: Final = frozenset(
 class ResponseItems:
     """Takes items, whatever record they came in."""
 
-    def __init__(
-        self,
-        telling: Telling,
-        prompts: Prompts,
-        responses: Responses,
-        answers: Answers,
-        calls: Calls,
-        spawns: Spawns,
-    ) -> None:
-        self._telling = telling
-        self._prompts = prompts
-        self._responses = responses
-        self._answers = answers
-        self._calls = calls
-        self._spawns = spawns
+    def __init__(self, crew: Crew) -> None:
+        self._telling, self._prompts, self._responses, self._answers, self._calls, self._spawns = crew
         self._searches: list[Work] = []  # that an event told of, and no item yet
         self._searched: deque[JsonObject] = deque(maxlen=8)  # the other way round
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "message": self._message,
             "agent_message": self._agent_message,
-            "reasoning": answers.reasoning,
+            "reasoning": self._answers.reasoning,
             "function_call": self._function_call,
             "custom_tool_call": self._custom_tool_call,
             "local_shell_call": self._local_shell_call,

@@ -11,15 +11,12 @@ from typing import Final
 from partita.formats.transcript import Fact, Teller
 from partita.types.json import Json, JsonObject, is_object
 
-from .answers import Answers
-from .calls import Calls
+from .crew import crew_for
 from .events import Events
 from .fields import inner, text
 from .own_words import OwnWords
-from .prompts import Prompts
 from .response_items import ResponseItems
-from .responses import Responses
-from .spawns import FindAgent, Spawns, spawn_of
+from .spawns import FindAgent, spawn_of
 from .telling import Telling
 
 STATE: Final = frozenset(
@@ -46,13 +43,10 @@ class CodexRolloutDecoder:
         if under_call:
             telling.teller = OwnWords(teller, telling.lineage)
             telling.lineage.on_own = self._end_copy
-        prompts = self._prompts = Prompts(telling)
-        responses = Responses(telling)
-        answers = Answers(telling, prompts, responses)
-        calls = Calls(telling, responses)
-        spawns = self._spawns = Spawns(telling)
-        self._items = ResponseItems(telling, prompts, responses, answers, calls, spawns)
-        self._events = Events(telling, prompts, responses, answers, calls, self._items, spawns=spawns)
+        crew = crew_for(telling)
+        self._prompts, self._spawns = crew.prompts, crew.spawns
+        self._items = ResponseItems(crew)
+        self._events = Events(crew, self._items)
         self._last: JsonObject | None = None
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "session_meta": self._session_meta,
