@@ -68,6 +68,7 @@ def cli() -> None:
     New here? Take the tour:        partita tour
     A stream, folded to a message:  partita fold stream.jsonl
     Messages in another format:     partita convert chat.json --to model --losses
+    Your coding agents' sessions:   partita import
     Another system's rows:          partita import mastra.db --from mastra
     What is in the store?           partita threads
     One thread, as it went:         partita show last

@@ -21,6 +21,8 @@ TARGETS = ("ai-sdk-ui-v7", "ai-sdk-ui-v5", "ai-sdk-model-v7")
 LOSSES_SHOWN = 3
 PAUSE = 0.03
 NEXT_STEPS = """\
+  partita import                   your coding agents' sessions, into the store
+  partita show last                the newest of them, as it went
   partita fold STREAM              a recorded stream as a message
   partita convert FILE --to model  messages in another format, losses told
   partita import DB --from mastra  another system's rows, into the store

@@ -124,7 +124,7 @@ class Lineage:
 
 def parents_of(meta: JsonObject) -> set[str]:
     """The threads that a thread came from."""
-    spawn = inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
+    spawn = spawn_of(meta)
     named = (
         text(meta, "forked_from_id"),
         text(meta, "parent_thread_id"),
@@ -132,6 +132,11 @@ def parents_of(meta: JsonObject) -> set[str]:
         text(inner(meta, "history_base"), "thread_id"),
     )
     return {thread for thread in named if thread}
+
+
+def spawn_of(meta: JsonObject) -> JsonObject:
+    """What a header says about the call that started its thread; empty when no call did."""
+    return inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
 
 
 def millis_of(id: str | None) -> float | None:

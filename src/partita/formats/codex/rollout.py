@@ -14,9 +14,10 @@ from partita.types.json import Json, JsonObject, is_object
 from .crew import crew_for
 from .events import Events
 from .fields import inner, text
+from .lineage import spawn_of
 from .own_words import OwnWords
 from .response_items import ResponseItems
-from .spawns import FindAgent, spawn_of
+from .spawns import FindAgent
 from .telling import Telling
 
 STATE: Final = frozenset(

@@ -12,6 +12,7 @@ from partita.errors import DecodeError
 from partita.types.json import Json, JsonObject, is_object, loads
 
 from .fields import inner, snake, text, texts
+from .lineage import spawn_of
 from .telling import Telling
 
 SPAWN: Final = "spawn_agent"
@@ -25,11 +26,6 @@ FindAgent: TypeAlias = Callable[[str], str | None]
 def nobody(_: str) -> str | None:
     """No sub-agent has a file of its own."""
     return None
-
-
-def spawn_of(meta: JsonObject) -> JsonObject:
-    """What a header says about the call that started its thread; empty when no call did."""
-    return inner(inner(inner(meta, "source"), "subagent"), "thread_spawn")
 
 
 def parent_of(meta: JsonObject) -> str | None:
