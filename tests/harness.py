@@ -5,6 +5,8 @@
 
     .venv/bin/python tests/harness.py log FILE… > counts.json
 
+    .venv/bin/python tests/harness.py provider FAMILY FILE… [--chunks] > truths.jsonl
+
 Each line in is a case with an `id` and its input; each line out has the `id` and our result, with the
 fields that the real package's result has. Nothing here knows an expected result.
 """
@@ -12,6 +14,7 @@ fields that the real package's result has. Nothing here knows an expected result
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from partita.errors import ConversionError, DecodeError, PartitaError, StreamError
@@ -233,14 +236,21 @@ def run(job: str, case: JsonObject, version: Version) -> JsonObject:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Corpus lines in, our results out.")
-    parser.add_argument("job", choices=sorted([*JOBS, "log"]))
-    parser.add_argument("files", nargs="*", help="the logs to count")
+    parser.add_argument("job", choices=sorted([*JOBS, "log", "provider"]))
+    parser.add_argument("files", nargs="*", help="the logs to count; a family, and recordings of it")
+    parser.add_argument("--chunks", action="store_true", help="of recordings, the chunks")
     parser.add_argument("--version", type=int, choices=(5, 6, 7), default=7)
     arguments = parser.parse_args()
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # what some jobs need stands beside this file
     if arguments.job == "log":
         from tests.logs.counting import log_counts  # what it needs, the other jobs do not
 
         sys.stdout.buffer.write(dumps(log_counts(arguments.files)) + b"\n")
+        return
+    if arguments.job == "provider":
+        from tests.provider_truth.printing import print_recordings
+
+        print_recordings(arguments.files, chunks=arguments.chunks)
         return
     version: Any = arguments.version
     for number, line in enumerate(sys.stdin.buffer, 1):

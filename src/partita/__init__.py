@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from .errors import AgentError as AgentError
+    from .errors import ApprovalError as ApprovalError
+    from .errors import BusyError as BusyError
     from .errors import ConflictError as ConflictError
     from .errors import ConversionError as ConversionError
     from .errors import DecodeError as DecodeError
@@ -118,6 +121,7 @@ if TYPE_CHECKING:
     from .types.events import ChunkEvent as ChunkEvent
     from .types.events import CompleteEvent as CompleteEvent
     from .types.events import ErrorEvent as ErrorEvent
+    from .types.events import RawEvent as RawEvent
     from .types.fold import expand as expand
     from .types.fold import fold as fold
     from .types.legacy import LegacyMessage as LegacyMessage
@@ -172,6 +176,9 @@ if TYPE_CHECKING:
 # What is public, by home. Loaded on first use: `import partita` costs next to nothing.
 EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.errors": (
+        "AgentError",
+        "ApprovalError",
+        "BusyError",
         "PartitaError",
         "DecodeError",
         "StreamError",
@@ -273,6 +280,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "AgentStreamEvent",
         "ChunkEvent",
         "ErrorEvent",
+        "RawEvent",
         "CompleteEvent",
         "CancelledEvent",
     ),

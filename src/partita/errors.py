@@ -5,9 +5,12 @@
     ├── StreamError      a chunk that does not fit the stream so far, or broken framing
     ├── ConversionError  a payload that a format cannot read or write
     ├── FormatError      a format that does not exist or cannot be guessed
+    ├── AgentError       an agent that does not exist, cannot be started, or failed at its work
+    ├── ApprovalError    an approval that was never asked for, was answered before, or does not fit its call
     └── StoreError       something the store cannot do
         ├── NotFoundError     no such row, or none that this owner may see
         ├── ConflictError     an id that is taken, a run that has ended, a lease that is held by another
+        │   └── BusyError     a thread that has a run at work
         └── UnavailableError  the database cannot be used: locked, full, damaged, gone
 
 Each says what went wrong, where, and how to fix it, and carries the same as fields.
@@ -59,6 +62,14 @@ class FormatError(PartitaError):
     """A format nobody has registered, or a payload whose format cannot be guessed."""
 
 
+class AgentError(PartitaError):
+    """An agent nobody has registered, one that cannot be started, or one that failed at its work."""
+
+
+class ApprovalError(PartitaError):
+    """An answer to a question that was not asked, or that is not about the call that is stored."""
+
+
 class StoreError(PartitaError):
     """Something the store cannot do. Nothing was changed by it."""
 
@@ -69,6 +80,10 @@ class NotFoundError(StoreError):
 
 class ConflictError(StoreError):
     """An id that is taken, a run that has ended, a lease that someone else holds."""
+
+
+class BusyError(ConflictError):
+    """The thread has a run at work: wait for it, stop it, or queue behind it."""
 
 
 class UnavailableError(StoreError):

@@ -342,6 +342,8 @@ export interface Approval {
   readonly signature?: string;
   readonly descriptor?: unknown;
   readonly inputSchemaInput?: unknown;
+  readonly respondedBy?: string;
+  readonly respondedAt?: string;
   readonly [key: string]: unknown;
 }
 
@@ -792,6 +794,15 @@ export interface ChunkEvent {
   readonly type: "chunk";
   readonly chunk: Chunk;
   readonly rawAgentMessage?: unknown;
+  readonly rawText?: string;
+  readonly [key: string]: unknown;
+}
+
+/** The agent said something that amounts to no chunk: it is kept all the same. */
+export interface RawEvent {
+  readonly type: "raw";
+  readonly rawAgentMessage?: unknown;
+  readonly rawText?: string;
   readonly [key: string]: unknown;
 }
 
@@ -802,6 +813,7 @@ export interface ErrorEvent {
   readonly name?: string;
   readonly details?: unknown;
   readonly rawAgentMessage?: unknown;
+  readonly rawText?: string;
   readonly [key: string]: unknown;
 }
 
@@ -812,6 +824,7 @@ export interface CompleteEvent {
   readonly agentResult?: unknown;
   readonly usage?: Usage;
   readonly rawAgentMessage?: unknown;
+  readonly rawText?: string;
   readonly [key: string]: unknown;
 }
 
@@ -820,6 +833,7 @@ export interface CancelledEvent {
   readonly type: "cancelled";
   readonly reason?: string;
   readonly rawAgentMessage?: unknown;
+  readonly rawText?: string;
   readonly [key: string]: unknown;
 }
 
@@ -1048,6 +1062,7 @@ export type Chunk =
 /** What an agent service says while it works. */
 export type AgentStreamEvent =
   | ChunkEvent
+  | RawEvent
   | ErrorEvent
   | CompleteEvent
   | CancelledEvent;

@@ -85,7 +85,7 @@ def open_run(
         "created_at": run.created_at or tx.now,
         "started_at": run.started_at or (None if pending else tx.now),
         **own_fields(run),
-        **_lease(tx, lease_owner, lease_seconds),
+        **lease(tx, lease_owner, lease_seconds),
     }
     if tx.run(_insert_unless_taken(tx), fields).rowcount == 0:
         raise ConflictError(f"there is a run {run.id!r} already", hint="make a new id for every run")
@@ -171,10 +171,11 @@ def save_run(tx: Transaction, run: Run) -> Run:
             hint="end a run with finish_run, fail_run, cancel_run or interrupt_run",
         )
     fields = own_fields(run) | ({"status": "running", "started_at": tx.now} if begins else {})
-    return _change(tx, row, fields)
+    return change(tx, row, fields)
 
 
-def _change(tx: Transaction, row: Row[Any], fields: dict[str, Any]) -> Run:
+def change(tx: Transaction, row: Row[Any], fields: dict[str, Any]) -> Run:
+    """The run of a row, after its columns were changed."""
     changed = tx.row(_update(row.owner, row.id).values(fields).returning(runs))
     return from_row(found(changed, "run", row.id))
 
@@ -192,7 +193,7 @@ def finish_run(
     message_id: str | None = None,
 ) -> Run:
     """End a run that did what it should."""
-    return _end(tx, id, "completed", None, usage=usage, cost=cost, message_id=message_id)
+    return end(tx, id, "completed", None, usage=usage, cost=cost, message_id=message_id)
 
 
 def fail_run(
@@ -205,20 +206,20 @@ def fail_run(
     message_id: str | None = None,
 ) -> Run:
     """End a run that did not."""
-    return _end(tx, id, "failed", error, usage=usage, cost=cost, message_id=message_id)
+    return end(tx, id, "failed", error, usage=usage, cost=cost, message_id=message_id)
 
 
 def cancel_run(tx: Transaction, id: str, reason: str | None = None) -> Run:
     """End a run that somebody stopped."""
-    return _end(tx, id, "cancelled", reason)
+    return end(tx, id, "cancelled", reason)
 
 
 def interrupt_run(tx: Transaction, id: str, reason: str | None = None) -> Run:
     """End a run whose owner went away."""
-    return _end(tx, id, "interrupted", reason)
+    return end(tx, id, "interrupted", reason)
 
 
-def _end(
+def end(
     tx: Transaction,
     id: str,
     status: RunStatus,
@@ -244,7 +245,7 @@ def _end(
         "message_id": storable(message_id, "the message id"),
     }
     fields = {name: value for name, value in said.items() if value is not None}
-    ended = _change(tx, row, {**fields, "status": status, "finished_at": tx.now, **_lease(tx, None, None)})
+    ended = change(tx, row, {**fields, "status": status, "finished_at": tx.now, **lease(tx, None, None)})
     notify(tx, id)
     return ended
 
@@ -255,7 +256,7 @@ def notify(tx: Transaction, id: str) -> None:
         tx.sql("SELECT pg_notify(?, ?)", (CHANNEL, id))
 
 
-def _lease(tx: Transaction, lease_owner: str | None, seconds: float | None) -> dict[str, Any]:
+def lease(tx: Transaction, lease_owner: str | None, seconds: float | None) -> dict[str, Any]:
     """Who holds the run, and until when; a lease without an end is held until it is given back."""
     expires = None if seconds is None or lease_owner is None else tx.now + timedelta(seconds=seconds)
     return {"lease_owner": storable(lease_owner, "the lease owner"), "lease_expires_at": expires}
@@ -270,7 +271,7 @@ def heartbeat(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Run
             f"nobody holds run {id!r}" if free else f"run {id!r} is held by {row.lease_owner!r}",
             hint="take_lease() takes what is free" if free else "stop working on it: it was taken over",
         )
-    return _change(tx, row, _lease(tx, lease_owner, seconds))
+    return change(tx, row, lease(tx, lease_owner, seconds))
 
 
 def take_lease(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Run:
@@ -282,7 +283,7 @@ def take_lease(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Ru
         raise ConflictError(
             f"run {id!r} is held by {row.lease_owner!r}", hint=f"wait until {until}, or cancel the run"
         )
-    return _change(tx, row, _lease(tx, required(lease_owner, "lease owner"), seconds))
+    return change(tx, row, lease(tx, required(lease_owner, "lease owner"), seconds))
 
 
 def release_lease(tx: Transaction, id: str, lease_owner: str) -> Run:
@@ -292,7 +293,7 @@ def release_lease(tx: Transaction, id: str, lease_owner: str) -> Run:
         raise ConflictError(
             f"run {id!r} is held by {row.lease_owner!r}", hint="only who holds a run can give it back"
         )
-    return _change(tx, row, _lease(tx, None, None))
+    return change(tx, row, lease(tx, None, None))
 
 
 def _at_work(tx: Transaction, id: str) -> Row[Any]:

@@ -8,13 +8,13 @@ from typing import Literal
 import msgspec
 
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage
+from partita.types.messages import AssistantMessage, network_call
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.value import Value
 
 from .partial_json import PartialJson
 from .reducer import ChildThread
-from .slots import BlockSlot, CallSlot, OpenInput, Slot
+from .slots import BlockSlot, CallSlot, NetworkSlot, OpenInput, Slot
 from .state import State
 
 
@@ -47,6 +47,7 @@ class Checkpoint(Value, kw_only=True):
     reasonings: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     inputs: dict[str, InputCheckpoint] = msgspec.field(default_factory=dict[str, InputCheckpoint])
     children: tuple[ChildCheckpoint, ...] = ()
+    network: "Checkpoint | None" = None  # of the message that grows in the network execution
     errors: tuple[str, ...] = ()
     finish_reason: str | None = None
 
@@ -67,6 +68,7 @@ class Checkpoint(Value, kw_only=True):
                 and isinstance(slot.children, ChildThread)
                 and slot.children.growing is not None
             ),
+            network=_growing_in(state.network),
             errors=tuple(state.errors),
             finish_reason=state.finish_reason,
         )
@@ -80,8 +82,26 @@ class Checkpoint(Value, kw_only=True):
         }
         for child in self.children:
             _reopen_child(state, child)
+        if self.network is not None:
+            _reopen_network(state, self.network)
         state.errors = list(self.errors)
         state.finish_reason = self.finish_reason
+
+
+def _growing_in(network: NetworkSlot | None) -> Checkpoint | None:
+    thread = None if network is None else network.children
+    if isinstance(thread, ChildThread) and thread.growing is not None:
+        return Checkpoint.of(thread.growing)
+    return None
+
+
+def _reopen_network(state: State, checkpoint: Checkpoint) -> None:
+    assert state.network is not None, "a checkpoint of a network is of one that began"
+    growing = State(checkpoint.message, state.rules)
+    checkpoint.restore(growing)
+    result = state.network.execution.final_result
+    known = () if result is None else result.messages
+    state.network.children = ChildThread(network_call(state.id), known[:-1], growing)
 
 
 def _places(blocks: dict[str, BlockSlot], places: dict[int, int]) -> dict[str, int]:

@@ -35,7 +35,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.messages import NetworkExecution
+from partita.types.messages import NetworkExecution, network_call
 
 from .sse import DONE, comment
 from .targets import BLOCKS_OUTLIVE_STEPS, CHUNKS, Target, Withheld, adapt
@@ -223,7 +223,7 @@ class _Network:
 
     @property
     def _call_id(self) -> str:
-        return f"{self.message_id}:network"
+        return network_call(self.message_id)
 
 
 class _Blocks:

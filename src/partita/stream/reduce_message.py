@@ -38,6 +38,7 @@ from partita.types.parts import (
 from partita.types.value import kept
 
 from .metadata import merge_metadata
+from .slots import NetworkSlot
 from .state import State, empty_message
 
 
@@ -158,13 +159,14 @@ def data(state: State, chunk: DataChunk) -> bool:
 
 def network_execution_start(state: State, chunk: NetworkExecutionStart) -> bool:
     """Note what a network chose and why."""
-    state.network = NetworkExecution(
+    execution = NetworkExecution(
         chunk.primitive_type,
         chunk.primitive_id,
         chunk.selection_reason,
         chunk.input,
         iteration=chunk.iteration,
     )
+    state.network = NetworkSlot(execution)
     return True
 
 
@@ -176,5 +178,11 @@ def network_execution_end(state: State, chunk: NetworkExecutionEnd) -> bool:
             hint="send network-execution-start first",
             chunk_type="network-execution-end",
         )
-    state.network = replace(state.network, final_result=chunk.final_result)
+    network, result = state.network, chunk.final_result
+    known = network.settle().final_result
+    if result is not None and result.messages:
+        network.children = None  # it says itself what came before
+    elif result is not None and known is not None:
+        result = replace(result, messages=known.messages)
+    network.execution = replace(network.execution, final_result=result)
     return True

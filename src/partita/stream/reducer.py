@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 from partita.errors import StreamError
 from partita.types import chunks as c
 from partita.types.chunks import ChildChunk, ChildMessage, Chunk, MessageStart
-from partita.types.messages import AssistantMessage, Message
+from partita.types.messages import AssistantMessage, Message, network_call
 
 from . import reduce_blocks, reduce_message, reduce_tools
 from .rules import RULES, Rules, Version
-from .slots import CallSlot
+from .slots import CallSlot, NetworkSlot
 from .state import State, empty_message
 
 Handler: TypeAlias = Callable[[State, Any], bool]
@@ -79,42 +79,48 @@ class ChildThread:
 
 def child_chunk(state: State, chunk: ChildChunk) -> bool:
     """Apply a chunk to the message of a sub-agent."""
-    call, rest = _descend(state, chunk.path)
+    parent, rest = _descend(state, chunk.path)
     inner = ChildChunk(rest, chunk.chunk) if rest else chunk.chunk
-    thread = _thread_of(call)
+    thread = _thread_of(parent, chunk.path[0])
     changed = thread.feed(inner, state.rules)
-    call.children = thread
+    parent.children = thread
     return changed
 
 
 def child_message(state: State, chunk: ChildMessage) -> bool:
     """Add a whole message to a sub-agent's thread."""
-    call, rest = _descend(state, chunk.path)
-    thread = _thread_of(call)
+    parent, rest = _descend(state, chunk.path)
+    thread = _thread_of(parent, chunk.path[0])
     if rest:
         thread.feed(ChildMessage(rest, chunk.message), state.rules)
     else:
         thread.append(chunk.message)
-    call.children = thread
+    parent.children = thread
     return True
 
 
-def _descend(state: State, path: tuple[str, ...]) -> tuple[CallSlot, tuple[str, ...]]:
-    call = state.call_anywhere(path[0]) if path else None
-    if call is None:
+def _descend(state: State, path: tuple[str, ...]) -> tuple[CallSlot | NetworkSlot, tuple[str, ...]]:
+    """What a path begins with, a call or the network execution, and the rest of the path."""
+    parent = state.call_anywhere(path[0]) if path else None
+    if parent is None and state.network is not None and path and path[0] == network_call(state.id):
+        return state.network, path[1:]
+    if parent is None:
         raise StreamError(
             f"no tool call {path[0]!r} for a sub-agent" if path else "a sub-agent's path is empty",
             hint="send the call first; the path lists the calls from the outermost to the innermost",
             chunk_type="child",
             chunk_id="/".join(path),
         )
-    return call, path[1:]
+    return parent, path[1:]
 
 
-def _thread_of(call: CallSlot) -> ChildThread:
-    if isinstance(call.children, ChildThread):
-        return call.children
-    return ChildThread(call.part.id, call.part.children)
+def _thread_of(parent: CallSlot | NetworkSlot, name: str) -> ChildThread:
+    if isinstance(parent.children, ChildThread):
+        return parent.children
+    if isinstance(parent, CallSlot):
+        return ChildThread(parent.part.id, parent.part.children)
+    result = parent.execution.final_result
+    return ChildThread(name, () if result is None else result.messages)
 
 
 # What each chunk does. A handler gives whether the message changed for those who watch it.

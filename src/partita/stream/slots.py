@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from partita.types.json import Json, JsonObject, heal
-from partita.types.messages import AssistantPart, Message, ToolCallPart
+from partita.types.messages import AssistantPart, Message, NetworkExecution, NetworkResult, ToolCallPart
 from partita.types.parts import DataPart, ReasoningPart, TextPart
 
 from .partial_json import PartialJson
@@ -138,6 +138,21 @@ class CallSlot(Struct, eq=False):
         part = self.settle()
         self.source = None
         return part
+
+
+class NetworkSlot(Struct, eq=False):
+    """What a network chose, and the messages of what it chose while they grow."""
+
+    execution: NetworkExecution
+    children: Children | None = None
+
+    def settle(self) -> NetworkExecution:
+        """The execution with the messages so far."""
+        if self.children is not None:
+            result = self.execution.final_result or NetworkResult()
+            result = replace(result, messages=self.children.messages())
+            self.execution = replace(self.execution, final_result=result)
+        return self.execution
 
 
 Slot: TypeAlias = FixedSlot | BlockSlot | DataSlot | CallSlot

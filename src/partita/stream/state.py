@@ -14,14 +14,13 @@ from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     MessageType,
-    NetworkExecution,
     ToolCallPart,
 )
 from partita.types.parts import DataPart, StepStartPart
 
 from .partial_json import PartialJson
 from .rules import Rules
-from .slots import BlockSlot, CallSlot, DataSlot, FixedSlot, OpenInput, Slot
+from .slots import BlockSlot, CallSlot, DataSlot, FixedSlot, NetworkSlot, OpenInput, Slot
 
 DataKey: TypeAlias = tuple[str, str]
 
@@ -40,7 +39,8 @@ class State:
         self.base = message
         self.id = message.id
         self.metadata: Json | UnsetType = message.content.metadata
-        self.network: NetworkExecution | None = message.content.network_execution
+        network = message.content.network_execution
+        self.network = None if network is None else NetworkSlot(network)
         self.usage = message.content.usage  # no chunk tells it; who knows it sets it
         self.slots: list[Slot] = []
         self.step = 0  # where the parts of the current step begin
@@ -124,7 +124,7 @@ class State:
             content=self._convenience(parts),
             metadata=self.metadata,
             usage=self.usage,
-            network_execution=self.network,
+            network_execution=None if self.network is None else self.network.settle(),
         )
         return replace(self.base, id=self.id, content=content, type=self._type())
 

@@ -81,6 +81,11 @@ class NetworkExecution(Value):
     iteration: int | None = None
 
 
+def network_call(message_id: str) -> str:
+    """The id of the call that stands for a message's network execution, where there are only calls."""
+    return f"{message_id}:network"
+
+
 SystemPart: TypeAlias = TextPart | DataPart | ForeignPart | UnknownPart
 UserPart: TypeAlias = (
     TextPart | ImagePart | FilePart | ReasoningFilePart | DataPart | ForeignPart | UnknownPart

@@ -6,6 +6,7 @@ from msgspec import UNSET, UnsetType
 
 from .json import Json, JsonObject
 from .parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
+from .times import Moment
 from .value import Value
 
 ToolState: TypeAlias = Literal[
@@ -97,6 +98,8 @@ class Approval(Value):
     signature: str | None = None
     descriptor: Json | UnsetType = UNSET
     input_schema_input: Json | UnsetType = UNSET  # its presence says something, even when it is null
+    responded_by: str | None = None
+    responded_at: Moment | None = None
 
 
 class ToolResultPart(Value, tag_field="type", tag="tool-result"):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from types import TracebackType
 from typing import Literal
 
+from partita.store.calls import Change
 from partita.store.facade.messages import Role
 from partita.store.facade.store import Store
 from partita.store.log.retention import Retention, RetentionReport
@@ -13,6 +14,7 @@ from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
 from partita.store.opening import open_store
 from partita.store.search.search import Hit
+from partita.store.turns import Busy, Ending, Fold, Signal
 from partita.store.values import (
     Blob,
     BlobMode,
@@ -27,7 +29,7 @@ from partita.store.values import (
     UsageTotals,
 )
 from partita.types.json import Json, JsonObject
-from partita.types.messages import Message, MessageType, Part
+from partita.types.messages import AssistantMessage, Message, MessageType, Part
 from partita.types.runs import Run, RunStatus
 from partita.types.threads import Thread
 from partita.types.usage import Usage
@@ -412,6 +414,72 @@ class SyncStore:
     def drop_logs(self, policy: Retention, *, dry_run: bool = False, limit: int = 1000) -> RetentionReport:
         """Drop raw logs of ended runs by age or size; messages stay. Nothing is dropped unless asked."""
         return self._portal.wait(self._store.drop_logs(policy, dry_run=dry_run, limit=limit))
+
+    def begin_turn(
+        self,
+        thread_id: str,
+        messages: Sequence[Message] = (),
+        *,
+        id: str | None = None,
+        busy: Busy = "refuse",
+        message_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        metadata: JsonObject | None = None,
+        resource_id: str | None = None,
+        lease_owner: str | None = None,
+        lease_seconds: float | None = None,
+    ) -> Run:
+        """Save messages and open a run for them, in one step. A thread has one run at work.
+
+        While there is one, another is a `BusyError`, or with `busy="queue"` waits as `pending`: then its
+        messages are saved when it begins.
+        """
+        return self._portal.wait(
+            self._store.begin_turn(
+                thread_id,
+                messages,
+                id=id,
+                busy=busy,
+                message_id=message_id,
+                agent=agent,
+                model=model,
+                metadata=metadata,
+                resource_id=resource_id,
+                lease_owner=lease_owner,
+                lease_seconds=lease_seconds,
+            )
+        )
+
+    def begin_queued(self, run_id: str) -> Run | None:
+        """Begin a run that waits, if it is the first of its thread; `None` if it is not yet."""
+        return self._portal.wait(self._store.begin_queued(run_id))
+
+    def end_queued(self, run_id: str, status: RunStatus, reason: str | None = None) -> Run:
+        """End a run that never began, and save what it would have begun with."""
+        return self._portal.wait(self._store.end_queued(run_id, status, reason))
+
+    def end_turn(
+        self, run_id: str, messages: Sequence[Message], ending: Ending, *, thread_id: str | None = None
+    ) -> Run:
+        """Save what a run came to, and end it, in one step."""
+        return self._portal.wait(self._store.end_turn(run_id, messages, ending, thread_id=thread_id))
+
+    def recover_run(self, run_id: str, fold: Fold, ending: Ending) -> Run:
+        """End a run whose owner is gone: `fold` makes messages of its log, which nobody adds to meanwhile."""
+        return self._portal.wait(self._store.recover_run(run_id, fold, ending))
+
+    def signal_run(self, run_id: str, wanted: JsonObject) -> Run:
+        """Leave word for whoever works on a run; it is taken up with the next `beat`."""
+        return self._portal.wait(self._store.signal_run(run_id, wanted))
+
+    def beat(self, lease_owner: str, seconds: float) -> Sequence[Signal]:
+        """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
+        return self._portal.wait(self._store.beat(lease_owner, seconds))
+
+    def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
+        return self._portal.wait(self._store.change_call(thread_id, change))
 
     def put_blob(self, data: bytes, *, media_type: str | None = None, resource_id: str | None = None) -> Blob:
         """Keep bytes under their hash; the `blob:` url may then stand in messages."""

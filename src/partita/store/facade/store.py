@@ -7,9 +7,10 @@ from .archive import ArchiveStore
 from .messages import MessageStore
 from .runs import RunStore
 from .threads import ThreadStore
+from .turns import TurnStore
 
 
-class Store(ThreadStore, MessageStore, RunStore, ArchiveStore, AnalyticsStore):
+class Store(ThreadStore, MessageStore, RunStore, TurnStore, ArchiveStore, AnalyticsStore):
     """Threads, messages, runs and their logs, blobs, search, statistics. Made by `open_store`."""
 
     async def __aenter__(self) -> "Store":

@@ -23,6 +23,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     derive_type,
+    network_call,
     text_of,
 )
 from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
@@ -147,7 +148,7 @@ def _dump_network(
     children = _dump_all(result.messages if result else (), path, drawn, version)
     part: JsonObject = {
         "type": "dynamic-tool",
-        "toolCallId": f"{message.id}:network",
+        "toolCallId": network_call(message.id),
         "toolName": network.primitive_type,
         "state": "output-available" if result else "input-available",
         "input": {"primitiveId": network.primitive_id, "selectionReason": network.selection_reason},

@@ -1,0 +1,1 @@
+"""What answers of model providers have in common, whoever gave them."""

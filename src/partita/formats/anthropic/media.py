@@ -1,0 +1,65 @@
+"""Pictures and files → the blocks in which the API takes them; or why it takes none."""
+
+from base64 import b64decode
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from partita.types.json import JsonObject
+from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
+
+from .words import ANTHROPIC, fields_of, own_of
+
+PICTURES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+PDF: Final = "application/pdf"
+PLAIN: Final = "text/plain"
+
+UNREADABLE: Final = "its bytes cannot be read"
+
+
+def media_block(part: ImagePart | FilePart | ReasoningFilePart) -> JsonObject | str:
+    """An `image` or `document` block; or why there is none."""
+    is_picture = isinstance(part, ImagePart) or part.media_type.startswith("image/")
+    source = _source(part, is_picture)
+    if isinstance(source, str):
+        return source
+    fields = fields_of(own_of(part.provider_metadata) or {})
+    if is_picture:
+        return {"type": "image", "source": source, **fields}
+    title = None if isinstance(part, ImagePart) else part.filename
+    return {"type": "document", "source": source, **({"title": title} if title else {}), **fields}
+
+
+def _source(part: ImagePart | FilePart | ReasoningFilePart, is_picture: bool) -> JsonObject | str:
+    reference = part.provider_reference if isinstance(part, FilePart) else None
+    if reference is not None and ANTHROPIC in reference:
+        return {"type": "file", "file_id": reference[ANTHROPIC]}
+    scheme, _, rest = part.url.partition(":")
+    match scheme.lower():
+        case "https" | "http" if is_picture or part.media_type == PDF:
+            return {"type": "url", "url": part.url}
+        case "https" | "http":
+            return f"the API fetches pictures and PDF, no {part.media_type}"
+        case "data":
+            return _data_source(part.media_type, rest, is_picture)
+        case "blob":
+            return "its bytes are in a store"
+        case _:
+            return f"the API takes no address that begins with {scheme[:20]!r}"
+
+
+def _data_source(media_type: str | None, rest: str, is_picture: bool) -> JsonObject | str:
+    head, comma, data = rest.partition(",")
+    kind, *parameters = head.split(";")
+    kind = kind or media_type or PLAIN
+    is_base64 = parameters[-1:] == ["base64"]
+    if not comma:
+        return UNREADABLE
+    if is_base64 and (kind in PICTURES or (kind == PDF and not is_picture)):
+        return {"type": "base64", "media_type": kind, "data": data}
+    if is_picture or not kind.startswith("text/"):
+        return f"the API takes no {kind}{'' if is_base64 else ' that is not in base64'}"
+    try:
+        words = (b64decode(data, validate=True) if is_base64 else unquote_to_bytes(data)).decode()
+    except ValueError:
+        return UNREADABLE
+    return {"type": "text", "media_type": PLAIN, "data": words}

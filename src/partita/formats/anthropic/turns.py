@@ -1,0 +1,264 @@
+"""Turns of a request: what the user, the model and the tools said, in blocks of the API."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, assert_never
+
+from msgspec import UNSET
+
+from partita.formats.losses import Loss
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, UserMessage, UserPart
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
+from partita.types.tools import ToolOutput, ToolResultPart
+
+from .blocks import DELTAS
+from .media import media_block
+from .names import id_of, name_of
+from .results import MCP_CALL, MCP_MARK, SEARCH, block_of
+from .words import ANTHROPIC, CALLER, INDEX, fields_of, own_of, renamed, turned
+
+DECLARED_AGAIN: Final = ("advisor", SEARCH)
+"""Server tools whose blocks the API takes back only while they are declared, by how their names begin."""
+
+WRAPPED: Final = "input"
+"""The key of an input that is no object, in the object that the API wants."""
+
+NO_SLOT: Final = "the API has no place for it in an answer"
+NOT_SIGNED: Final = "thoughts go back to the provider that signed them, and only to it"
+NOT_OURS: Final = "a server tool of another provider"
+NO_RESULT_BLOCK: Final = "no server tool gives such a result"
+NOT_DECLARED: Final = "the server tool is not declared in this request"
+NOT_WHOLE: Final = "a block that was read in pieces nobody knows"
+BLANK: Final = "the API takes no text that is only white space"
+NOT_FOR_MODELS: Final = "data of the application is not for the model"
+NOT_TAKEN: Final = "the API takes no such part"
+WRAPPED_WHY: Final = "the API wants an object: it is sent in one"
+
+
+class Placed(NamedTuple):
+    """A result of a server tool, and its place in the answer it came in."""
+
+    place: int
+    block: JsonObject
+
+
+class Turn:
+    """The blocks of one turn, and what could not be put in them."""
+
+    def __init__(self, path: str, losses: list[Loss], tools: frozenset[str] = frozenset()) -> None:
+        """`tools` are the names of the server tools that are declared."""
+        self.blocks: list[JsonObject] = []
+        self.waiting: dict[str, str] = {}
+        """Names of the calls that the client has to answer, by id."""
+        self.served: set[str] = set()
+        """Ids of the calls that a server answered."""
+        self._path, self._losses, self._tools = path, losses, tools
+        self._results: list[Placed] = []
+
+    def lose(self, place: str, value: Json, why: str) -> None:
+        """Tell of something that is not sent."""
+        self._losses.append(Loss.of(f"{self._path}.content.parts{place}", value, why))
+
+    def add(self, block: JsonObject, before: int | None = None) -> None:
+        """Add a block behind the results of server tools that came earlier, or all that there are."""
+        due = [one for one in self._results if before is None or one.place < before]
+        self._results = [one for one in self._results if one not in due]
+        self.blocks += [one.block for one in sorted(due, key=lambda one: one.place)]
+        self.blocks.append(block)
+
+    def finish(self) -> None:
+        """Nothing more comes: results go in, and calls that wait go last, as the API wants them."""
+        self.blocks += [one.block for one in sorted(self._results, key=lambda one: one.place)]
+        self._results = []
+        first = next((i for i, block in enumerate(self.blocks) if block["type"] == "tool_use"), None)
+        if first is None:
+            return
+        answered = {block.get("tool_use_id") for block in self.blocks}
+        tail = self.blocks[first:]
+        waits = [block["type"].endswith("tool_use") and block["id"] not in answered for block in tail]
+        self.blocks[first:] = [
+            *(block for block, wait in zip(tail, waits, strict=True) if not wait),
+            *(block for block, wait in zip(tail, waits, strict=True) if wait),
+        ]
+
+    def text(self, part: TextPart, place: str) -> None:
+        """Words, with the citations they came with."""
+        own = own_of(part.provider_metadata) or {}
+        if own.get("type") == "compaction":
+            self.add({"type": "compaction", "content": part.text})
+        elif part.text.strip():
+            cited: JsonObject = {"citations": own["citations"]} if own.get("citations") else {}
+            self.add({"type": "text", "text": part.text, **cited, **fields_of(own)})
+        elif part.text:
+            self.lose(place, part.text, BLANK)
+
+    def media(self, part: ImagePart | FilePart | ReasoningFilePart, place: str) -> None:
+        """A picture or a file."""
+        block = media_block(part)
+        if isinstance(block, str):
+            self.lose(place, to_json(part), block)
+        else:
+            self.add(block)
+
+    def raw(self, part: ForeignPart | CustomPart, block: Json, place: str) -> None:
+        """A block that was kept whole."""
+        match block:
+            case {"type": str()} if DELTAS not in block:
+                self.add(block)
+            case _:
+                self.lose(place, to_json(part), NOT_WHOLE if is_object(block) else NOT_TAKEN)
+
+    def reasoning(self, part: ReasoningPart, place: str) -> None:
+        """Thoughts, if Anthropic signed or hid them."""
+        own = own_of(part.provider_metadata) or {}
+        if isinstance(own.get("redactedData"), str):
+            self.add({"type": "redacted_thinking", "data": own["redactedData"], **fields_of(own)})
+        elif isinstance(own.get("signature"), str):
+            signed = {"thinking": part.text, "signature": own["signature"]}
+            self.add({"type": "thinking", **signed, **fields_of(own)})
+        else:
+            self.lose(place, part.text, NOT_SIGNED)
+
+    def call(self, part: ToolCallPart, place: str, result: ToolResultPart | None) -> None:
+        """A call; with one that a server ran goes its result."""
+        own = own_of(part.call_provider_metadata)
+        if part.provider_executed:
+            self.served.add(part.id)
+            self._served_call(part, place, own, result)
+            return
+        self.waiting[part.id] = part.name
+        self.add(self._call_block("tool_use", part, place, own or {}))
+
+    def _served_call(
+        self, part: ToolCallPart, place: str, own: JsonObject | None, result: ToolResultPart | None
+    ) -> None:
+        if own is None:
+            self.lose(place, to_json(part), NOT_OURS)
+            return
+        if part.name.startswith(DECLARED_AGAIN) and part.name not in self._tools:
+            self.lose(place, to_json(part), NOT_DECLARED)
+            return
+        is_remote = own.get("type") == MCP_MARK
+        block = self._call_block(MCP_CALL if is_remote else "server_tool_use", part, place, own)
+        index = own.get(INDEX)
+        self.add(block, before=index if isinstance(index, int) else None)
+        output, metadata = part.output, part.result_provider_metadata
+        if result is not None:
+            output, metadata = result.output, result.provider_metadata
+        if output is not None:
+            self._served_result(part, place, output, {**(own_of(metadata) or {}), "type": own.get("type")})
+
+    def _served_result(self, part: ToolCallPart, place: str, output: ToolOutput, own: JsonObject) -> None:
+        block = block_of(part.name, id_of(part.id), output, own)
+        if block is None:
+            self.lose(f"{place}.output", to_json(output), NO_RESULT_BLOCK)
+            return
+        index = own.get(INDEX)
+        self._results.append(Placed(index if isinstance(index, int) else -1, block))
+
+    def _call_block(self, kind: str, part: ToolCallPart, place: str, own: JsonObject) -> JsonObject:
+        server: JsonObject = {"server_name": own.get("serverName")} if kind == MCP_CALL else {}
+        caller: JsonObject = {"caller": renamed(own["caller"], turned(CALLER))} if "caller" in own else {}
+        return {
+            "type": kind,
+            "id": id_of(part.id),
+            "name": name_of(part.name),
+            "input": self._input(part, place),
+            **server,
+            **caller,
+            **fields_of(own),
+        }
+
+    def _input(self, part: ToolCallPart, place: str) -> JsonObject:
+        # While it was being written, the input is a guess at what the words would have become.
+        value: Json = part.input if part.raw_input is UNSET else part.raw_input
+        if value is UNSET:
+            return {}
+        if is_object(value):
+            return value
+        self.lose(f"{place}.input", value, WRAPPED_WHY)
+        return {WRAPPED: value}
+
+
+def user_turn(message: UserMessage, path: str, losses: list[Loss]) -> list[JsonObject]:
+    """What a person said, in blocks."""
+    turn = Turn(path, losses)
+    for index, part in enumerate(message.parts):
+        _add_user_part(turn, part, f"[{index}]")
+    return turn.blocks
+
+
+def assistant_turn(
+    message: AssistantMessage,
+    path: str,
+    losses: list[Loss],
+    results: Mapping[str, ToolResultPart],
+    tools: frozenset[str],
+) -> Turn:
+    """What the model said and did, in blocks. `results` are those that stand behind it, by call."""
+    turn = Turn(path, losses, tools)
+    for index, part in enumerate(message.parts):
+        _add_assistant_part(turn, part, f"[{index}]", results)
+    turn.finish()
+    return turn
+
+
+def _add_user_part(turn: Turn, part: UserPart, place: str) -> None:
+    match part:
+        case TextPart():
+            turn.text(part, place)
+        case ImagePart() | FilePart() | ReasoningFilePart():
+            turn.media(part, place)
+        case ForeignPart():
+            turn.raw(part, part.value if part.format == ANTHROPIC else None, place)
+        case DataPart():
+            turn.lose(place, to_json(part), NOT_FOR_MODELS)
+        case UnknownPart():
+            turn.lose(place, to_json(part), NOT_TAKEN)
+        case _:
+            assert_never(part)
+
+
+def _add_assistant_part(
+    turn: Turn, part: AssistantPart, place: str, results: Mapping[str, ToolResultPart]
+) -> None:
+    match part:
+        case TextPart():
+            turn.text(part, place)
+        case ReasoningPart():
+            turn.reasoning(part, place)
+        case ToolCallPart():
+            turn.call(part, place, results.get(part.id))
+        case CustomPart():
+            turn.raw(part, own_of(part.provider_metadata), place)
+        case ForeignPart():
+            turn.raw(part, part.value if part.format == ANTHROPIC else None, place)
+        case SourceUrlPart() | SourceDocumentPart():
+            # Those of our own answers were made of citations and results, which are sent.
+            if own_of(part.provider_metadata) is None:
+                turn.lose(place, to_json(part), NO_SLOT)
+        case ImagePart() | FilePart() | ReasoningFilePart() | SteeringMessagePart():
+            turn.lose(place, to_json(part), NO_SLOT)
+        case DataPart():
+            turn.lose(place, to_json(part), NOT_FOR_MODELS)
+        case UnknownPart():
+            turn.lose(place, to_json(part), NOT_TAKEN)
+        case StepStartPart():
+            pass
+        case _:
+            assert_never(part)

@@ -1,0 +1,1 @@
+"""Answers of Gemini's `generateContent`, streamed or whole, and requests to it."""

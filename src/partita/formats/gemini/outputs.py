@@ -1,0 +1,82 @@
+"""What a tool gave back, as the object that Gemini wants."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple, assert_never
+
+from partita.formats.losses import Loss
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
+from partita.types.tools import (
+    ContentItem,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
+
+from .media import media_of
+
+Lose = Callable[[Loss], None]
+
+DENIED: Final = "the call was not allowed"
+NOT_SENT: Final = "Gemini has no such content"
+NO_ADDRESS: Final = "the file is neither in the message nor at an address that Gemini reads"
+
+
+class Answer(NamedTuple):
+    """The object that answers a call, and the files that go with it."""
+
+    response: JsonObject
+    files: tuple[JsonObject, ...] = ()
+
+
+def answer_of(output: ToolOutput, path: str, lose: Lose) -> Answer:
+    """The answer to a call."""
+    match output:
+        case TextOutput(value=text):
+            return Answer({"output": text})
+        case JsonOutput(value=value):
+            return Answer(_as_object(value))
+        case ErrorTextOutput(value=text):
+            return Answer({"error": text})
+        case ErrorJsonOutput(value=value):
+            return Answer({"error": value})
+        case ExecutionDeniedOutput(reason=reason):
+            lose(Loss(path, "execution-denied", "Gemini knows errors alone: the refusal is told in words"))
+            return Answer({"error": f"{DENIED}: {reason}" if reason else DENIED})
+        case InterruptedOutput(reason=reason, message=message):
+            lose(Loss(path, f"interrupted ({reason})", "Gemini knows errors alone: it is told in words"))
+            return Answer({"error": message or f"the call was interrupted: {reason}"})
+        case ContentOutput(value=items):
+            return _content(items, path, lose)
+        case _:
+            assert_never(output)
+
+
+def _content(items: tuple[ContentItem, ...], path: str, lose: Lose) -> Answer:
+    texts: list[str] = []
+    files: list[JsonObject] = []
+    for number, item in enumerate(items):
+        match item:
+            case TextPart(text=text):
+                texts.append(text)
+            case ImagePart() | FilePart():
+                media = media_of(item)
+                if media is None:
+                    lose(Loss.of(f"{path}.value[{number}]", item.url, NO_ADDRESS))
+                else:
+                    files.append(media)
+            case ForeignPart() | UnknownPart():
+                lose(Loss.of(f"{path}.value[{number}]", to_json(item), NOT_SENT))
+            case _:
+                assert_never(item)
+    return Answer({"output": "\n".join(texts)} if texts else {}, tuple(files))
+
+
+def _as_object(value: Json) -> JsonObject:
+    return value if is_object(value) else {"output": value}

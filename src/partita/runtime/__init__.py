@@ -1,0 +1,1 @@
+"""Agents at work: services, sessions, durable runs, tools and approvals, networks, replay."""

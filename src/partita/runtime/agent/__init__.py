@@ -1,0 +1,1 @@
+"""The agent loop: history, model, tools, again, until there is an answer."""

@@ -1,0 +1,159 @@
+"""An agent: a model, instructions and tools, over a store. It is itself a service, so agents hold agents."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from partita.errors import AgentError
+from partita.runtime.registry import get_agent
+from partita.runtime.service import AgentService, Options, Prompt
+from partita.runtime.session.approvals import Answer
+from partita.runtime.session.session import Session
+from partita.runtime.session.turn import Input
+from partita.runtime.tools.running import ToolRunner
+from partita.runtime.tools.tool import Tool
+from partita.runtime.tools.toolset import Toolset
+from partita.store.facade.store import Store
+from partita.store.ids import new_id
+from partita.store.turns import Busy
+from partita.types.chunks import Chunk
+from partita.types.events import AgentStreamEvent
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, UserMessage
+from partita.types.runs import Run
+
+from .loop import Loop, Setup
+
+MAX_STEPS: Final = 20
+
+
+class Agent:
+    """Answers with a model, and runs the tools that the model calls.
+
+    agent = Agent("anthropic:claude-sonnet-4-5", tools=[get_weather], store=store)
+    async for chunk in agent.stream("thread-1", "What is the weather in Bergen?"): ...
+    """
+
+    def __init__(
+        self,
+        model: str | AgentService,
+        *,
+        tools: Iterable[Tool | Callable[..., Any]] = (),
+        store: Store | None = None,
+        session: Session | None = None,
+        instructions: str | None = None,
+        name: str = "agent",
+        max_steps: int = MAX_STEPS,
+        settings: JsonObject | None = None,
+        runner: ToolRunner | None = None,
+    ) -> None:
+        """`model` is a service or its name, such as `openai:gpt-5`; `max_steps` bounds its answers in a turn.
+
+        `settings` go to the model in its own names. With a `session`, runs are shared with whoever uses it.
+        """
+        if max_steps < 1:
+            raise AgentError(f"max_steps is {max_steps}", hint="give at least 1")
+        service = get_agent(model) if isinstance(model, str) else model
+        self._setup = Setup(
+            name=name,
+            model=service,
+            tools=Toolset(tools),
+            runner=runner or ToolRunner(),
+            max_steps=max_steps,
+            store=store if session is None else session.store,
+        )
+        self._instructions = instructions
+        self._settings = settings or {}
+        self._session = session
+
+    @property
+    def name(self) -> str:
+        """What the agent is called."""
+        return self._setup.name
+
+    @property
+    def model(self) -> str | None:
+        """The model that answers, if its service has a name for it."""
+        known: object = getattr(self._setup.model, "model", None)
+        return known if isinstance(known, str) else None
+
+    @property
+    def session(self) -> Session:
+        """The session that runs this agent's turns; made when it is first needed."""
+        if self._session is None:
+            if self._setup.store is None:
+                raise AgentError(
+                    f"agent {self.name!r} has no store", hint="Agent(…, store=await open_store(URL))"
+                )
+            self._session = Session(self._setup.store)
+        return self._session
+
+    def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        """The events of one answer, tools and all. Nothing is stored: that is what `stream` does."""
+        history = [UserMessage(id=new_id(), content=prompt)] if isinstance(prompt, str) else prompt
+        return Loop(self._setup, history, self._own(options or Options()), cwd).events()
+
+    def _own(self, options: Options) -> Options:
+        return Options(
+            model=options.model,
+            instructions=options.instructions or self._instructions,
+            tools=options.tools,
+            settings={**self._settings, **options.settings},
+            desk=options.desk,
+            environment=options.environment,
+            thread_id=options.thread_id,
+            run_id=options.run_id,
+            message_id=options.message_id,
+        )
+
+    async def start(
+        self,
+        thread_id: str,
+        input: Input = None,
+        *,
+        after: str | None = None,
+        busy: Busy = "refuse",
+        options: Options | None = None,
+        resource_id: str | None = None,
+    ) -> Run:
+        """Begin a turn and return: it goes on by itself. Without input, the thread is gone on with."""
+        return await self.session.start(
+            self, thread_id, input, after=after, busy=busy, options=options, resource_id=resource_id
+        )
+
+    async def stream(
+        self,
+        thread_id: str,
+        input: Input = None,
+        *,
+        after: str | None = None,
+        busy: Busy = "refuse",
+        options: Options | None = None,
+        resource_id: str | None = None,
+    ) -> AsyncGenerator[Chunk, None]:
+        """Begin a turn and give its chunks, each once it is stored. To stop reading does not stop it."""
+        run = await self.start(
+            thread_id, input, after=after, busy=busy, options=options, resource_id=resource_id
+        )
+        async for seen in self.session.follow(run.id):
+            for one in seen:
+                yield one.chunk
+
+    async def run(self, thread_id: str, input: Input = None, **how: Any) -> AssistantMessage:
+        """Do a turn, and give the message it came to."""
+        run = await self.session.wait((await self.start(thread_id, input, **how)).id)
+        message = await self.session.store.get_message(thread_id, run.message_id or "")
+        if not isinstance(message, AssistantMessage):
+            raise AgentError(f"run {run.id!r} left no message", hint=run.error or "look at its log")
+        return message
+
+    async def answer(self, thread_id: str, answer: Answer) -> None:
+        """Allow or refuse a call that asked. `stream(thread_id)` then goes on with it."""
+        await self.session.answer(thread_id, answer)

@@ -1,0 +1,110 @@
+"""The calls of a step: which may run now, which wait for someone, and what came of those that ran."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from partita.runtime.tools.approval import needs_approval
+from partita.runtime.tools.chunks import chunk_of_output
+from partita.runtime.tools.context import ToolContext
+from partita.runtime.tools.running import PendingCall, ToolRunner
+from partita.runtime.tools.toolset import Toolset
+from partita.types.chunks import Chunk, ToolApprovalRequest, ToolOutputDenied
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import StepStartPart
+from partita.types.tools import ToolOutput
+
+
+class Sorted(NamedTuple):
+    """Calls by what is to be done with them."""
+
+    run: list[ToolCallPart]
+    refuse: list[ToolCallPart]
+    ask: list[ToolCallPart]
+    wait: list[ToolCallPart]
+    """The client runs these, or someone still has to answer."""
+
+
+def open_calls(message: AssistantMessage) -> list[ToolCallPart]:
+    """The calls of the last step that are for us or for the client, and have no output yet."""
+    calls: list[ToolCallPart] = []
+    for part in message.parts:
+        if isinstance(part, StepStartPart):
+            calls = []
+        elif isinstance(part, ToolCallPart) and not part.provider_executed and part.output is None:
+            calls.append(part)
+    return calls
+
+
+async def sort_calls(calls: Sequence[ToolCallPart], tools: Toolset) -> Sorted:
+    """What to do with each call. An approval that was given is not asked for again."""
+    found = Sorted([], [], [], [])
+    for call in calls:
+        tool = tools.get(call.name)  # one that nobody knows is run: the model is told so
+        match call.state:
+            case "approval-requested":
+                found.wait.append(call)
+            case "approval-responded" if call.approval is not None and call.approval.approved:
+                found.run.append(call)
+            case "approval-responded":
+                found.refuse.append(call)
+            case "input-available" if tool is not None and tool.function is None:
+                found.wait.append(call)
+            case "input-available" if tool is not None and await needs_approval(tool, call.input):
+                found.ask.append(call)
+            case "input-available":
+                found.run.append(call)
+            case _:
+                pass
+    return found
+
+
+def ask_for(calls: Sequence[ToolCallPart], new_id: Callable[[], str]) -> list[Chunk]:
+    """The questions whether calls may run."""
+    return [ToolApprovalRequest(new_id(), call.id) for call in calls]
+
+
+def refuse(calls: Sequence[ToolCallPart]) -> list[Chunk]:
+    """What comes of calls that someone did not allow."""
+    return [ToolOutputDenied(call.id) for call in calls]
+
+
+async def run_calls(
+    calls: Sequence[ToolCallPart], tools: Toolset, runner: ToolRunner, context: ToolContext
+) -> AsyncGenerator[Chunk, None]:
+    """What comes of calls, as it comes: preliminary outputs and outputs. All run at once."""
+    said: asyncio.Queue[Chunk | None] = asyncio.Queue(maxsize=16)
+
+    async def preliminary(call: PendingCall, output: ToolOutput) -> None:
+        await said.put(chunk_of_output(call.id, output, preliminary=True))
+
+    async def result(call: PendingCall, output: ToolOutput) -> None:
+        await said.put(chunk_of_output(call.id, output))
+
+    async def run() -> None:
+        await runner.run_calls(pending, tools, context, on_result=result, on_preliminary=preliminary)
+        await said.put(None)
+
+    pending = [PendingCall(call.id, call.name, None if call.input is UNSET else call.input) for call in calls]
+    work = asyncio.create_task(run())
+    try:
+        while (chunk := await _next(said, work)) is not None:
+            yield chunk
+    finally:
+        work.cancel()
+        await asyncio.wait([work])
+
+
+async def _next(said: "asyncio.Queue[Chunk | None]", work: "asyncio.Task[None]") -> Chunk | None:
+    """The next chunk; what went wrong with the work, if it ended without one."""
+    getting = asyncio.create_task(said.get())
+    await asyncio.wait([getting, work], return_when=asyncio.FIRST_COMPLETED)
+    if not getting.done():
+        getting.cancel()
+        if said.empty():
+            work.result()
+            return None
+        return said.get_nowait()
+    return getting.result()

@@ -1,0 +1,130 @@
+"""One answer of an agent: the model speaks, tools run, the model sees what came of them, and so on."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from partita.runtime.closing import closed
+from partita.runtime.folding import RunFold
+from partita.runtime.service import AgentService, Options
+from partita.runtime.session.turn import seed_of
+from partita.runtime.tools.context import ToolContext
+from partita.runtime.tools.running import ToolRunner
+from partita.runtime.tools.toolset import Toolset
+from partita.store.facade.store import Store
+from partita.store.ids import new_id
+from partita.types.chunks import Chunk, MessageStart
+from partita.types.events import AgentStreamEvent, CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, Message
+
+from .calls import ask_for, open_calls, refuse, run_calls, sort_calls
+from .stitching import Stitching
+
+WAITING: Final = "tool-calls"
+"""The finish reason of a message whose calls wait for someone."""
+
+LIMIT: Final = "step-limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What an agent is made of."""
+
+    name: str
+    model: AgentService
+    tools: Toolset
+    runner: ToolRunner
+    max_steps: int
+    store: Store | None
+
+
+class Loop:
+    """One answer, from the history to its end."""
+
+    def __init__(self, setup: Setup, history: Sequence[Message], options: Options, cwd: Path | None) -> None:
+        self._setup = setup
+        self._options = options
+        self._cwd = cwd
+        message_id = options.message_id or new_id()
+        seed = seed_of(history, message_id)
+        self._history = list(history[:-1] if seed is not None else history)
+        self._fold = RunFold(message_id, seed=seed)
+        self._goes_on = seed is not None
+        self._stitching = Stitching()
+        self._failed: ErrorEvent | CancelledEvent | None = None
+
+    async def events(self) -> AsyncIterator[AgentStreamEvent]:
+        """All that happens, in order."""
+        yield self._own(MessageStart(self._options.message_id))
+        waits = False
+        if self._goes_on:
+            async for event in self._act():
+                yield event
+            waits = bool(open_calls(self._message))
+        steps = 0
+        done = False
+        while not (waits or done or self._failed is not None or steps == self._setup.max_steps):
+            steps += 1
+            async for event in self._speak():
+                yield event
+            done = not open_calls(self._message)
+            if done or self._failed is not None:
+                break
+            async for event in self._act():
+                yield event
+            waits = bool(open_calls(self._message))
+        for event in self._end(waits, limited=not done and not waits):
+            yield event
+
+    def _end(self, waits: bool, limited: bool) -> list[AgentStreamEvent]:
+        if self._failed is not None:
+            return [self._failed]
+        more: JsonObject = {"stoppedBy": LIMIT} if limited else {}
+        finish = self._stitching.finish(WAITING if waits else None, more)
+        result: JsonObject = {"finishReason": finish.finish_reason, **more}
+        complete = CompleteEvent(
+            agent_type=self._setup.name, agent_result=result, usage=self._stitching.usage
+        )
+        return [self._own(finish), complete]
+
+    async def _speak(self) -> AsyncIterator[AgentStreamEvent]:
+        """One answer of the model."""
+        said = [*self._history, self._message] if self._message.parts else self._history
+        options = replace(self._options, tools=(*self._options.tools, *self._setup.tools.specs()))
+        async with closed(self._setup.model.invoke(said, cwd=self._cwd, options=options)) as events:
+            async for event in events:
+                if isinstance(event, ErrorEvent | CancelledEvent):
+                    self._failed = event
+                elif not isinstance(event, CompleteEvent):
+                    stitched = self._stitching.answer(event)
+                    if stitched is not None:
+                        if isinstance(stitched, ChunkEvent):
+                            self._fold.feed(stitched.chunk)
+                        yield stitched
+
+    async def _act(self) -> AsyncIterator[AgentStreamEvent]:
+        """Run the calls that may run, and ask for those that need to be allowed."""
+        setup, options = self._setup, self._options
+        calls = await sort_calls(open_calls(self._message), setup.tools)
+        for chunk in (*ask_for(calls.ask, new_id), *refuse(calls.refuse)):
+            yield self._own(chunk)
+        context = ToolContext(
+            thread_id=options.thread_id or "",
+            run_id=options.run_id or "",
+            message_id=options.message_id or "",
+            store=setup.store,
+        )
+        async with aclosing(run_calls(calls.run, setup.tools, setup.runner, context)) as outputs:
+            async for chunk in outputs:
+                yield self._own(chunk)
+
+    @property
+    def _message(self) -> AssistantMessage:
+        return self._fold.snapshot()[-1]
+
+    def _own(self, chunk: Chunk) -> ChunkEvent:
+        self._fold.feed(chunk)
+        return ChunkEvent(chunk=chunk)

@@ -1,0 +1,59 @@
+"""Agents by name: ours, and those that other packages bring through the entry point group `partita.agents`.
+
+A name is `NAME` or `NAME:REST`; what the rest means is the agent's own business: a model, a command, a run.
+"""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Final, TypeAlias
+
+from partita.errors import AgentError
+
+from .service import AgentService
+
+ENTRY_POINTS: Final = "partita.agents"
+
+Maker: TypeAlias = Callable[[str], AgentService]
+"""Makes an agent of what stands behind the colon in its name: nothing, if there is none."""
+
+OWN: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("openai", "openai-chat", "anthropic", "gemini"),
+        "partita.runtime.providers.strings",
+    ),
+    **dict.fromkeys(
+        ("ollama", "openrouter", "deepseek", "groq", "mistral", "vllm", "xai"),
+        "partita.runtime.providers.strings",
+    ),
+    **dict.fromkeys(("claude-code", "codex", "acp"), "partita.runtime.programs.strings"),
+    "replay": "partita.runtime.replay.service",
+    "scripted": "partita.runtime.scripted.strings",
+}
+"""The modules that make our own agents: each has `make(name, rest)`. They are imported when asked for."""
+
+
+def agent_names() -> tuple[str, ...]:
+    """Every name there is an agent for."""
+    return tuple(sorted({*OWN, *_foreign()}))
+
+
+def get_agent(name: str) -> AgentService:
+    """The agent of a name such as `anthropic:claude-sonnet-4-5`, `claude-code` or `scripted:turns.json`."""
+    kind, _, rest = name.partition(":")
+    if kind in OWN:
+        made: AgentService = import_module(OWN[kind]).make(kind, rest)
+        return made
+    maker = _foreign().get(kind)
+    if maker is None:
+        near = get_close_matches(kind, agent_names(), n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise AgentError(f"no agent {kind!r}", where=name, hint=f"{hint}there are {', '.join(agent_names())}")
+    return maker(rest)
+
+
+@cache
+def _foreign() -> Mapping[str, Maker]:
+    return {entry.name: entry.load() for entry in entry_points(group=ENTRY_POINTS) if entry.name not in OWN}

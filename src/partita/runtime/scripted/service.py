@@ -1,0 +1,62 @@
+"""The scripted agent."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from itertools import count
+from pathlib import Path
+
+from partita.formats.answers.model_view import model_view
+from partita.runtime.decoding import Decoding
+from partita.runtime.service import Options, Prompt
+from partita.types.codec import encode
+from partita.types.events import AgentStreamEvent, CompleteEvent, ErrorEvent
+from partita.types.messages import AssistantMessage, Message, UserMessage
+
+from .chunks import chunks_of
+from .script import Script, step_for
+
+NO_MORE = "the script has nothing more to say"
+
+
+class ScriptedService:
+    """Plays a script, as a model that streams would. What it says next depends on the conversation alone."""
+
+    def __init__(self, script: Script, *, name: str = "scripted") -> None:
+        self.name = name
+        self.model = "scripted"
+        self._script = script
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        """One answer."""
+        said = _messages(prompt)
+        step = step_for(self._script, list(model_view(said).messages))
+        if step is None:
+            yield ErrorEvent(message=NO_MORE, name="script-ended")
+            return
+        spoken = sum(isinstance(message, AssistantMessage) for message in said)
+        ids = (f"call-{spoken + 1}-{number}" for number in count(1))
+        decoding = Decoding("ai-sdk-chunks", "lines", {"model": self.model})
+        for event in decoding.begin():
+            yield event
+        for chunk in chunks_of(step, ids):
+            if step.pause:
+                await asyncio.sleep(step.pause)
+            for event in decoding.feed(encode(chunk) + b"\n"):
+                yield event
+        for event in decoding.finish():
+            yield event
+        if step.error is not None:
+            yield ErrorEvent(message=step.error, name="scripted")
+        else:
+            yield CompleteEvent(agent_type=self.name, usage=step.usage)
+
+
+def _messages(prompt: Prompt) -> Sequence[Message]:
+    return [UserMessage(id="prompt", content=prompt)] if isinstance(prompt, str) else prompt

@@ -1,0 +1,87 @@
+"""What an agent is: something that takes a prompt and answers with a stream of events."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeAlias
+
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.types.events import AgentStreamEvent
+from partita.types.json import Json, JsonObject
+from partita.types.messages import Message
+
+Prompt: TypeAlias = str | Sequence[Message]
+"""What an agent is asked: words, or a conversation whose last message asks."""
+
+
+class Question(NamedTuple):
+    """May this call run? Asked by an agent in the middle of its work."""
+
+    approval_id: str
+    tool_call_id: str
+    tool_name: str
+    input: Json
+    reason: str | None = None
+
+
+class Decision(NamedTuple):
+    """The answer to a question: who gave it, when and why."""
+
+    approved: bool
+    reason: str | None = None
+    by: str | None = None
+    at: datetime | None = None
+
+
+class Desk(Protocol):
+    """Where an agent's questions are answered."""
+
+    async def ask(self, question: Question) -> Decision:
+        """The decision, however long it takes. Those who watch learn of the question from the chunks."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How an agent shall work. What it cannot heed it passes over, unless it would do harm."""
+
+    model: str | None = None
+    instructions: str | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    settings: JsonObject = field(default_factory=dict[str, Json])
+    """In the agent's own names: temperature, permission mode, and the like."""
+    desk: Desk | None = None
+    """Without one, every question is answered with no."""
+    environment: Mapping[str, str] | None = None
+    """Variables for an agent that is a program, beside those of this process."""
+    thread_id: str | None = None
+    run_id: str | None = None
+    message_id: str | None = None
+    """The id of the message that the answer will be."""
+
+
+class AgentService(Protocol):
+    """An agent. Closing the stream, or cancelling who reads it, stops the agent and cleans up after it.
+
+    A failure of the agent is an `ErrorEvent`; only wrong use of the service is raised.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called: `anthropic`, `claude-code`."""
+        ...
+
+    def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        """The events of one answer, the last of them `complete`, `error` or `cancelled`.
+
+        `session_id` is the agent's own name for a conversation to go on with.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Running agents durably: what they say is stored before anyone sees it."""

@@ -1,0 +1,44 @@
+"""Watching a run: what is stored of it, then what comes, wherever it is at work."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Final
+
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogRecord
+from partita.types.codec import encode
+
+from .live_run import LiveRun, Seen
+
+AT_ONCE: Final = 1000
+LOOK_AGAIN: Final = 60.0
+
+
+async def follow_stored(store: Store, run_id: str, after: int) -> AsyncGenerator[Sequence[Seen], None]:
+    """The chunks of a run that another process works on, or that has ended."""
+    async for records in store.follow(run_id, after=after):
+        if shown := seen_of(records):
+            yield shown
+
+
+async def follow_live(store: Store, live: LiveRun, after: int) -> AsyncGenerator[Sequence[Seen], None]:
+    """The chunks of a run of this process: from memory, and from the store for who is far behind."""
+    with live.watch() as news:
+        while True:
+            news.clear()  # before looking, so that what comes in between is not missed
+            over, end = live.over.is_set(), live.last_seq
+            shown = live.after(after)
+            if shown is None:
+                records = await store.read_log(live.run.id, after=after, limit=AT_ONCE)
+                shown, end = seen_of(records), records[-1].seq
+            after = max(after, end)
+            if shown:
+                yield shown
+            elif over:
+                return
+            elif after >= live.last_seq:
+                await news.wait(LOOK_AGAIN)
+
+
+def seen_of(records: Sequence[LogRecord]) -> list[Seen]:
+    """What of a log is to be shown: its chunks."""
+    return [Seen(r.seq, r.time, r.chunk, encode(r.chunk)) for r in records if r.chunk is not None]

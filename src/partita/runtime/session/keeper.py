@@ -1,0 +1,70 @@
+"""What a process does for runs beside the work itself: hold its own, hear others, end the orphaned."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from partita.errors import StoreError
+from partita.store.facade.store import Store
+from partita.store.turns import Signal
+
+from .recovery import recover_runs
+
+BREATH: Final = 0.05
+"""How long it rests at least: where another process writes all the time, there is always news."""
+
+
+class Keeper:
+    """Renews leases, hands out signals, and ends runs that others left behind, as long as it runs."""
+
+    def __init__(
+        self,
+        store: Store,
+        owner: str,
+        *,
+        lease: float,
+        beat: float,
+        hear: Callable[[Signal], None],
+        is_at_work: Callable[[], bool],
+        recover: bool,
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._lease = lease
+        self._beat = beat
+        self._hear = hear
+        self._is_at_work = is_at_work
+        self._recover = recover
+        self._task: asyncio.Task[None] | None = None
+        self._closed = asyncio.Event()
+
+    def start(self) -> None:
+        """Begin, unless it has."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._keep(), name="keeper of runs")
+
+    async def close(self) -> None:
+        """Stop keeping."""
+        self._closed.set()
+        if self._task is not None:
+            self._store.engine.tell(self._owner)
+            await self._task
+            self._task = None
+
+    async def _keep(self) -> None:
+        loop = asyncio.get_running_loop()
+        looked = -self._lease
+        with self._store.engine.listen(self._owner) as news:
+            while not self._closed.is_set():
+                news.clear()
+                with suppress(StoreError):  # the database may be back before the lease is over
+                    if self._is_at_work():
+                        for signal in await self._store.beat(self._owner, self._lease):
+                            self._hear(signal)
+                    if self._recover and loop.time() - looked >= self._lease / 2:
+                        looked = loop.time()
+                        await recover_runs(self._store)
+                if not self._closed.is_set():
+                    await asyncio.sleep(BREATH)
+                    await news.wait(self._beat)

@@ -1,0 +1,135 @@
+"""A run that this process works on: what came last, who watches, who is asked."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from partita.runtime.folding import RunFold
+from partita.runtime.service import Decision, Question
+from partita.store.engines.wake import Listeners, News
+from partita.types.chunks import ChildChunk, Chunk, DataChunk
+from partita.types.runs import Run, RunStatus
+
+WINDOW: Final = 512
+"""How many entries are kept at hand for those who watch; who is further behind reads the store."""
+
+
+NOTES: Final = "data-partita-"
+"""How the names of our own notes in a log begin: marks of calls, decisions, failures."""
+
+
+class Seen(NamedTuple):
+    """A chunk that may be shown: it is stored. Its JSON is made once, for all who watch."""
+
+    seq: int
+    time: datetime
+    chunk: Chunk
+    json: bytes
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it is a note of ours in the log, of no use to a client."""
+        chunk = self.chunk
+        while isinstance(chunk, ChildChunk):
+            chunk = chunk.chunk
+        return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
+
+
+class Stop(NamedTuple):
+    """How a run that is stopped will be said to have ended, and why."""
+
+    status: RunStatus
+    reason: str | None = None
+
+
+class WaitingRoom:
+    """Questions of an agent at work that nobody has answered yet."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, tuple[Question, asyncio.Future[Decision]]] = {}
+
+    async def ask(self, question: Question) -> Decision:
+        """The decision, however long it takes."""
+        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        self._waiting[question.approval_id] = (question, future)
+        try:
+            return await future
+        finally:
+            self._waiting.pop(question.approval_id, None)
+
+    def question(self, approval_id: str) -> Question | None:
+        """The question of that id, if it still waits."""
+        waiting = self._waiting.get(approval_id)
+        return None if waiting is None or waiting[1].done() else waiting[0]
+
+    def answer(self, approval_id: str, decision: Decision) -> None:
+        """Answer a question that waits."""
+        self._waiting[approval_id][1].set_result(decision)
+
+
+class LiveRun:
+    """A run at work in this process."""
+
+    def __init__(self, run: Run, fold: RunFold) -> None:
+        self.run = run
+        self.fold = fold
+        self.desk = WaitingRoom()
+        self.stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
+        self.note: Callable[[Chunk], Awaitable[None]] | None = None
+        """Adds a chunk of ours to the log, while the run is at work."""
+        self._background: set[asyncio.Task[None]] = set()
+        self.over = asyncio.Event()
+        """Set once the run has ended and its messages are stored."""
+        self.last_seq = 0
+        self._window: list[Seen | None] = []  # the last entries; those without a chunk hold a place
+        self._watchers = Listeners()
+
+    def publish(self, entries: Sequence[tuple[datetime, Chunk, bytes] | None], last_seq: int) -> None:
+        """Show entries that are stored now, the last of them with that number."""
+        first = last_seq - len(entries) + 1
+        self._window += [
+            None if entry is None else Seen(first + place, *entry) for place, entry in enumerate(entries)
+        ]
+        self.last_seq = last_seq
+        if len(self._window) > 2 * WINDOW:
+            del self._window[:-WINDOW]
+        self._watchers.tell("")
+
+    def after(self, seq: int) -> Sequence[Seen] | None:
+        """What came after a number; `None` when that is no longer at hand."""
+        behind = self.last_seq - seq
+        if behind > len(self._window):
+            return None
+        return [seen for seen in self._window[len(self._window) - behind :] if seen] if behind > 0 else ()
+
+    def stop(self, stop: Stop) -> None:
+        """Stop it, unless it is stopping already. `over` tells when it has."""
+        if not self.stopped.done():
+            self.stopped.set_result(stop)
+
+    async def unless_stopped(self, work: "asyncio.Task[None]") -> bool:
+        """Wait for a task, or for the stop; whether the task is done. Otherwise it is cancelled."""
+        either: list[asyncio.Future[Any]] = [work, self.stopped]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            work.cancel()
+        return work.done()
+
+    def background(self, work: Coroutine[None, None, None]) -> None:
+        """Do something beside the run."""
+        task = asyncio.ensure_future(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self.over.set()
+        self._watchers.tell("")
+
+    @contextmanager
+    def watch(self) -> Generator[News, None, None]:
+        """News of this run, for as long as the block lasts."""
+        with self._watchers.listen("") as news:
+            yield news

@@ -1,0 +1,38 @@
+"""What of a run a client is shown: not our own notes in its log, and no messages that are internal."""
+
+from collections.abc import Sequence
+
+from partita.store.facade.store import Store
+from partita.types.chunks import MessageFinish, MessageStart
+from partita.types.json import is_object
+
+from .following import seen_of
+from .live_run import Seen
+
+
+class Showing:
+    """Goes along with a run, and knows whether the message at hand is internal."""
+
+    def __init__(self) -> None:
+        self._internal = False
+
+    @classmethod
+    async def at(cls, store: Store, run_id: str, after: int) -> "Showing":
+        """One that has gone along up to a number."""
+        showing = cls()
+        if after > 0:
+            showing.of(seen_of(await store.read_log(run_id, limit=after)))
+        return showing
+
+    def of(self, seen: Sequence[Seen]) -> list[Seen]:
+        """What of these is shown."""
+        shown: list[Seen] = []
+        for one in seen:
+            if isinstance(one.chunk, MessageStart):
+                said = one.chunk.message_metadata
+                self._internal = is_object(said) and said.get("internal") is True
+            if not self._internal and not one.is_note:
+                shown.append(one)
+            if isinstance(one.chunk, MessageFinish):
+                self._internal = False
+        return shown

@@ -1,0 +1,1 @@
+"""Plain typed functions as tools: what a model is told of them, and how their calls are run."""

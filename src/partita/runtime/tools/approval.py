@@ -1,0 +1,24 @@
+"""Whether someone must allow a call before it runs."""
+
+import inspect
+
+from partita.types.json import Json
+
+from .tool import Tool
+
+
+async def needs_approval(tool: Tool, input: Json) -> bool:
+    """What the policy of a tool says about an input. In doubt someone is asked.
+
+    A policy that raises is in doubt, and so is one that gives anything but `False`, such as one that forgot
+    to return.
+    """
+    if not callable(tool.approval):
+        return tool.approval != "never"
+    try:
+        answer: object = tool.approval(input)
+        if inspect.isawaitable(answer):
+            answer = await answer
+    except Exception:
+        return True
+    return answer is not False

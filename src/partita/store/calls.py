@@ -1,0 +1,55 @@
+"""Changing one tool call of a thread, wherever in it it stands, in one transaction."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+from sqlalchemy import Row, select
+
+from partita.types.messages import AssistantMessage, ToolCallPart
+
+from . import saving, threads
+from .message_rows import read_messages
+from .prepared import prepare
+from .tables import messages
+from .transaction import Transaction
+
+AT_ONCE = 20
+
+Change: TypeAlias = Callable[[ToolCallPart], ToolCallPart | None]
+"""A call as it becomes; `None` when it is not the one that is meant."""
+
+
+def change_call(tx: Transaction, thread_id: str, change: Change) -> AssistantMessage | None:
+    """The message whose call was changed: the newest that `change` takes. `None` when it takes none."""
+    thread = threads.find(tx, thread_id, lock=True)
+    for message in _with_calls(tx, thread):
+        for number, part in enumerate(message.parts):
+            changed = change(part) if isinstance(part, ToolCallPart) else None
+            if changed is not None:
+                parts = (*message.parts[:number], changed, *message.parts[number + 1 :])
+                whole = replace(message, content=replace(message.content, parts=parts))
+                saved = saving.save(tx, [prepare(whole, thread.id)])[0]
+                assert isinstance(saved, AssistantMessage), "it keeps its role"
+                return saved
+    return None
+
+
+def _with_calls(tx: Transaction, thread: Row[Any]) -> Iterator[AssistantMessage]:
+    """The messages of a thread that call tools, the newest first."""
+    query = (
+        select(messages)
+        .where(
+            messages.c.owner == thread.owner,
+            messages.c.thread_id == thread.id,
+            messages.c.has_tool_calls.is_(True),
+        )
+        .order_by(messages.c.seq.desc())
+        .limit(AT_ONCE)
+    )
+    before = thread.next_seq
+    while rows := tx.rows(query.where(messages.c.seq < before)):
+        for message in read_messages(tx, rows, "inline"):
+            if isinstance(message, AssistantMessage):
+                yield message
+        before = rows[-1].seq

@@ -1,0 +1,101 @@
+"""The store's turns: a run and the messages it is about, together."""
+
+from collections.abc import Sequence
+
+from partita.store import calls, turns
+from partita.store.calls import Change
+from partita.store.ids import new_id
+from partita.store.prepared import prepare
+from partita.store.turns import Busy, Ending, Fold, Signal
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, Message
+from partita.types.runs import Run, RunStatus
+
+from .facade import Facade
+
+
+class TurnStore(Facade):
+    """Turns: begun and ended with their messages, one at a time in a thread; signals to who works on them."""
+
+    async def begin_turn(
+        self,
+        thread_id: str,
+        messages: Sequence[Message] = (),
+        *,
+        id: str | None = None,
+        busy: Busy = "refuse",
+        message_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        metadata: JsonObject | None = None,
+        resource_id: str | None = None,
+        lease_owner: str | None = None,
+        lease_seconds: float | None = None,
+    ) -> Run:
+        """Save messages and open a run for them, in one step. A thread has one run at work.
+
+        While there is one, another is a `BusyError`, or with `busy="queue"` waits as `pending`: then its
+        messages are saved when it begins.
+        """
+        run = Run(
+            id=new_id() if id is None else id,
+            thread_id=thread_id,
+            status="running",
+            message_id=message_id,
+            agent=agent,
+            model=model,
+            metadata=metadata,
+        )
+        return await self.write(
+            turns.begin,
+            run,
+            [prepare(message, thread_id) for message in messages],
+            busy=busy,
+            resource_id=resource_id,
+            lease_owner=lease_owner,
+            lease_seconds=lease_seconds,
+        )
+
+    async def begin_queued(self, run_id: str) -> Run | None:
+        """Begin a run that waits, if it is the first of its thread; `None` if it is not yet."""
+        return await self.write(turns.begin_queued, run_id)
+
+    async def end_queued(self, run_id: str, status: RunStatus, reason: str | None = None) -> Run:
+        """End a run that never began, and save what it would have begun with."""
+        run = await self.write(turns.end_queued, run_id, Ending(status, reason))
+        self._tell_end(run)
+        return run
+
+    async def end_turn(
+        self, run_id: str, messages: Sequence[Message], ending: Ending, *, thread_id: str | None = None
+    ) -> Run:
+        """Save what a run came to, and end it, in one step."""
+        prepared = [prepare(message, thread_id) for message in messages]
+        run = await self.write(turns.end, run_id, prepared, ending)
+        self._tell_end(run)
+        return run
+
+    async def recover_run(self, run_id: str, fold: Fold, ending: Ending) -> Run:
+        """End a run whose owner is gone: `fold` makes messages of its log, which nobody adds to meanwhile."""
+        run = await self.write(turns.recover, run_id, fold, ending)
+        self._tell_end(run)
+        return run
+
+    async def signal_run(self, run_id: str, wanted: JsonObject) -> Run:
+        """Leave word for whoever works on a run; it is taken up with the next `beat`."""
+        run = await self.write(turns.signal, run_id, wanted)
+        if run.lease_owner is not None:
+            self.engine.tell(run.lease_owner)
+        return run
+
+    async def beat(self, lease_owner: str, seconds: float) -> Sequence[Signal]:
+        """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
+        return await self.write(turns.beat, lease_owner, seconds)
+
+    async def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
+        return await self.write(calls.change_call, thread_id, change)
+
+    def _tell_end(self, run: Run) -> None:
+        self.appender.forget(self.owner, run.id)
+        self.engine.tell(run.id)

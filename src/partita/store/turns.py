@@ -1,0 +1,197 @@
+"""Turns: a run and the messages it is about, begun and ended together. A thread has one run at work.
+
+What another process wants of a run (stop, an answer to its question) is left with the run as a signal; who
+holds the run's lease takes it up when renewing it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+from sqlalchemy import Row, or_, select, update
+
+from partita.errors import BusyError, ConflictError
+from partita.types.codec import MESSAGES, to_json
+from partita.types.json import JsonObject, dumps, is_array, is_object, loads
+from partita.types.messages import AssistantMessage, Message
+from partita.types.runs import Run, RunStatus
+from partita.types.usage import Usage
+
+from . import messages, runs, saving, threads
+from .endings import with_timings
+from .engines.channel import CHANNEL
+from .log.run_log import LogRecord, read_log
+from .prepared import Prepared, prepare
+from .tables import runs as run_table
+from .transaction import Transaction
+
+QUEUED = "queued"
+"""Where the metadata of a run that waits keeps the messages it will begin with."""
+
+SIGNALS = "signals"
+"""Where the metadata of a run keeps what others want of it."""
+
+Busy: TypeAlias = Literal["refuse", "queue"]
+"""What becomes of a turn when its thread has a run at work."""
+
+
+class Ending(NamedTuple):
+    """How a run ended, and what it cost."""
+
+    status: RunStatus
+    reason: str | None = None
+    usage: Usage | None = None
+    cost: float | None = None
+
+
+class Signal(NamedTuple):
+    """What somebody wants of a run."""
+
+    run_id: str
+    signal: JsonObject
+
+
+Fold: TypeAlias = Callable[[Run, AssistantMessage | None, Sequence[LogRecord]], Sequence[Message]]
+"""The messages that a run amounts to, by its log and by the message it went on with."""
+
+
+def begin(
+    tx: Transaction,
+    run: Run,
+    prepared: Sequence[Prepared],
+    *,
+    busy: Busy = "refuse",
+    resource_id: str | None = None,
+    lease_owner: str | None = None,
+    lease_seconds: float | None = None,
+) -> Run:
+    """Save what a turn begins with and open its run; behind another run, refuse or wait in line."""
+    thread = threads.find(tx, run.thread_id, resource_id, lock=True)
+    ahead = _at_work(tx, thread)
+    if ahead and busy == "refuse":
+        raise BusyError(
+            f"thread {run.thread_id!r} has a run at work: {ahead[0].id!r}",
+            hint="wait for it, stop it, or queue behind it",
+        )
+    if ahead:
+        waiting = {QUEUED: [to_json(one.message) for one in prepared]}
+        run = replace(run, status="pending", metadata={**(run.metadata or {}), **waiting})
+    else:
+        run = replace(run, status="running")
+        saving.save(tx, prepared)
+    return runs.open_run(
+        tx, run, resource_id=resource_id, lease_owner=lease_owner, lease_seconds=lease_seconds
+    )
+
+
+def begin_queued(tx: Transaction, run_id: str) -> Run | None:
+    """Begin a run that waits, once it is the first of its thread; `None` while it is not."""
+    tx, thread, row = _locked(tx, run_id)
+    if row.status != "pending":
+        return runs.from_row(row)
+    if _at_work(tx, thread)[0].id != run_id:
+        return None
+    saving.save(tx, [prepare(message, row.thread_id) for message in _queued(row)])
+    metadata = {key: value for key, value in _metadata(row).items() if key != QUEUED}
+    fields = {"status": "running", "started_at": tx.now, "metadata": _written(metadata)}
+    return runs.change(tx, row, fields)
+
+
+def end_queued(tx: Transaction, run_id: str, ending: Ending) -> Run:
+    """End a run that never began; what it would have begun with is saved."""
+    tx, thread, row = _locked(tx, run_id)
+    waiting = _queued(row) if row.status == "pending" else []
+    saving.save(tx, [prepare(message, thread.id) for message in waiting])
+    return _end(tx, run_id, ending, None)
+
+
+def end(tx: Transaction, run_id: str, prepared: Sequence[Prepared], ending: Ending) -> Run:
+    """Save what a run came to, and end it."""
+    saving.save(tx, prepared)
+    message_id = prepared[-1].message.id if prepared else None
+    return _end(tx, run_id, ending, message_id)
+
+
+def recover(tx: Transaction, run_id: str, fold: Fold, ending: Ending) -> Run:
+    """End a run whose owner is gone: what its log holds becomes its messages. Nobody adds to it meanwhile."""
+    tx, thread, row = _locked(tx, run_id)
+    if row.status not in runs.AT_WORK:
+        return runs.from_row(row)
+    expired = row.lease_owner is None or (row.lease_expires_at is not None and row.lease_expires_at <= tx.now)
+    if not expired:
+        raise ConflictError(f"run {run_id!r} is held by {row.lease_owner!r}", hint="its owner is alive again")
+    run = runs.from_row(row)
+    if row.status == "pending":
+        said = _queued(row)
+    else:
+        known = messages.get(tx, thread.id, row.message_id, "inline") if row.message_id else None
+        seed = known if isinstance(known, AssistantMessage) else None
+        said = list(fold(run, seed, read_log(tx, run_id)))
+    return end(tx, run_id, [prepare(message, thread.id) for message in said], ending)
+
+
+def signal(tx: Transaction, run_id: str, wanted: JsonObject) -> Run:
+    """Leave word for whoever works on a run."""
+    row = runs.find(tx, run_id, lock=True)
+    if row.status not in runs.AT_WORK:
+        raise ConflictError(f"run {run_id!r} has ended: {row.status}", hint="there is nobody to tell")
+    metadata = _metadata(row)
+    told = metadata.get(SIGNALS)
+    metadata[SIGNALS] = [*(told if is_array(told) else ()), wanted]
+    changed = runs.change(tx, row, {"metadata": _written(metadata)})
+    if row.lease_owner is not None and not tx.lite:
+        tx.sql("SELECT pg_notify(?, ?)", (CHANNEL, row.lease_owner))
+    return changed
+
+
+def beat(tx: Transaction, lease_owner: str, seconds: float) -> list[Signal]:
+    """Renew all leases of an owner, and take up what others want of its runs."""
+    mine = (run_table.c.lease_owner == lease_owner, run_table.c.finished_at.is_(None))
+    tx.run(update(run_table).where(*mine).values(**runs.lease(tx, lease_owner, seconds)))
+    told = select(run_table).where(*mine, run_table.c.metadata.like(f'%"{SIGNALS}":[%'))
+    taken: list[Signal] = []
+    for row in tx.rows(told.order_by(run_table.c.id)):
+        metadata = _metadata(row)
+        wanted = metadata.pop(SIGNALS, [])
+        taken += [Signal(row.id, one) for one in wanted if is_object(one)]
+        runs.change(tx, row, {"metadata": _written(metadata)})
+    return taken
+
+
+def _locked(tx: Transaction, run_id: str) -> tuple[Transaction, Row[Any], Row[Any]]:
+    """The transaction of a run's owner, its thread and the run itself, both locked: always in that order."""
+    owner = runs.find(tx, run_id).owner
+    owned = Transaction(tx.connection, owner, tx.now)
+    thread = threads.find(owned, runs.find(owned, run_id).thread_id, lock=True)
+    return owned, thread, runs.find(owned, run_id, lock=True)
+
+
+def _at_work(tx: Transaction, thread: Row[Any]) -> Sequence[Row[Any]]:
+    """The runs of a thread that are at work or wait, the oldest first."""
+    return tx.rows(
+        select(run_table.c.id)
+        .where(
+            run_table.c.owner == thread.owner,
+            run_table.c.thread_id == thread.id,
+            or_(*(run_table.c.status == status for status in runs.AT_WORK)),
+        )
+        .order_by(run_table.c.created_at, run_table.c.id)
+    )
+
+
+def _end(tx: Transaction, run_id: str, ending: Ending, message_id: str | None) -> Run:
+    said: dict[str, Any] = {"usage": ending.usage, "cost": ending.cost, "message_id": message_id}
+    return with_timings(tx, runs.end, run_id, ending.status, ending.reason, **said)
+
+
+def _queued(row: Row[Any]) -> list[Message]:
+    return list(MESSAGES.read(_metadata(row).get(QUEUED, [])))
+
+
+def _metadata(row: Row[Any]) -> JsonObject:
+    metadata = {} if row.metadata is None else loads(row.metadata)
+    return metadata if is_object(metadata) else {}
+
+
+def _written(metadata: JsonObject) -> str | None:
+    return dumps(metadata).decode() if metadata else None

@@ -1,0 +1,145 @@
+"""Answers of Gemini in our own words, and what becomes of them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from partita.formats.gemini.decoder import GeminiDecoder
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import Chunk
+from partita.types.codec import encode
+from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.messages import AssistantMessage, ToolCallPart
+
+
+def response(
+    *parts: Json, end: str | None = None, candidate: JsonObject | None = None, **more: Json
+) -> JsonObject:
+    """A response with those parts of an answer."""
+    content: JsonObject = {"content": {"role": "model", "parts": list(parts)}} if parts else {}
+    reason: JsonObject = {} if end is None else {"finishReason": end}
+    return {"candidates": [{**content, **reason, "index": 0, **(candidate or {})}], **more}
+
+
+def text(words: str, **more: Json) -> JsonObject:
+    return {"text": words, **more}
+
+
+def thought(words: str, **more: Json) -> JsonObject:
+    return {"text": words, "thought": True, **more}
+
+
+def call(name: str | None = None, *, mark: str | None = None, **more: Json) -> JsonObject:
+    named: JsonObject = {} if name is None else {"name": name}
+    signed: JsonObject = {} if mark is None else {"thoughtSignature": mark}
+    return {"functionCall": {**named, **more}, **signed}
+
+
+def piece(path: str, *, goes_on: bool = False, **value: Json) -> JsonObject:
+    return {"jsonPath": path, **value, **({"willContinue": True} if goes_on else {})}
+
+
+def decode(events: Sequence[Json]) -> list[Chunk]:
+    decoder = GeminiDecoder()
+    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
+
+
+def told(chunks: Sequence[Chunk]) -> list[JsonObject]:
+    """Chunks as they are on the wire, without the frame that every answer has."""
+    frame = {"start", "start-step", "finish-step", "finish"}
+    return [chunk for chunk in map(loads, map(encode, chunks)) if chunk["type"] not in frame]
+
+
+def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
+    """The message, by an accumulator that forgives nothing."""
+    accumulator = Accumulator(id="message", version=7)
+    for chunk in chunks:
+        accumulator.feed(chunk)
+    assert not accumulator.diagnostics
+    return accumulator.snapshot()
+
+
+def end_of(events: Sequence[Json]) -> JsonObject:
+    """What an answer says of its end."""
+    metadata: Json = fold(decode(events)).content.metadata
+    assert is_object(metadata)
+    return metadata
+
+
+def calls_of(message: AssistantMessage) -> list[ToolCallPart]:
+    return [part for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+SEARCH: Final[JsonObject] = {
+    "groundingChunks": [
+        {"web": {"uri": "https://bread.example/rye", "title": "Rye"}},
+        {"web": {"uri": "https://bread.example/spelt", "title": "Spelt"}},
+    ],
+    "groundingSupports": [
+        {"segment": {"endIndex": 9, "text": "Röggli."}, "groundingChunkIndices": [1, 0]},
+    ],
+    "webSearchQueries": ["bread of the alps"],
+}
+
+ANSWERS: Final[dict[str, list[Json]]] = {
+    "a text": [
+        response(
+            text("Rye "), responseId="r1", modelVersion="gemini-9", usageMetadata={"promptTokenCount": 4}
+        ),
+        response(
+            text("rises."), end="STOP", usageMetadata={"promptTokenCount": 4, "candidatesTokenCount": 3}
+        ),
+    ],
+    "a signed text after a thought": [
+        response(thought("Which flour? ")),
+        response(thought("Rye.")),
+        response(text("Take rye.")),
+        response(text("", thoughtSignature="c2lnbg=="), end="STOP"),
+    ],
+    "calls side by side": [
+        response(call("knead", args={"minutes": 9}, mark="a25lYWQ="), responseId="r2"),
+        response(call("rest", args={"hours": 2}, id="x7"), call("bake"), end="STOP"),
+    ],
+    "arguments that come in pieces": [
+        response(call("mix", willContinue=True, mark="bWl4"), responseId="r3"),
+        response(
+            call(partialArgs=[piece("$.dough.flours[0]", stringValue="ry", goes_on=True)], willContinue=True)
+        ),
+        response(call(partialArgs=[piece("$.dough.flours[0]", stringValue="e")], willContinue=True)),
+        response(call(partialArgs=[piece("$.dough.salt", numberValue=12)], willContinue=True)),
+        response(call(), end="STOP"),
+    ],
+    "code between texts": [
+        response(text("I weigh it: ")),
+        response(
+            {
+                "executableCode": {"language": "PYTHON", "code": "print(3)", "id": "k1"},
+                "thoughtSignature": "S1",
+            }
+        ),
+        response({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "3\n", "id": "k1"}}),
+        response(text("three."), end="STOP"),
+    ],
+    "a tool of the server": [
+        response({"toolCall": {"toolType": "FILE_SEARCH", "id": "f1"}, "thoughtSignature": "S1"}),
+        response({"toolResponse": {"toolType": "FILE_SEARCH", "id": "f1"}, "thoughtSignature": "S2"}),
+        response(text("In the book.", thoughtSignature="S3"), end="STOP"),
+    ],
+    "pictures": [
+        response(text("A loaf:"), {"inlineData": {"mimeType": "image/png", "data": "iVBORw=="}}),
+        response({"inlineData": {"mimeType": "image/png", "data": "QUJD"}, "thought": True}, end="STOP"),
+    ],
+    "a search": [
+        response(text("Röggli. "), candidate={"groundingMetadata": {}}),
+        response(text("Done."), end="STOP", candidate={"groundingMetadata": SEARCH}),
+    ],
+    "a blocked prompt": [
+        {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 2}}
+    ],
+    "an error in the middle": [
+        response(text("Kne")),
+        {"error": {"code": 503, "message": "the oven is full", "status": "UNAVAILABLE"}},
+    ],
+    "an array": [[response(text("a")), response(text("b"), end="STOP")]],
+    "something else": [{"weather": "fine"}, response({"hologram": 1}, end="STOP"), "half a rec", None, 7],
+}
+"""Answers as they stream, by what is in them."""

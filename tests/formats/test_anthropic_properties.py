@@ -1,0 +1,200 @@
+"""Whatever an Anthropic stream brings, and wherever it stops: it folds, and goes back as it came."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.anthropic.decoder import AnthropicDecoder
+from partita.formats.anthropic.request import build_request
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import Chunk
+from partita.types.codec import to_json
+from partita.types.fold import expand
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.messages import AssistantMessage, Message, UserMessage
+from partita.types.parts import ReasoningPart, TextPart
+from tests.strategies import json_values
+
+STREAMS: Final[dict[str, list[JsonObject]]] = {
+    path.stem: [loads(line) for line in path.read_bytes().splitlines()]
+    for path in sorted((Path(__file__).parent / "anthropic_streams").glob("*.jsonl"))
+}
+EVENTS: Final = [event for stream in STREAMS.values() for event in stream]
+
+SERVED: Final[JsonObject] = {"tools": [{"name": "advisor"}, {"name": "tool_search_tool_regex"}]}
+
+
+def decode(events: Sequence[Json]) -> list[Chunk]:
+    decoder = AnthropicDecoder()
+    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
+
+
+def fold(chunks: Sequence[Chunk]) -> AssistantMessage:
+    """The message, by an accumulator that forgives nothing."""
+    accumulator = Accumulator(id="message")
+    for chunk in chunks:
+        accumulator.feed(chunk)
+    assert not accumulator.diagnostics
+    return accumulator.snapshot()
+
+
+def blocks_of(stream: Sequence[JsonObject]) -> list[JsonObject]:
+    """The blocks of a stream, put together in the plainest way."""
+    blocks: dict[int, JsonObject] = {}
+    for event in stream:
+        if event["type"] == "content_block_start":
+            blocks[event["index"]] = dict(event["content_block"])
+        elif event["type"] == "content_block_delta":
+            grow(blocks[event["index"]], event["delta"])
+    for block in blocks.values():
+        words = block.pop("words", "")
+        if words:
+            block["input"] = loads(words)
+    return list(blocks.values())
+
+
+def grow(block: JsonObject, delta: JsonObject) -> None:
+    match delta["type"]:
+        case "input_json_delta":
+            block["words"] = block.get("words", "") + delta["partial_json"]
+        case "citations_delta":
+            block.setdefault("citations", []).append(delta["citation"])
+        case "text_delta":
+            block["text"] += delta["text"]
+        case "thinking_delta":
+            block["thinking"] += delta["thinking"]
+        case _:
+            block |= {key: item for key, item in delta.items() if key != "type"}
+
+
+def body_of(stream: Sequence[JsonObject]) -> JsonObject:
+    """The whole answer that a stream amounts to."""
+    body = {**stream[0]["message"], "content": blocks_of(stream)}
+    for event in stream:
+        if event["type"] == "message_delta":
+            body |= event["delta"]
+            body["usage"] = {**body["usage"], **event["usage"]}
+    return body
+
+
+@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+def test_a_stream_that_stops_anywhere_folds_and_leaves_no_text_open(stream: list[Json]) -> None:
+    for length in range(len(stream) + 1):
+        for part in fold(decode(stream[:length])).parts:
+            assert not (isinstance(part, TextPart | ReasoningPart) and part.state == "streaming")
+
+
+@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+def test_events_that_come_twice_in_a_row_still_fold(stream: list[Json]) -> None:
+    fold(decode([event for event in stream for _ in range(2)]))
+
+
+@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+def test_a_body_says_what_its_stream_says(stream: list[JsonObject]) -> None:
+    streamed, whole = fold(decode(stream)), fold(AnthropicDecoder().read_body(body_of(stream)))
+    assert _unspelled(whole) == _unspelled(streamed)
+
+
+def _unspelled(value: AssistantMessage) -> Json:
+    """A message as JSON, without the words in which inputs were written: a body has none."""
+    plain: Json = to_json(value)
+    stack: list[Json] = [plain]
+    while stack:
+        item = stack.pop()
+        if is_object(item):
+            own: Json = item.get("callProviderMetadata", {}).get("anthropic", {})
+            own.pop("rawInput", None)
+            if not own:
+                item.pop("callProviderMetadata", None)
+        stack += item.values() if is_object(item) else item if is_array(item) else []
+    return plain
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["outputs in calls", "outputs apart"])
+@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+def test_an_answer_goes_back_as_it_came(stream: list[JsonObject], apart: bool) -> None:
+    view: list[Message] = [UserMessage(id="user", content="Tide?"), fold(decode(stream))]
+    request = build_request(expand(view) if apart else view, model="claude-test", settings=SERVED)
+    answers = [turn["content"] for turn in request.payload["messages"] if turn["role"] == "assistant"]
+    assert answers == [blocks_of(stream)]
+    assert not request.losses
+
+
+# Damaged streams
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Json:
+    """An event of some stream with one value in it replaced or gone."""
+    event: Json = deepcopy(draw(st.sampled_from(EVENTS)))
+    place: Json = event
+    for _ in range(draw(st.integers(0, 4))):
+        keys: list[Json] = list(place) if is_object(place) else list(range(len(place)))
+        inner = [key for key in keys if is_object(place[key]) or is_array(place[key])]
+        if not inner:
+            break
+        place = place[draw(st.sampled_from(inner))]
+    if place:
+        members: list[Json] = list(place) if is_object(place) else list(range(len(place)))
+        key: Json = draw(st.sampled_from(members))
+        if draw(st.booleans()):
+            del place[key]
+        else:
+            place[key] = draw(json_values(2))
+    return event
+
+
+@given(events=st.lists(damaged() | st.sampled_from(EVENTS) | json_values(3), max_size=25))
+def test_damaged_events_in_any_order_fold(events: list[Json]) -> None:
+    fold(decode(events))
+
+
+@given(body=st.sampled_from([body_of(stream) for stream in STREAMS.values()]), data=st.data())
+def test_damaged_bodies_fold(body: JsonObject, data: st.DataObject) -> None:
+    key = data.draw(st.sampled_from(sorted(body)))
+    fold(AnthropicDecoder().read_body({**body, key: data.draw(json_values(4))}))
+
+
+@given(body=json_values(4))
+def test_any_body_folds(body: Json) -> None:
+    fold(AnthropicDecoder().read_body(body))
+
+
+@given(stream=st.sampled_from(list(STREAMS.values())), data=st.data())
+def test_a_damaged_event_in_a_whole_stream_loses_no_other_block(
+    stream: list[JsonObject], data: st.DataObject
+) -> None:
+    """The text of a block that was not touched is there, whatever became of the others."""
+    index = data.draw(st.integers(0, len(stream) - 1))
+    touched = stream[index].get("index")
+    message = fold(decode([*stream[:index], data.draw(json_values(2)), *stream[index + 1 :]]))
+    words = [part.text for part in message.parts if isinstance(part, TextPart)]
+    expected = [
+        block["text"]
+        for place, block in enumerate(blocks_of(stream))
+        if block["type"] == "text" and place != touched
+    ]
+    assert set(expected) <= set(words)
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize("depth", [50, 500, 900, 990, 1100, 5000])
+def test_deep_inputs_are_told_one_way_or_another(depth: int) -> None:
+    opened: JsonObject = {"type": "tool_use", "id": "c", "name": "n", "input": {}}
+    piece = {"type": "input_json_delta", "partial_json": f'{{"a": {nested(depth)}}}'}
+    events: list[Json] = [
+        STREAMS["thinking-then-call"][0],
+        {"type": "content_block_start", "index": 0, "content_block": opened},
+        {"type": "content_block_delta", "index": 0, "delta": piece},
+        {"type": "content_block_stop", "index": 0},
+        *STREAMS["thinking-then-call"][-2:],
+    ]
+    assert len(fold(decode(events)).parts) == 2

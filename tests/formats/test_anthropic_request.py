@@ -1,0 +1,501 @@
+"""Canonical messages → a request to Anthropic: where each thing goes, and what the API's rules repair."""
+
+from itertools import pairwise
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.errors import ConversionError
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.anthropic.names import id_of, name_of
+from partita.formats.anthropic.request import build_request
+from partita.types.fold import expand
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+    UserPart,
+)
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+from partita.types.value import Extra
+from tests.canonical import messages
+
+PIXEL: Final = "data:image/png;base64,aVZC"
+UNANSWERED: Final = "This call was never answered."
+
+
+def user(*parts: UserPart | str) -> UserMessage:
+    return UserMessage(id="u", content=[TextPart(part) if isinstance(part, str) else part for part in parts])
+
+
+def assistant(*parts: AssistantPart | str, metadata: JsonObject | None = None) -> AssistantMessage:
+    told = tuple(TextPart(part) if isinstance(part, str) else part for part in parts)
+    return AssistantMessage(id="a", content=AssistantContent(parts=told, metadata=metadata))
+
+
+def tool(*results: ToolResultPart) -> ToolMessage:
+    return ToolMessage(id="t", content=results)
+
+
+def call(id: str = "c", name: str = "tide", input: Json = None, **own: Json) -> ToolCallPart:
+    metadata = {"anthropic": own} if own else None
+    return ToolCallPart(id, name, "input-available", input or {}, call_provider_metadata=metadata)
+
+
+def served(id: str, name: str, output: ToolOutput | None = None, **own: Json) -> ToolCallPart:
+    metadata = {"anthropic": own} if own else None
+    return ToolCallPart(
+        id,
+        name,
+        "input-available" if output is None else "output-available",
+        {},
+        provider_executed=True,
+        output=output,
+        call_provider_metadata=metadata,
+    )
+
+
+def result(id: str = "c", output: ToolOutput | None = None) -> ToolResultPart:
+    return ToolResultPart(id, "tide", output or TextOutput("06:04"))
+
+
+def turns(*view: Message) -> list[tuple[str, list[Json]]]:
+    request = build_request(view, model="claude-test")
+    return [(turn["role"], turn["content"]) for turn in request.payload["messages"]]
+
+
+def text(words: str) -> JsonObject:
+    return {"type": "text", "text": words}
+
+
+def use(id: str = "c", name: str = "tide", **input: Json) -> JsonObject:
+    return {"type": "tool_use", "id": id, "name": name, "input": input}
+
+
+def answered(id: str = "c", content: Json = "06:04", **more: Json) -> JsonObject:
+    return {"type": "tool_result", "tool_use_id": id, "content": content, **more}
+
+
+TALKS: Final[dict[str, tuple[list[Message], list[tuple[str, list[Json]]]]]] = {
+    "turns alternate": (
+        [user("Tide?"), assistant("Six."), user("Thanks")],
+        [("user", [text("Tide?")]), ("assistant", [text("Six.")]), ("user", [text("Thanks")])],
+    ),
+    "neighbours of one role are one turn": (
+        [user("a"), user("b"), assistant("c"), assistant("d")],
+        [("user", [text("a"), text("b")]), ("assistant", [text("c"), text("d")])],
+    ),
+    "results and the words after them are one turn, results first": (
+        [user("Tide?"), assistant(call()), tool(result()), user("And now?")],
+        [
+            ("user", [text("Tide?")]),
+            ("assistant", [use()]),
+            ("user", [answered(), text("And now?")]),
+        ],
+    ),
+    "results stand in the order of the calls": (
+        [user("?"), assistant(call("c"), call("d")), tool(result("d"), result("c"))],
+        [
+            ("user", [text("?")]),
+            ("assistant", [use("c"), use("d")]),
+            ("user", [answered("c"), answered("d")]),
+        ],
+    ),
+    "results in several messages": (
+        [user("?"), assistant(call("c"), call("d")), tool(result("c")), tool(result("d"))],
+        [
+            ("user", [text("?")]),
+            ("assistant", [use("c"), use("d")]),
+            ("user", [answered("c"), answered("d")]),
+        ],
+    ),
+    "a call without a result gets one": (
+        [user("?"), assistant(call()), user("Stop")],
+        [
+            ("user", [text("?")]),
+            ("assistant", [use()]),
+            ("user", [answered(content=UNANSWERED, is_error=True), text("Stop")]),
+        ],
+    ),
+    "so does one at the end": (
+        [user("?"), assistant(call())],
+        [
+            ("user", [text("?")]),
+            ("assistant", [use()]),
+            ("user", [answered(content=UNANSWERED, is_error=True)]),
+        ],
+    ),
+    "a talk that begins with the model": (
+        [assistant("Hello"), user("Hi")],
+        [("user", [text("Go on.")]), ("assistant", [text("Hello")]), ("user", [text("Hi")])],
+    ),
+    "calls that wait come last": (
+        [user("?"), assistant(call(), "I look."), tool(result())],
+        [
+            ("user", [text("?")]),
+            ("assistant", [text("I look."), use()]),
+            ("user", [answered()]),
+        ],
+    ),
+    "ids that the API refuses change alike in call and result": (
+        [user("?"), assistant(call("call:1", "harbour.tide")), tool(result("call:1"))],
+        [
+            ("user", [text("?")]),
+            ("assistant", [use(id_of("call:1"), name_of("harbour.tide"))]),
+            ("user", [answered(id_of("call:1"))]),
+        ],
+    ),
+    "what asked for a call is told again": (
+        [user("?"), assistant(call(caller={"type": "code", "toolId": "s"}, fields={"toolset_name": "sea"}))],
+        [
+            ("user", [text("?")]),
+            ("assistant", [use() | {"caller": {"type": "code", "tool_id": "s"}, "toolset_name": "sea"}]),
+            ("user", [answered(content=UNANSWERED, is_error=True)]),
+        ],
+    ),
+    "empty texts are left out": (
+        [user("", "a"), assistant("", StepStartPart(), "b"), user("c")],
+        [("user", [text("a")]), ("assistant", [text("b")]), ("user", [text("c")])],
+    ),
+}
+
+
+@pytest.mark.parametrize(("view", "expected"), TALKS.values(), ids=TALKS)
+def test_turns(view: list[Message], expected: list[tuple[str, list[Json]]]) -> None:
+    assert turns(*view) == expected
+
+
+OUTPUTS: Final[dict[str, tuple[ToolOutput, JsonObject]]] = {
+    "text": (TextOutput("06:04"), {"content": "06:04"}),
+    "no text": (TextOutput(""), {}),
+    "json": (JsonOutput({"at": [6, 4]}), {"content": '{"at":[6,4]}'}),
+    "error-text": (ErrorTextOutput("no such port"), {"content": "no such port", "is_error": True}),
+    "error-json": (ErrorJsonOutput({"code": 7}), {"content": '{"code":7}', "is_error": True}),
+    "execution-denied": (ExecutionDeniedOutput("not now"), {"content": "not now"}),
+    "execution-denied without a reason": (
+        ExecutionDeniedOutput(),
+        {"content": "The user did not allow this call."},
+    ),
+    "interrupted": (
+        InterruptedOutput("timeout", "after 5 s"),
+        {"content": "This call was interrupted: timeout, after 5 s.", "is_error": True},
+    ),
+    "content": (
+        ContentOutput(
+            (
+                TextPart("chart"),
+                TextPart(""),
+                ImagePart(PIXEL),
+                FilePart("https://tides.example/t.pdf", "application/pdf", "t.pdf"),
+                ForeignPart("anthropic", {"type": "search_result", "source": "s"}),
+            )
+        ),
+        {
+            "content": [
+                text("chart"),
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aVZC"}},
+                {
+                    "type": "document",
+                    "source": {"type": "url", "url": "https://tides.example/t.pdf"},
+                    "title": "t.pdf",
+                },
+                {"type": "search_result", "source": "s"},
+            ]
+        },
+    ),
+    "no content": (ContentOutput(()), {}),
+}
+
+
+@pytest.mark.parametrize(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
+def test_outputs_of_every_kind(output: ToolOutput, expected: JsonObject) -> None:
+    request = build_request([user("?"), assistant(call()), tool(result(output=output))], model="claude-test")
+    block = request.payload["messages"][-1]["content"][0]
+    assert block == {"type": "tool_result", "tool_use_id": "c", **expected}
+    assert not request.losses
+
+
+MEDIA: Final[dict[str, tuple[UserPart, JsonObject]]] = {
+    "a picture in place": (
+        FilePart(PIXEL, "image/png"),
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aVZC"}},
+    ),
+    "a picture elsewhere": (
+        ImagePart("https://tides.example/a.png"),
+        {"type": "image", "source": {"type": "url", "url": "https://tides.example/a.png"}},
+    ),
+    "a PDF in place": (
+        FilePart("data:application/pdf;base64,JVBE", "application/pdf", "a.pdf"),
+        {
+            "type": "document",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"},
+            "title": "a.pdf",
+        },
+    ),
+    "a text in place": (
+        FilePart("data:text/markdown;base64,IyBIVw==", "text/markdown"),
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "# HW"}},
+    ),
+    "a text in place, not in base64": (
+        FilePart("data:text/plain,HW%206", "text/plain"),
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "HW 6"}},
+    ),
+    "a file that the provider has": (
+        FilePart("", "application/pdf", provider_reference={"anthropic": "file_1"}),
+        {"type": "document", "source": {"type": "file", "file_id": "file_1"}},
+    ),
+    "a block of the API's own": (
+        ForeignPart("anthropic", {"type": "container_upload", "file_id": "file_1"}),
+        {"type": "container_upload", "file_id": "file_1"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("part", "block"), MEDIA.values(), ids=MEDIA)
+def test_files(part: UserPart, block: JsonObject) -> None:
+    assert turns(user(part)) == [("user", [block])]
+
+
+LOST: Final[dict[str, tuple[Message, str, str]]] = {
+    "sound": (user(FilePart("data:audio/wav;base64,UklG", "audio/wav")), "[0]", "takes no audio/wav"),
+    "a page to fetch": (user(FilePart("https://a.example/", "text/html")), "[0]", "no text/html"),
+    "a stored file": (user(ImagePart("blob:sha256:00")), "[0]", "in a store"),
+    "an address of its own": (user(ImagePart("gs://a/b")), "[0]", "begins with 'gs'"),
+    "bytes that cannot be read": (
+        user(FilePart("data:text/plain;base64,***", "text/plain")),
+        "[0]",
+        "cannot be read",
+    ),
+    "data of the application": (user(DataPart("tide", 6)), "[0]", "not for the model"),
+    "a part nobody knows": (user(UnknownPart(Extra({"type": "smell"}))), "[0]", "no such part"),
+    "a block of another format": (user(ForeignPart("gemini", {"type": "text"})), "[0]", "no such part"),
+    "white space": (user(" \n"), "[0]", "only white space"),
+    "thoughts of another provider": (
+        assistant(ReasoningPart("hm", provider_metadata={"openai": {"signature": "x"}})),
+        "[0]",
+        "signed them",
+    ),
+    "thoughts that nobody signed": (assistant(ReasoningPart("hm")), "[0]", "signed them"),
+    "a picture of the model's": (assistant(ImagePart(PIXEL)), "[0]", "no place for it in an answer"),
+    "a file of its thoughts": (assistant(ReasoningFilePart(PIXEL, "image/png")), "[0]", "no place"),
+    "words of the user in between": (
+        assistant(SteeringMessagePart("s", (TextPart("a"),))),
+        "[0]",
+        "no place",
+    ),
+    "a source of another provider": (assistant(SourceUrlPart("s", "https://a.example/")), "[0]", "no place"),
+    "a server tool of another provider": (assistant(served("s", "web_search")), "[0]", "another provider"),
+    "a server tool that is not declared": (
+        assistant(served("s", "advisor", index=0)),
+        "[0]",
+        "not declared",
+    ),
+    "an output that no server tool gives": (
+        assistant(served("s", "web_search", InterruptedOutput("lost"), index=0)),
+        "[0].output",
+        "no server tool",
+    ),
+    "content of another provider": (assistant(CustomPart("openai.thing")), "[0]", "no such part"),
+    "a block that came in pieces": (
+        assistant(CustomPart("anthropic.v", provider_metadata={"anthropic": {"type": "v", "deltas": [1]}})),
+        "[0]",
+        "in pieces",
+    ),
+    "an input that is no object": (assistant(call(input=[6])), "[0].input", "wants an object"),
+    "a result without a call": (tool(result("gone")), "[0]", "not right before it"),
+}
+
+
+@pytest.mark.parametrize(("message", "place", "why"), LOST.values(), ids=LOST)
+def test_what_is_not_sent_is_told(message: Message, place: str, why: str) -> None:
+    losses = build_request([user("?"), message], model="claude-test").losses
+    assert [loss.path for loss in losses] == [f"$[1].content.parts{place}"]
+    assert why in losses[0].why
+
+
+def test_an_input_that_broke_off_is_sent_in_an_object() -> None:
+    cut = ToolCallPart("c", "tide", "input-streaming", {"port": "Ob"}, raw_input='{"port": "Ob')
+    assert turns(user("?"), assistant(cut))[1] == ("assistant", [use(input='{"port": "Ob')])
+
+
+def test_instructions_go_to_the_front() -> None:
+    view: list[Message] = [
+        SystemMessage(id="s", content="Be brief."),
+        user("?"),
+        SystemMessage(id="s", content="In verse."),
+    ]
+    request = build_request(view, model="claude-test")
+    assert request.payload["system"] == [text("Be brief."), text("In verse.")]
+    assert [(loss.path, loss.what) for loss in request.losses] == [("$[2]", "the place of the instructions")]
+
+
+def test_a_text_to_go_on_with_loses_white_space_at_its_end() -> None:
+    request = build_request([user("?"), assistant("The tide ")], model="claude-test")
+    assert request.payload["messages"][-1]["content"] == [text("The tide")]
+    assert [loss.what for loss in request.losses] == ["white space at the end"]
+
+
+def test_a_text_that_was_a_compaction_is_one_again() -> None:
+    part = TextPart("They met.", provider_metadata={"anthropic": {"type": "compaction"}})
+    assert turns(user("?"), assistant(part))[1][1] == [{"type": "compaction", "content": "They met."}]
+
+
+def test_a_request_has_what_the_api_insists_on_and_settings_win() -> None:
+    spec = ToolSpec("tide", "When it comes", {"properties": {}})
+    search = {"type": "web_search_20250305", "name": "web_search"}
+    request = build_request(
+        [user("?")], model="claude-test", tools=[spec], settings={"max_tokens": 9, "tools": [search]}
+    )
+    assert request.payload == {
+        "model": "claude-test",
+        "max_tokens": 9,
+        "stream": True,
+        "messages": [{"role": "user", "content": [text("?")]}],
+        "tools": [
+            {
+                "name": "tide",
+                "description": "When it comes",
+                "input_schema": {"type": "object", "properties": {}},
+            },
+            search,
+        ],
+    }
+    bare = build_request([user("?")], model="claude-test").payload
+    assert bare["max_tokens"] == 8192
+    assert "tools" not in bare
+
+
+def test_a_name_that_the_api_refuses_is_told() -> None:
+    request = build_request([user("?")], model="claude-test", tools=[ToolSpec("harbour.tide")])
+    assert request.payload["tools"][0]["name"] == name_of("harbour.tide")
+    assert [(loss.path, loss.what) for loss in request.losses] == [("$.tools[0].name", "harbour.tide")]
+
+
+THOUGHT: Final = ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "c2ln"}})
+THINKING: Final[JsonObject] = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+
+OPEN_STEPS: Final[dict[str, tuple[list[AssistantPart], bool]]] = {
+    "with its thoughts": ([THOUGHT, call()], True),
+    "without its thoughts": ([call()], False),
+}
+
+
+@pytest.mark.parametrize(("parts", "thinks"), OPEN_STEPS.values(), ids=OPEN_STEPS)
+def test_thinking_is_off_when_an_open_step_has_lost_its_thoughts(
+    parts: list[AssistantPart], thinks: bool
+) -> None:
+    view: list[Message] = [user("?"), assistant(*parts), tool(result())]
+    request = build_request(view, model="claude-test", settings=THINKING)
+    assert ("thinking" in request.payload, not request.losses) == (thinks, thinks)
+
+
+def test_a_closed_step_without_thoughts_does_not_turn_thinking_off() -> None:
+    view: list[Message] = [user("?"), assistant(call()), tool(result()), assistant("Six."), user("And now?")]
+    assert "thinking" in build_request(view, model="claude-test", settings=THINKING).payload
+
+
+CODE: Final[JsonObject] = {"type": "code_execution_20250825", "toolId": "srvtoolu_1"}
+
+CONTAINERS: Final[dict[str, tuple[ToolCallPart, bool]]] = {
+    "code that waits": (call(caller=CODE), True),
+    "a call of the model": (call(caller={"type": "direct"}), False),
+}
+
+
+@pytest.mark.parametrize(("part", "named"), CONTAINERS.values(), ids=CONTAINERS)
+def test_the_container_is_named_while_code_in_it_waits(part: ToolCallPart, named: bool) -> None:
+    told = assistant(part, metadata={"anthropic": {"container": {"id": "container_1"}}})
+    payload = build_request([user("?"), told, tool(result())], model="claude-test").payload
+    assert payload.get("container") == ("container_1" if named else None)
+
+
+def test_a_late_result_stands_in_the_answer_it_came_in() -> None:
+    block: JsonObject = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+    late = CustomPart("anthropic.web_search_tool_result", provider_metadata={"anthropic": block})
+    view: list[Message] = [
+        user("?"),
+        assistant(call(), served("s", "web_search", index=1)),
+        tool(result()),
+        assistant(late),
+    ]
+    assert turns(*view) == [
+        ("user", [text("?")]),
+        ("assistant", [use(), use("s", "web_search") | {"type": "server_tool_use"}]),
+        ("user", [answered()]),
+        ("assistant", [block]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "view", [[], [user("")], [tool(result())]], ids=["no message", "no words", "a result"]
+)
+def test_nothing_to_send_is_an_error(view: list[Message]) -> None:
+    with pytest.raises(ConversionError, match="no message to send"):
+        build_request(view, model="claude-test")
+
+
+NAMES: Final = ["tide", "a-b_C9", "", "harbour.tide", "tide:1", "ö", "x" * 129, "\ud83d"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_and_ids_fit_the_api_and_differ_when_they_differed(name: str) -> None:
+    assert name_of(name).replace("-", "a").replace("_", "a").isalnum()
+    assert name_of(name).isascii()
+    assert len(name_of(name)) <= 128
+    assert id_of(name).replace("-", "a").replace("_", "a").isalnum()
+    assert [other for other in NAMES if name_of(other) == name_of(name)] == [name]
+    assert [other for other in NAMES if id_of(other) == id_of(name)] == [name]
+
+
+# Whatever the view
+
+NO_TURN: Final[JsonObject] = {"content": []}
+
+
+@given(view=st.lists(messages(), min_size=1, max_size=4), apart=st.booleans())
+def test_any_view_keeps_the_rules_of_the_api(view: list[Message], apart: bool) -> None:
+    talk: list[JsonObject] = build_request(
+        [user("?"), *(expand(view) if apart else view)], model="claude-test"
+    ).payload["messages"]
+    assert [turn["role"] for turn in talk] == ["user", "assistant", *["user", "assistant"] * len(talk)][
+        : len(talk)
+    ]
+    for turn, following in pairwise([*talk, NO_TURN]):
+        calls = [block["id"] for block in turn["content"] if block["type"] == "tool_use"]
+        kinds = [block["type"] for block in following["content"]]
+        results = [block["tool_use_id"] for block in following["content"] if block["type"] == "tool_result"]
+        assert results == list(dict.fromkeys(calls))
+        assert kinds[: len(results)] == ["tool_result"] * len(results)
+        assert all(block["text"].strip() for block in turn["content"] if block["type"] == "text")

@@ -1,0 +1,153 @@
+"""Whatever comes, and wherever it stops: nothing fails, everything folds, nothing stays open."""
+
+from copy import deepcopy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.gemini.decoder import GeminiDecoder
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantMessage
+from partita.types.parts import ReasoningPart, TextPart
+from tests.formats.gemini_answers import ANSWERS, call, decode, end_of, fold, response, text, thought
+from tests.strategies import json_values
+
+
+def still_open(message: AssistantMessage) -> list[TextPart | ReasoningPart]:
+    words = [part for part in message.parts if isinstance(part, TextPart | ReasoningPart)]
+    return [part for part in words if part.state != "done"]
+
+
+@pytest.mark.parametrize("events", ANSWERS.values(), ids=ANSWERS)
+def test_an_answer_that_stops_anywhere_folds_and_says_so(events: list[Json]) -> None:
+    for length in range(len(events)):
+        assert not still_open(fold(decode(events[:length])))
+        assert end_of(events[:length]).get("complete", True) is ("finishReason" in str(events[:length]))
+
+
+def test_a_decoder_finishes_once() -> None:
+    decoder = GeminiDecoder()
+    decoder.feed(response(text("x"), end="STOP"))
+    assert decoder.finish()
+    assert not decoder.finish()
+
+
+# Damaged answers
+
+EVENTS = [event for events in ANSWERS.values() for event in events]
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Json:
+    """An event of some answer, mostly with one value in it replaced or gone."""
+    event = deepcopy(draw(st.sampled_from(EVENTS)))
+    place: Json = event
+    for _ in range(draw(st.integers(0, 7))):
+        keys: list[Json] = (
+            list(place) if is_object(place) else list(range(len(place))) if is_array(place) else []
+        )
+        inner = [key for key in keys if is_object(place[key]) or is_array(place[key])]
+        if not inner:
+            break
+        place = place[draw(st.sampled_from(inner))]
+    if (is_object(place) or is_array(place)) and place:
+        members: list[Json] = list(place) if is_object(place) else list(range(len(place)))
+        key: Json = draw(st.sampled_from(members))
+        if draw(st.booleans()):
+            del place[key]
+        else:
+            place[key] = draw(json_values(2))
+    return event
+
+
+@given(events=st.lists(damaged() | st.sampled_from(EVENTS) | json_values(3), max_size=20))
+def test_damaged_events_in_any_order_fold(events: list[Json]) -> None:
+    before = deepcopy(events)
+    assert not still_open(fold(decode(events)))
+    assert events == before
+
+
+@given(body=damaged() | json_values(4))
+def test_damaged_bodies_fold(body: Json) -> None:
+    assert not still_open(fold(GeminiDecoder().read_body(body)))
+
+
+def nested(depth: int) -> Json:
+    value: Json = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+DEEP = nested(5000)
+
+DEEP_EVENTS: dict[str, Json] = {
+    "an event": DEEP,
+    "an object": {"x": DEEP},
+    "a part": response({"x": DEEP}, {"text": DEEP}),
+    "beside a text": response(text("x", y=DEEP)),
+    "arguments": response(call("f", args={"a": DEEP})),
+    "pieces of arguments": response(call("f", partialArgs=[{"jsonPath": "$.a", "nullValue": DEEP}, DEEP])),
+    "code": response({"executableCode": {"code": DEEP}}, {"codeExecutionResult": {"output": DEEP}}),
+    "a tool of the server": response({"toolCall": {"args": DEEP}}, {"toolResponse": {"response": DEEP}}),
+    "sources": response(
+        candidate={
+            "groundingMetadata": {"groundingChunks": [{"web": {"uri": "https://a.example", "x": DEEP}}]}
+        }
+    ),
+    "what is said of the answer": response(
+        candidate={"safetyRatings": DEEP, "citationMetadata": {"x": DEEP}}
+    ),
+    "an error": {"error": DEEP},
+    "counts": {"usageMetadata": {"x": DEEP, "toolUsePromptTokenCount": 1}},
+    "a feedback": {"promptFeedback": DEEP, "responseId": DEEP},
+}
+
+
+@pytest.mark.parametrize("event", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
+def test_values_nested_too_deeply_to_look_at_are_passed_on(event: Json) -> None:
+    assert decode([event])
+
+
+# Streams and bodies
+
+PARTS: list[JsonObject] = [
+    text("a"),
+    thought("b"),
+    text("c", thoughtSignature="S"),
+    thought("d", thoughtSignature="T"),
+    call("f", args={"x": 1}, id="i"),
+    call("g", mark="U"),
+    {"inlineData": {"mimeType": "image/png", "data": "QQ=="}},
+    {"executableCode": {"code": "1"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}},
+    {"toolCall": {"toolType": "X", "id": "s"}},
+    {"toolResponse": {"toolType": "X", "id": "s", "response": {"n": 1}}},
+    text("", thoughtSignature="V"),
+    {"hologram": 1},
+]
+
+
+def follow(first: JsonObject, second: JsonObject) -> bool:
+    """Whether two parts stay two when they are streamed: pieces of one kind are one, unless signed."""
+    is_piece = "text" in first and "text" in second and first.get("thought") == second.get("thought")
+    return not is_piece or "thoughtSignature" in first or not second["text"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8))
+def test_a_body_says_what_the_stream_of_its_parts_says(parts: list[JsonObject]) -> None:
+    apart: list[JsonObject] = []
+    for part in parts:
+        if not apart or follow(apart[-1], part):
+            apart.append(part)
+    streamed = fold(decode([*(response(part) for part in apart), response(end="STOP")]))
+    body = response(*apart, end="STOP") if apart else response(end="STOP")
+    assert fold(GeminiDecoder().read_body(body)) == streamed
+
+
+@given(cuts=st.lists(st.text(max_size=5), max_size=8))
+def test_words_are_the_same_however_they_are_cut(cuts: list[str]) -> None:
+    streamed = fold(decode([*(response(text(cut)) for cut in cuts), response(end="STOP")]))
+    whole = fold(decode([response(text("".join(cuts)), end="STOP")]))
+    assert streamed == whole

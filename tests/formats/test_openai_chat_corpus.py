@@ -1,0 +1,140 @@
+"""Real answers of Chat Completions with known truth, where the folder that holds them is there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from partita.formats.openai_chat.decoder import ChatDecoder
+from partita.stream.accumulator import Accumulator
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, loads
+from tests.provider_truth.reading import chunks_of, truth_of
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
+FAMILIES = ("openai-chat", "openai-compatible")
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+
+CONTRADICTED = {
+    "openai-compatible/rl-error-handling-with-mistral-mistral-small-latest-raises-appropriate-auth-error"
+    ".response": "a body that only has a `detail` says why there is no answer: the truth takes it for one",
+}
+"""Recordings whose truth we do not share, and why."""
+
+DEVIATIONS = {
+    "derived-cut-mid-tool-arguments": "a call that was cut stays open instead of failing",
+    "oaipy-multiple-choices": "the other choices are not mixed into the first",
+    "lc-web-search-s1": "tools that the server ran are told",
+    "pai-snowflake-model-streaming": "without a reason a stream is interrupted, which is no error",
+}
+"""Streams of which we make other chunks than the AI SDK, and why."""
+
+
+def recordings(family: str) -> list[Path]:
+    return sorted([*(CORPUS / family).glob("*.jsonl"), *(CORPUS / family).glob("*.response.json")])
+
+
+def name_of(path: Path) -> str:
+    return path.name.removesuffix(".jsonl").removesuffix(".json")
+
+
+def difference(found: JsonObject, truth: JsonObject) -> JsonObject:
+    """The fields that differ. Inputs of the server's tools are not in the truth."""
+    finish = found["finish"]
+    found = {
+        **found,
+        "finish": {**truth["finish"], "raw": finish["raw"]}
+        if finish["unified"] in truth["finish"]["accept"]
+        else finish,
+        "server_tools": [{"id": tool["id"], "name": tool["name"]} for tool in found["server_tools"]],
+    }
+    return {key: (found.get(key), value) for key, value in truth.items() if found.get(key) != value}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_recording_amounts_to_the_truth(family: str) -> None:
+    truths = loads((CORPUS / "truth.json").read_bytes())
+    wrong = {
+        name: told
+        for path in recordings(family)
+        if (name := f"{family}/{name_of(path)}") not in CONTRADICTED
+        if (told := difference(truth_of(family, path), truths[name]))
+    }
+    assert not wrong
+
+
+def test_every_stream_gives_the_chunks_of_the_ai_sdk() -> None:
+    index = loads((CORPUS / "aisdk-chunks" / "index.json").read_bytes())
+    wrong: dict[str, tuple[JsonObject | None, JsonObject | None]] = {}
+    for name, facts in index.items():
+        family = facts["family"]
+        if family in FAMILIES and name not in DEVIATIONS:
+            ours = [to_json(chunk) for chunk in chunks_of(family, CORPUS / family / f"{name}.jsonl")[0]]
+            lines = (CORPUS / "aisdk-chunks" / f"{name}.jsonl").read_bytes().splitlines()
+            theirs = [loads(line) for line in lines]
+            found, expected = list(alike(ours)), list(alike(theirs))
+            if found != expected:
+                wrong[name] = next(pair for pair in _pairs(found, expected) if pair[0] != pair[1])
+    assert not wrong
+
+
+def _pairs(
+    found: list[JsonObject], expected: list[JsonObject]
+) -> Iterator[tuple[JsonObject | None, JsonObject | None]]:
+    for place in range(max(len(found), len(expected))):
+        yield (
+            found[place] if place < len(found) else None,
+            expected[place] if place < len(expected) else None,
+        )
+
+
+def alike(chunks: list[JsonObject]) -> Iterator[JsonObject]:
+    """Chunks as they can be compared.
+
+    Ids that were made up are numbered, pieces and texts without words are left out, as is what only one of
+    us says in metadata. Where one text ends and the next begins at once, their packages differ in the order.
+    """
+    spoken = {chunk["id"] for chunk in chunks if chunk.get("delta")}
+    numbers: dict[str, str] = {}
+    held: JsonObject | None = None
+    for chunk in chunks:
+        kind, kept = chunk["type"], _without_metadata(chunk)
+        if "id" in chunk:
+            if chunk["id"] not in spoken or (kind.endswith("-delta") and not chunk["delta"]):
+                continue
+            number = numbers.setdefault(chunk["id"], f"{kind.partition('-')[0]}-{len(numbers)}")
+            kept["id"] = number
+        if kind == "tool-input-delta" and not chunk["inputTextDelta"]:
+            continue
+        if kind == "text-start":
+            held = kept
+            continue
+        if held is not None and kind != "reasoning-end":
+            yield held
+            held = None
+        yield kept
+
+
+UNEQUAL = ("providerMetadata", "messageMetadata", "messageId", "finishReason", "sourceId", "citations")
+
+
+def _without_metadata(chunk: JsonObject) -> JsonObject:
+    return {key: value for key, value in chunk.items() if key not in UNEQUAL}
+
+
+def test_every_stream_folds_wherever_it_is_cut() -> None:
+    """Each stream is cut at a few places; a prefix that gives no reason is told as interrupted."""
+    for family in FAMILIES:
+        for path in (CORPUS / family).glob("*.jsonl"):
+            events = [loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+            for cut in {0, 1, len(events) // 2, len(events) - 1}:
+                assert _reason(events[:cut]), (path.name, cut)
+
+
+def _reason(events: list[Json]) -> str | None:
+    decoder = ChatDecoder()
+    accumulator = Accumulator(id="message")
+    for chunk in [chunk for event in events for chunk in decoder.feed(event)] + decoder.finish():
+        accumulator.feed(chunk)
+    return accumulator.finish_reason

@@ -1,0 +1,551 @@
+"""What is sent to servers that speak Chat Completions, dialect by dialect, and what is told as lost."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from partita.errors import ConversionError
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import Dumped
+from partita.formats.openai_chat.decoder import ChatDecoder
+from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
+from partita.formats.openai_chat.request import BRIDGE, build_request
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+    UserPart,
+)
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    SourceUrlPart,
+    TextPart,
+)
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+from tests.formats.test_openai_chat_stream import decoded, folded, piece, record
+
+NO_MARK = "a tool message cannot say that it is an error"
+NO_JSON = "it is no JSON, which servers want: it is sent in an object"
+PIXEL = "data:image/png;base64,iVBORw=="
+PAGE = "data:application/pdf;base64,JVBERi0="
+SOUND = "data:audio/mpeg;base64,SUQz"
+
+
+def user(*parts: UserPart | str) -> UserMessage:
+    said = [TextPart(part) if isinstance(part, str) else part for part in parts]
+    return UserMessage(id="u", content=said)
+
+
+def assistant(*parts: AssistantPart | str) -> AssistantMessage:
+    said = [TextPart(part) if isinstance(part, str) else part for part in parts]
+    return AssistantMessage(id="a", content=said)
+
+
+def system(text: str) -> SystemMessage:
+    return SystemMessage(id="s", content=text)
+
+
+def called(call_id: str, given: Json = None, name: str = "find", **facts: Any) -> ToolCallPart:
+    return ToolCallPart(call_id, name, "input-available", given or {}, call_provider_metadata=facts or None)
+
+
+def results(*outputs: tuple[str, ToolOutput]) -> ToolMessage:
+    return ToolMessage(
+        id="t", content=[ToolResultPart(call_id, "find", output) for call_id, output in outputs]
+    )
+
+
+def built(*view: Message, dialect: Dialect = OPENAI) -> Dumped:
+    return build_request(view, model="m", dialect=dialect)
+
+
+def messages(*view: Message, dialect: Dialect = OPENAI) -> list[JsonObject]:
+    sent: list[JsonObject] = built(*view, dialect=dialect).payload["messages"]
+    return sent
+
+
+def whys(*view: Message, dialect: Dialect = OPENAI) -> list[tuple[str, str]]:
+    return [(loss.path, loss.why) for loss in built(*view, dialect=dialect).losses]
+
+
+def test_the_body_of_a_request() -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    tools = [ToolSpec(name="find", description="Finds.", input_schema=schema), ToolSpec(name="now")]
+    dumped = build_request(
+        [user("Hi")], model="m", tools=tools, settings={"temperature": 0, "max_tokens": 9, "stop": ["."]}
+    )
+    assert dumped.lossless
+    assert dumped.payload == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "temperature": 0,
+        "max_completion_tokens": 9,
+        "stop": ["."],
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "find", "description": "Finds.", "parameters": schema},
+            },
+            {
+                "type": "function",
+                "function": {"name": "now", "parameters": {"type": "object", "properties": {}}},
+            },
+        ],
+    }
+
+
+def test_settings_win_and_their_tools_join_those_given() -> None:
+    own = {"type": "custom", "custom": {"name": "sql"}}
+    payload = build_request(
+        [user("Hi")],
+        model="m",
+        tools=[ToolSpec(name="now")],
+        settings={"model": "n", "stream": False, "tools": [own]},
+    ).payload
+    assert (payload["model"], payload["stream"]) == ("n", False)
+    assert [tool["type"] for tool in payload["tools"]] == ["function", "custom"]
+
+
+def test_a_name_that_the_api_refuses_is_rewritten_alike_in_tools_and_calls() -> None:
+    view: list[Message] = [
+        user("Hi"),
+        assistant(called("a", name="my tool")),
+        results(("a", TextOutput("x"))),
+    ]
+    dumped = build_request(view, model="m", tools=[ToolSpec(name="my tool")])
+    name = dumped.payload["tools"][0]["function"]["name"]
+    assert name.startswith("my_tool_")
+    assert dumped.payload["messages"][1]["tool_calls"][0]["function"]["name"] == name
+    assert [loss.path for loss in dumped.losses] == ["$[1].content.parts[0].name", "$.tools[0].name"]
+
+
+def test_nothing_to_send_is_an_error_that_says_so() -> None:
+    with pytest.raises(ConversionError, match="no message to send"):
+        build_request([assistant(ReasoningPart("hm"))], model="m")
+
+
+SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
+    "in place, as the developer": (
+        OPENAI,
+        [
+            {"role": "developer", "content": "Be brief."},
+            {"role": "user", "content": "Hi"},
+            {"role": "developer", "content": "Be kind."},
+        ],
+        [],
+    ),
+    "once, first": (
+        GENERIC,
+        [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hi"}],
+        ["the server takes instructions only before the talk"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "sent", "lost"), SYSTEMS.values(), ids=SYSTEMS)
+def test_where_instructions_stand(dialect: Dialect, sent: list[JsonObject], lost: list[str]) -> None:
+    view: list[Message] = [system("Be brief."), user("Hi"), system("Be kind.")]
+    assert messages(*view, dialect=dialect) == sent
+    assert [why for _, why in whys(*view, dialect=dialect)] == lost
+
+
+ITEMS: dict[str, tuple[UserPart, Json]] = {
+    "a picture by address": (
+        ImagePart("https://x.test/a.png", provider_metadata={"openai": {"imageDetail": "low"}}),
+        {"type": "image_url", "image_url": {"url": "https://x.test/a.png", "detail": "low"}},
+    ),
+    "a picture": (ImagePart(PIXEL), {"type": "image_url", "image_url": {"url": PIXEL}}),
+    "a picture as a file": (
+        FilePart(PIXEL, "image/png"),
+        {"type": "image_url", "image_url": {"url": PIXEL}},
+    ),
+    "a pdf": (
+        FilePart(PAGE, "application/pdf", "a.pdf"),
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": PAGE}},
+    ),
+    "a file that the server has": (
+        FilePart("https://x.test", "application/pdf", provider_reference={"openai": "file-1"}),
+        {"type": "file", "file": {"file_id": "file-1"}},
+    ),
+    "a sound": (
+        FilePart(SOUND, "audio/mpeg"),
+        {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
+    ),
+    "a text": (
+        FilePart("data:text/plain,a%20b", "text/plain", "a.txt"),
+        {"type": "text", "text": "a.txt:\na b"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("part", "item"), ITEMS.values(), ids=ITEMS)
+def test_what_a_user_attaches(part: UserPart, item: Json) -> None:
+    sent = messages(user(ImagePart(PIXEL), part, "Look."))[0]["content"]
+    assert sent[1:] == [item, {"type": "text", "text": "Look."}]
+    assert built(user(part, "Look.")).lossless
+
+
+REFUSED: dict[str, tuple[UserPart, str]] = {
+    "a pdf by address": (
+        FilePart("https://x.test", "application/pdf"),
+        "the server fetches pictures, no application/pdf",
+    ),
+    "a film": (
+        FilePart("data:video/mp4;base64,AAAA", "video/mp4"),
+        "servers take pictures, PDF, WAV and MP3, no video/mp4",
+    ),
+    "bytes that are none": (ImagePart("data:image/png;base64,?"), "its bytes cannot be read"),
+    "bytes elsewhere": (ImagePart("blob:sha256:00"), "its bytes are in a store"),
+    "an address of another kind": (ImagePart("ftp://x"), "no server takes an address that begins with 'ftp'"),
+    "data": (DataPart(name="n", data=1), "data of the application is not for the model"),
+    "a part of another format": (ForeignPart("f", {}), "the API takes no such part"),
+}
+
+
+@pytest.mark.parametrize(("part", "why"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_attached_is_told(part: UserPart, why: str) -> None:
+    view = user("Look.", part)
+    assert messages(view) == [{"role": "user", "content": "Look."}]
+    assert whys(view) == [("$[0].content.parts[1]", why)]
+
+
+def test_a_server_that_fetches_files_gets_their_address() -> None:
+    (sent,) = messages(
+        user(FilePart("https://x.test/a.pdf?v=1", "application/pdf")), dialect=DIALECTS["openrouter"]
+    )
+    assert sent["content"] == [
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": "https://x.test/a.pdf?v=1"}}
+    ]
+
+
+def test_several_texts_are_a_list_or_one_text() -> None:
+    view = user("a", "b")
+    assert messages(view)[0]["content"] == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert messages(view, dialect=GENERIC)[0]["content"] == "a\nb"
+    assert whys(view, dialect=GENERIC) == [("$[0]", "the server takes text as one string")]
+
+
+OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
+    "text": (TextOutput(""), "", []),
+    "json": (JsonOutput({"a": [1]}), '{"a":[1]}', []),
+    "an error": (ErrorTextOutput("no"), "no", [NO_MARK]),
+    "an error in json": (ErrorJsonOutput({"e": 1}), '{"e":1}', [NO_MARK]),
+    "denied": (ExecutionDeniedOutput(), "The user did not allow this call.", []),
+    "denied for a reason": (ExecutionDeniedOutput("not now"), "not now", []),
+    "interrupted": (InterruptedOutput("timeout", "10 s"), "This call was interrupted: timeout, 10 s.", []),
+    "content": (
+        ContentOutput((TextPart("a"), TextPart("b"))),
+        [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+        [],
+    ),
+    "content that nobody knows": (
+        ContentOutput((TextPart("a"), ForeignPart("f", 1))),
+        "a",
+        ["servers take no such content in a result"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("output", "content", "lost"), OUTPUTS.values(), ids=OUTPUTS)
+def test_what_tools_gave_back(output: ToolOutput, content: Json, lost: list[str]) -> None:
+    view: list[Message] = [user("Hi"), assistant(called("a")), results(("a", output))]
+    assert messages(*view)[2] == {"role": "tool", "tool_call_id": "a", "content": content}
+    assert [why for _, why in whys(*view)] == lost
+
+
+def test_pictures_of_tools_go_behind_all_results() -> None:
+    seen = ContentOutput((TextPart("Seen."), ImagePart(PIXEL)))
+    view: list[Message] = [
+        user("Hi"),
+        assistant(called("a"), called("b")),
+        results(("a", seen), ("b", TextOutput("x"))),
+    ]
+    assert messages(*view)[2:] == [
+        {"role": "tool", "tool_call_id": "a", "content": "Seen."},
+        {"role": "tool", "tool_call_id": "b", "content": "x"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Given by find (a):"},
+                {"type": "image_url", "image_url": {"url": PIXEL}},
+            ],
+        },
+    ]
+    assert built(*view).lossless
+
+
+def test_results_follow_their_calls_in_order_and_none_is_missing() -> None:
+    view: list[Message] = [
+        assistant(called("a"), called("b")),
+        results(("x", TextOutput("whose?")), ("b", TextOutput("2"))),
+        user("Go on."),
+    ]
+    assert messages(*view)[1:] == [
+        {"role": "tool", "tool_call_id": "a", "content": "This call was never answered."},
+        {"role": "tool", "tool_call_id": "b", "content": "2"},
+        {"role": "user", "content": "Go on."},
+    ]
+    assert whys(*view) == [("$[1].content.parts[0]", "a result whose call is not right before it")]
+
+
+def test_an_answer_with_words_and_calls() -> None:
+    (sent,) = messages(assistant("Let me see.", called("a", {"q": 1})))[:1]
+    assert sent == {
+        "role": "assistant",
+        "content": "Let me see.",
+        "tool_calls": [{"id": "a", "type": "function", "function": {"name": "find", "arguments": '{"q":1}'}}],
+    }
+
+
+def test_only_a_call_stands_without_content() -> None:
+    refusal = TextPart("No.", provider_metadata={"openai": {"refusal": True}})
+    assert messages(assistant(called("a")))[0]["content"] is None
+    assert messages(assistant(refusal)) == [{"role": "assistant", "content": "", "refusal": "No."}]
+
+
+INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
+    "its own words": (called("a", {"q": 1}, openai={"rawInput": '{ "q": 1 }'}), '{ "q": 1 }', []),
+    "not the words of others": (called("a", {"q": 1}, other={"rawInput": '{ "q": 1 }'}), '{"q":1}', []),
+    "no words at all": (called("a", openai={"rawInput": ""}), "{}", []),
+    "words that are no json": (
+        ToolCallPart("a", "find", "output-error", '{"q":'),
+        '{"input":"{\\"q\\":"}',
+        [NO_JSON],
+    ),
+    "words of a call that was cut": (
+        ToolCallPart("a", "find", "input-streaming", raw_input="{"),
+        '{"input":"{"}',
+        [NO_JSON],
+    ),
+    "nothing": (ToolCallPart("a", "find", "input-streaming"), "{}", []),
+}
+
+
+@pytest.mark.parametrize(("part", "arguments", "lost"), INPUTS.values(), ids=INPUTS)
+def test_the_input_of_a_call_is_its_text(part: ToolCallPart, arguments: str, lost: list[str]) -> None:
+    view = assistant(part)
+    assert messages(view)[0]["tool_calls"][0]["function"]["arguments"] == arguments
+    assert [why for _, why in whys(view)] == lost
+
+
+NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
+    "a source": (SourceUrlPart("s", "https://x.test"), "the API has no place for it in an answer"),
+    "a file": (FilePart(PIXEL, "image/png"), "the API has no place for it in an answer"),
+    "a call that a server ran": (
+        ToolCallPart("s", "search", "output-available", {}, provider_executed=True),
+        "the API has no place for calls that a server ran",
+    ),
+    "content of another provider": (CustomPart("x.y"), "the API takes no such part"),
+    "reasoning": (ReasoningPart("hm"), "the server does not want its reasoning back"),
+}
+
+
+@pytest.mark.parametrize(("part", "why"), NOT_SENT.values(), ids=NOT_SENT)
+def test_what_an_answer_cannot_hold_is_told(part: AssistantPart, why: str) -> None:
+    view = assistant("Hi", part)
+    assert messages(view) == [{"role": "assistant", "content": "Hi"}]
+    assert whys(view) == [("$[0].content.parts[1]", why)]
+
+
+def test_texts_of_an_answer_are_joined_and_their_order_is_told() -> None:
+    view = assistant("a", called("x"), "b")
+    assert messages(view)[0]["content"] == "ab"
+    assert [why for _, why in whys(view)] == [
+        "words stand before calls in an answer",
+        "an answer has one content",
+    ]
+
+
+def thought(namespace: str, **facts: Any) -> ReasoningPart:
+    return ReasoningPart("hm", provider_metadata={namespace: {"field": "reasoning", **facts}})
+
+
+DETAILS = [{"type": "reasoning.encrypted", "data": "b1ob"}]
+
+REASONED: dict[str, tuple[str, ReasoningPart, JsonObject]] = {
+    "deepseek": ("deepseek", thought("deepseek"), {"content": "Yes", "reasoning_content": "hm"}),
+    "groq": ("groq", thought("groq"), {"content": "Yes", "reasoning": "hm"}),
+    "ollama": ("ollama", thought("ollama"), {"content": "Yes", "reasoning": "hm"}),
+    "vllm": ("vllm", thought("vllm"), {"content": "Yes", "reasoning": "hm"}),
+    "openrouter": ("openrouter", thought("openrouter"), {"content": "Yes", "reasoning": "hm"}),
+    "openrouter with details": (
+        "openrouter",
+        thought("openrouter", reasoning_details=DETAILS),
+        {"content": "Yes", "reasoning_details": DETAILS},
+    ),
+    "mistral": (
+        "mistral",
+        thought("mistral", signature="s1g"),
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "signature": "s1g"},
+                {"type": "text", "text": "Yes"},
+            ]
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "part", "said"), REASONED.values(), ids=REASONED)
+def test_where_reasoning_goes_back(name: str, part: ReasoningPart, said: JsonObject) -> None:
+    assert messages(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])[1:] == [
+        {"role": "assistant", **said}
+    ]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_reasoning_of_others_never_goes_anywhere(name: str) -> None:
+    part = thought("anthropic", signature="s1g", reasoning_details=DETAILS)
+    dumped = built(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])
+    assert "s1g" not in str(dumped.payload)
+    assert "hm" not in str(dumped.payload)
+    assert [loss.path for loss in dumped.losses] == ["$[1].content.parts[0]"]
+
+
+def test_reasoning_of_a_turn_that_is_over_goes_back_only_where_it_is_wanted() -> None:
+    groq, deepseek = (
+        messages(assistant(thought(name), "Yes"), user("Go on."), dialect=DIALECTS[name])[0]
+        for name in ("groq", "deepseek")
+    )
+    assert groq == {"role": "assistant", "content": "Yes"}
+    assert deepseek["reasoning_content"] == "hm"
+
+
+def test_deepseek_wants_to_be_told_that_there_was_no_reasoning() -> None:
+    assert messages(assistant("Yes"), dialect=DIALECTS["deepseek"])[0]["reasoning_content"] == ""
+    first = replace(DIALECTS["deepseek"], reasoning=None)
+    assert "reasoning_content" not in messages(assistant("Yes"), dialect=first)[0]
+
+
+def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
+    view: list[Message] = [
+        assistant(called("call_1"), called("abcdefgh9")),
+        results(("call_1", TextOutput("x"))),
+        user("Go on."),
+    ]
+    dumped = built(*view, dialect=DIALECTS["mistral"])
+    answer, first, second, bridge, last = dumped.payload["messages"]
+    ids = [call["id"] for call in answer["tool_calls"]]
+    assert [first["tool_call_id"], second["tool_call_id"]] == ids
+    assert re.fullmatch("[a-z0-9]{9}", ids[0])
+    assert ids[1] == "abcdefgh9"
+    assert bridge == {"role": "assistant", "content": BRIDGE}
+    assert last["role"] == "user"
+    assert "stream_options" not in dumped.payload
+
+
+THOUGHT = {"type": "reasoning.text", "index": 0}
+SIGNED = {"google": {"thought_signature": "s/1+g="}}
+SQL = {"name": "sql", "input": "select 1"}
+
+SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
+    "openrouter's details": (
+        "openrouter",
+        [
+            record({"reasoning": "h", "reasoning_details": [{**THOUGHT, "text": "h"}]}),
+            record({"reasoning": "m", "reasoning_details": [{**THOUGHT, "text": "m"}]}),
+            record({"reasoning_details": [{**THOUGHT, "signature": "s/1+g="}]}),
+            record({"reasoning_details": [{"type": "reasoning.encrypted", "data": "b/1+b=", "index": 1}]}),
+            record({"content": "Yes"}, finish="stop"),
+        ],
+        {
+            "content": "Yes",
+            "reasoning_details": [
+                {"type": "reasoning.text", "text": "hm", "index": 0, "signature": "s/1+g="},
+                {"type": "reasoning.encrypted", "data": "b/1+b=", "index": 1},
+            ],
+        },
+    ),
+    "gemini's signature on a call": (
+        "openai",
+        [
+            record(
+                {"tool_calls": [piece(0, '{ "q" : 1 }', id="a", name="find", extra_content=SIGNED)]},
+                finish="tool_calls",
+            )
+        ],
+        {
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "a",
+                    "type": "function",
+                    "function": {"name": "find", "arguments": '{ "q" : 1 }'},
+                    "extra_content": SIGNED,
+                }
+            ],
+        },
+    ),
+    "gemini's signature on an answer": (
+        "openai",
+        [record({"content": "Yes", "extra_content": SIGNED}, finish="stop")],
+        {"content": "Yes", "extra_content": SIGNED},
+    ),
+    "mistral's signature": (
+        "mistral",
+        [
+            record({"content": [{"type": "thinking", "thinking": "hm", "signature": "s/1+g="}]}),
+            record({"content": "Yes"}, finish="stop"),
+        ],
+        {
+            "content": [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "signature": "s/1+g="},
+                {"type": "text", "text": "Yes"},
+            ]
+        },
+    ),
+    "a custom call": (
+        "openai",
+        [record({"tool_calls": [{"index": 0, "id": "a", "custom": SQL}]}, finish="tool_calls")],
+        {"content": None, "tool_calls": [{"id": "a", "type": "custom", "custom": SQL}]},
+    ),
+    "a function call of the old kind": (
+        "openai",
+        [record({"function_call": {"name": "find", "arguments": "{ }"}}, finish="function_call")],
+        {"content": None, "function_call": {"name": "find", "arguments": "{ }"}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "records", "said"), SENT_BACK.values(), ids=SENT_BACK)
+def test_what_a_server_gave_goes_back_to_it_byte_for_byte(
+    name: str, records: list[Json], said: JsonObject
+) -> None:
+    answer = folded(decoded(records, DIALECTS[name].namespace))
+    sent = messages(user("Hi"), answer, dialect=DIALECTS[name])
+    assert sent[1] == {"role": "assistant", **said}
+
+
+def test_what_the_api_said_in_a_body_goes_back_as_it_was() -> None:
+    details = [
+        {"type": "reasoning.summary", "summary": "a", "id": None},
+        {"type": "reasoning.summary", "summary": "b", "id": None},
+    ]
+    message = {"role": "assistant", "content": "Yes", "reasoning": "ab", "reasoning_details": details}
+    body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+    answer = folded(ChatDecoder("openrouter").read_body(body))
+    assert messages(answer, dialect=DIALECTS["openrouter"])[0]["reasoning_details"] == details

@@ -1,0 +1,154 @@
+"""What a recorded answer of a provider amounts to, read off our canonical message.
+
+Each family's module beside this one says where its urls, log probabilities and opaque values stand.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Protocol, cast
+
+from msgspec import UNSET
+
+from partita.errors import DecodeError
+from partita.formats.format import Decoder
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import Chunk
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import FilePart, ReasoningFilePart, ReasoningPart, TextPart
+
+FAMILIES: Final[Mapping[str, str]] = {
+    "openai-chat": "openai_chat",
+    "openai-compatible": "openai_chat",
+    "openai-responses": "openai_responses",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+}
+
+
+class BodyDecoder(Decoder, Protocol):
+    """A decoder that reads a whole body as well."""
+
+    def read_body(self, body: Json) -> list[Chunk]: ...
+
+
+class Family(Protocol):
+    """What a family's module has."""
+
+    def decoder(self, family: str) -> BodyDecoder:
+        """A new decoder for that folder."""
+        ...
+
+    def special(self, message: AssistantMessage) -> JsonObject:
+        """`cited_urls`, `result_urls`, `logprobs`, `opaque` of the truth."""
+        ...
+
+
+def family_of(name: str) -> Family:
+    return cast("Family", import_module(f"tests.provider_truth.{FAMILIES[name]}"))
+
+
+def chunks_of(family: str, path: Path) -> tuple[list[Chunk], int]:
+    """The chunks that a recording amounts to, and how many events it has."""
+    decoder = family_of(family).decoder(family)
+    if path.name.endswith(".response.json"):
+        return decoder.read_body(loads(path.read_bytes())), 0
+    chunks: list[Chunk] = []
+    events = 0
+    for line in path.read_bytes().splitlines():
+        if line.strip():
+            chunks += decoder.feed(_event(line))
+            events += 1
+    return [*chunks, *decoder.finish()], events
+
+
+def _event(line: bytes) -> Json:
+    """An event; one that is no JSON is fed as the text it is."""
+    try:
+        return loads(line)
+    except DecodeError:
+        return line.decode(errors="replace")
+
+
+def truth_of(family: str, path: Path) -> JsonObject:
+    """The fields of `truth.json`, read off the message."""
+    chunks, events = chunks_of(family, path)
+    accumulator = Accumulator(id="answer")
+    for chunk in chunks:
+        accumulator.feed(chunk)
+    message = accumulator.snapshot()
+    said = message.content.metadata if is_object(message.content.metadata) else {}
+    parts = message.content.parts
+    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+    reasonings = [part.text for part in parts if isinstance(part, ReasoningPart) and part.text]
+    texts = [part for part in parts if isinstance(part, TextPart)]
+    fields: JsonObject = {
+        "text": "".join(part.text for part in texts if not is_refusal(part)),
+        "reasoning": "".join(reasonings),
+        "reasoning_parts": reasonings,
+        "refusal": "".join(part.text for part in texts if is_refusal(part)),
+        "tool_calls": [
+            call_of(call, worded=_is_worded(family, path, call))
+            for call in calls
+            if not call.provider_executed
+        ],
+        "server_tools": [
+            {"id": call.id, "name": call.name, "input": input_of(call)}
+            for call in calls
+            if call.provider_executed
+        ],
+        "finish": {"raw": said.get("rawFinishReason"), "unified": said.get("finishReason")},
+        "usage": usage_of(said.get("usage")),
+        "files": [part.media_type for part in parts if isinstance(part, FilePart | ReasoningFilePart)],
+        "errors": said.get("errors", []),
+        "complete": said.get("complete", True),
+        **family_of(family).special(message),
+    }
+    if events:
+        fields["n_events"] = events
+    return fields
+
+
+def is_refusal(part: TextPart) -> bool:
+    """Whether a text is the model's refusal: its provider's metadata says `refusal: true`."""
+    spaces: Any = (part.provider_metadata or {}).values()
+    return any(is_object(space) and space.get("refusal") is True for space in spaces)
+
+
+def _is_worded(family: str, path: Path, call: ToolCallPart) -> bool:
+    """Whether the provider writes the input of a call as text; otherwise it is a value from the start."""
+    if family == "gemini" or call.name in ("tool_search", "apply_patch", "local_shell"):
+        return False
+    return family != "anthropic" or not path.name.endswith(".response.json")
+
+
+def call_of(call: ToolCallPart, *, worded: bool = True) -> JsonObject:
+    spaces: Any = (call.call_provider_metadata or {}).values()
+    kept = [space["rawInput"] for space in spaces if is_object(space) and "rawInput" in space]
+    value = input_of(call)
+    raw = kept[0] if kept else value if isinstance(value, str) else dumps(value).decode() if worded else None
+    return {"id": call.id, "name": call.name, "input": value, "raw": raw}
+
+
+def input_of(call: ToolCallPart) -> Json:
+    """The input of a call, or the words so far of one that was cut."""
+    value = call.raw_input if call.state in ("input-streaming", "output-error") else call.input
+    value = call.input if value is UNSET else value
+    return None if value is UNSET else to_json(value)
+
+
+def usage_of(usage: Json) -> Json:
+    if not is_object(usage):
+        return None
+    return {
+        "input": usage.get("inputTokens"),
+        "output": usage.get("outputTokens"),
+        "cache_read": usage.get("cachedInputTokens"),
+        "cache_write": usage.get("cacheWriteTokens"),
+        "reasoning": usage.get("reasoningTokens"),
+        "total": usage.get("totalTokens"),
+        "raw": usage.get("raw"),
+        **({"billed": usage["billed"]} if "billed" in usage else {}),
+    }

@@ -1,0 +1,62 @@
+"""In doubt, someone is asked."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from partita.runtime.tools.approval import needs_approval
+from partita.runtime.tools.tool import ApprovalPolicy, tool
+from partita.types.json import Json
+
+
+def large(input: Json) -> bool:
+    return bool(input["amount"] > 100)
+
+
+async def large_after_a_while(input: Json) -> bool:
+    await asyncio.sleep(0)
+    return large(input)
+
+
+def forgets_to_answer(input: Json) -> Any:
+    return None
+
+
+CASES: Mapping[str, tuple[ApprovalPolicy, Json, bool]] = {
+    "never": ("never", {}, False),
+    "always": ("always", {}, True),
+    "a function says no": (large, {"amount": 5}, False),
+    "a function says yes": (large, {"amount": 500}, True),
+    "a coroutine says no": (large_after_a_while, {"amount": 5}, False),
+    "a coroutine says yes": (large_after_a_while, {"amount": 500}, True),
+    "a function raises": (large, {}, True),
+    "a coroutine raises": (large_after_a_while, None, True),
+    "no answer": (forgets_to_answer, {}, True),
+}
+
+
+@pytest.mark.parametrize(("policy", "input", "asked"), CASES.values(), ids=CASES)
+async def test_needs_approval(policy: ApprovalPolicy, input: Json, asked: bool) -> None:
+    @tool(approval=policy)
+    def pay(amount: int) -> None:
+        """Pay."""
+
+    assert await needs_approval(pay, input) is asked
+
+
+async def test_a_question_can_be_cancelled() -> None:
+    async def ponder(input: Json) -> bool:
+        await asyncio.Event().wait()
+        return False
+
+    @tool(approval=ponder)
+    def pay(amount: int) -> None:
+        """Pay."""
+
+    waiting = asyncio.create_task(needs_approval(pay, {}))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting

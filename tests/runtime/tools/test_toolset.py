@@ -1,0 +1,70 @@
+"""Tools by name, with names that every provider takes."""
+
+import pytest
+
+from partita.errors import AgentError
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.runtime.tools.tool import client_tool, tool
+from partita.runtime.tools.toolset import Toolset
+from partita.types.json import JsonObject
+from partita.types.tools import ErrorTextOutput
+
+
+def search(text: str) -> str:
+    """Search the archive."""
+    return text
+
+
+@tool(name="search-web")
+def search_web(text: str) -> str:
+    """Search the web."""
+    return text
+
+
+def test_tools_are_told_in_the_order_they_were_given() -> None:
+    tools = Toolset([search_web, search, client_tool("mark")])
+    empty: JsonObject = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    text: JsonObject = {**empty, "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    assert tools.specs() == (
+        ToolSpec(name="search-web", description="Search the web.", input_schema=text),
+        ToolSpec(name="search", description="Search the archive.", input_schema=text),
+        ToolSpec(name="mark", description=None, input_schema=empty),
+    )
+    assert list(tools) == ["search-web", "search", "mark"]
+    assert len(tools) == 3
+    assert repr(tools) == "Toolset(['search-web', 'search', 'mark'])"
+
+
+def test_a_tool_is_found_by_its_name() -> None:
+    tools = Toolset([search, search_web])
+    assert tools["search-web"] is tools.find("search-web") is search_web
+    assert "search" in tools
+
+
+@pytest.mark.parametrize(
+    ("tools", "words"),
+    [
+        (Toolset([search, search_web]), "There is no tool 'find'. Known tools: search, search-web."),
+        (Toolset(), "There is no tool 'find'. Known tools: none."),
+    ],
+)
+def test_a_name_that_the_model_made_up_is_answered_with_those_there_are(tools: Toolset, words: str) -> None:
+    assert tools.find("find") == ErrorTextOutput(words)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "naïve", "a.b", "x" * 65, "a\n"])
+def test_a_name_that_a_provider_refuses_is_refused(name: str) -> None:
+    with pytest.raises(AgentError, match="is no name for a tool"):
+        Toolset([tool(name=name)(search)])
+
+
+@pytest.mark.parametrize("name", ["a", "A-b_9", "x" * 64])
+def test_a_name_that_providers_take_is_taken(name: str) -> None:
+    assert list(Toolset([tool(name=name)(search)])) == [name]
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(AgentError, match="two tools are called 'search'") as caught:
+        Toolset([search, search_web, client_tool("search")])
+    assert caught.value.where == "search"
+    assert caught.value.hint == "rename one: `@tool(name=…)`"
