@@ -1,0 +1,198 @@
+"""One step of an assistant → items of a request, in the order and the groups in which the model gave them."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, assert_never
+
+from partita.formats.losses import Loss
+from partita.types.codec import to_json
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
+
+from .fields import ITEM, NAMESPACE, array, inner, present, text
+from .reasonings import RAW, SUMMARY
+from .request_calls import client_call, hosted_items, item_id
+from .request_content import NO_DATA, NO_PLACE, content_of, own
+
+FOREIGN_REASONING: Final = "reasoning of another provider is never forwarded"
+FOREIGN_TOOL: Final = (
+    "a call that the provider ran cannot be sent back: another ran it, or nothing came of it"
+)
+UNREADABLE: Final = "reasoning that is not stored needs its encrypted content"
+LEFT_ALONE: Final = "reasoning is refused without the item that it led to"
+NO_CITATIONS: Final = "citations of another provider"
+
+
+class Entry(NamedTuple):
+    """An item, and where it comes from."""
+
+    item: JsonObject
+    where: str
+    source: str = ""
+    """The id of the item that its parts come from: parts with the same id are one item again."""
+
+
+class Step:
+    """The items of one step. `kinds` says of each call that the client ran what kind of item it is."""
+
+    def __init__(self, losses: list[Loss], *, stored: bool) -> None:
+        self.kinds: dict[str, str] = {}
+        self._losses = losses
+        self._stored = stored
+        self._entries: list[Entry] = []
+
+    def add(self, part: AssistantPart, where: str) -> None:
+        """Take the next part."""
+        match part:
+            case TextPart():
+                self._add_text(part, where)
+            case ReasoningPart():
+                self._add_reasoning(part, where)
+            case ToolCallPart():
+                self._add_call(part, where)
+            case CustomPart():
+                self._add_custom(part, where)
+            case FilePart() if self._holds(text(own(part.provider_metadata), "itemId")):
+                pass  # the picture of a call that brings it along
+            case SteeringMessagePart():
+                content = content_of(part.parts, f"{where}.parts", self._losses)
+                self._entries.append(Entry({"role": "user", "content": content}, where))
+            case DataPart():
+                self._lose(where, part.name, NO_DATA)
+            case ImagePart() | FilePart() | ReasoningFilePart():
+                self._lose(where, part.url, NO_PLACE)
+            case SourceUrlPart() | SourceDocumentPart() | ForeignPart() | UnknownPart():
+                self._lose(where, to_json(part), NO_PLACE)
+            case StepStartPart():
+                pass
+            case _:
+                assert_never(part)
+
+    def items(self) -> list[JsonObject]:
+        """The items, without reasoning that would be refused. What it led to goes without its id then."""
+        items: list[JsonObject] = []
+        is_bare = False
+        last = max((place for place, one in enumerate(self._entries) if not _is_reasoning(one)), default=-1)
+        for place, entry in enumerate(self._entries):
+            item = entry.item
+            if _is_reasoning(entry):
+                refused = self._refusal(entry, is_last=place > last)
+                if refused is not None:
+                    self._lose(entry.where, item, refused)
+                    is_bare = True
+                    continue
+                if _is_reference(item):
+                    item = {"type": "item_reference", "id": item["id"]}
+            elif is_bare and item.get("type") in ("message", "function_call", "custom_tool_call"):
+                item = {name: value for name, value in item.items() if name != "id"}
+            items.append(item)
+        return items
+
+    def _add_text(self, part: TextPart, where: str) -> None:
+        metadata = own(part.provider_metadata)
+        source = text(metadata, "itemId")
+        content = _passage(part, metadata)
+        if part.citations and not array(metadata, "annotations"):
+            self._lose(where, len(part.citations), NO_CITATIONS)
+        if source and self._entries and self._entries[-1].source == source:
+            self._entries[-1].item["content"].append(content)
+            return
+        item: JsonObject = {
+            "type": "message",
+            "role": "assistant",
+            **item_id("message", metadata),
+            **present(phase=text(metadata, "phase")),
+            "content": [content],
+            **inner(metadata, ITEM),
+        }
+        self._entries.append(Entry(item, where, source))
+
+    def _add_reasoning(self, part: ReasoningPart, where: str) -> None:
+        metadata = own(part.provider_metadata)
+        source = text(metadata, "itemId")
+        if not source:
+            self._lose(where, part.text, FOREIGN_REASONING)
+            return
+        last = self._entries[-1] if self._entries else None
+        if last is None or last.source != source:
+            item: JsonObject = {"type": "reasoning", "id": source, "summary": [], **inner(metadata, ITEM)}
+            last = Entry(item, where, source)
+            self._entries.append(last)
+        if part.text and metadata.get("type") == RAW:
+            last.item.setdefault("content", []).append({"type": RAW, "text": part.text})
+        elif part.text:
+            last.item["summary"].append({"type": SUMMARY, "text": part.text})
+        if metadata.get("reasoningEncryptedContent"):
+            last.item["encrypted_content"] = metadata["reasoningEncryptedContent"]
+
+    def _add_call(self, call: ToolCallPart, where: str) -> None:
+        if call.provider_executed:
+            items = hosted_items(call)
+            if not items:
+                self._lose(where, call.name, FOREIGN_TOOL)
+        else:
+            items = [client_call(call)]
+            self.kinds[call.id] = items[0]["type"]
+        self._entries += [Entry(item, where) for item in items]
+
+    def _add_custom(self, part: CustomPart, where: str) -> None:
+        metadata = own(part.provider_metadata)
+        kind = text(metadata, "type")
+        if not kind or part.kind != f"{NAMESPACE}.{kind}":
+            self._lose(where, to_json(part), NO_PLACE)
+            return
+        encrypted = present(encrypted_content=metadata.get("encryptedContent"))
+        item = {"type": kind, **item_id(kind, metadata), **encrypted, **inner(metadata, ITEM)}
+        self._entries.append(Entry(item, where))
+
+    def _refusal(self, entry: Entry, *, is_last: bool) -> str | None:
+        """Why the provider would refuse a reasoning item, if it would."""
+        if is_last:
+            return LEFT_ALONE
+        return UNREADABLE if _is_reference(entry.item) and not self._stored else None
+
+    def _holds(self, source: str) -> bool:
+        return bool(source) and any(entry.item.get("id") == source for entry in self._entries)
+
+    def _lose(self, where: str, what: object, why: str) -> None:
+        self._losses.append(Loss.of(where, what, why))
+
+
+def _passage(part: TextPart, metadata: JsonObject) -> JsonObject:
+    if metadata.get("refusal") is True:
+        return {"type": "refusal", "refusal": part.text}
+    told = present(logprobs=array(metadata, "logprobs"))
+    return {"type": "output_text", "text": part.text, "annotations": array(metadata, "annotations"), **told}
+
+
+def _is_reasoning(entry: Entry) -> bool:
+    return entry.item.get("type") == "reasoning"
+
+
+def _is_reference(item: JsonObject) -> bool:
+    """Whether a reasoning item says nothing without what the provider has stored."""
+    return not item.get("encrypted_content") and not item.get("content")
+
+
+def step_items(
+    parts: Sequence[AssistantPart], where: str, losses: list[Loss], *, stored: bool
+) -> tuple[list[JsonObject], dict[str, str]]:
+    """The items of a step, and the kind of each call in it that the client ran, by the id of the call."""
+    step = Step(losses, stored=stored)
+    for place, part in enumerate(parts):
+        step.add(part, f"{where}[{place}]")
+    return step.items(), step.kinds

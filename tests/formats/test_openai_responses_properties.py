@@ -1,0 +1,158 @@
+"""Whatever a Responses stream brings, and wherever it stops: it folds, and goes back as it came."""
+
+from copy import deepcopy
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.answers.model_view import model_view
+from partita.formats.openai_responses.decoder import ResponsesDecoder
+from partita.formats.openai_responses.request import build_request
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import UserMessage
+from tests.formats.openai_responses_answers import (
+    decode,
+    fold,
+    function,
+    message,
+    parts,
+    reasoning,
+    refusal,
+    response,
+    streamed,
+    words,
+)
+from tests.formats.test_openai_responses_items import ITEMS
+from tests.formats.test_openai_responses_request import ANSWER
+from tests.strategies import json_values
+
+STREAM: Final = streamed(response(*ANSWER))
+EXAMPLES: Final = [*ANSWER, *(item for items, _ in ITEMS.values() for item in items)]
+TEXTS: Final = st.text(max_size=12)
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> JsonObject:
+    contents = st.lists(st.builds(words, TEXTS) | st.builds(refusal, TEXTS), min_size=1, max_size=3)
+    return message(*draw(contents))
+
+
+@st.composite
+def reasonings(draw: st.DrawFn) -> JsonObject:
+    summary = draw(st.lists(TEXTS.filter(bool), max_size=3))
+    return reasoning(*summary, encrypted_content=draw(st.none() | TEXTS))
+
+
+CALLS: Final = st.builds(function, st.sampled_from(("", "{}", '{"a": 1}', '{"a":"é"}', "{a", "[]", "null")))
+
+
+@st.composite
+def responses(draw: st.DrawFn) -> JsonObject:
+    """Responses whose items have ids of their own."""
+    items = draw(st.lists(messages() | reasonings() | CALLS | st.sampled_from(EXAMPLES), max_size=5))
+    named = [
+        {**item, "id": f"{item['id']}_{place}"}
+        | ({"call_id": f"call_{place}"} if item["type"] == "function_call" else {})
+        for place, item in enumerate(items)
+    ]
+    return response(*named, status=draw(st.sampled_from(("completed", "incomplete", "failed"))))
+
+
+@given(json_values(12))
+def test_any_value_is_taken(value: Json) -> None:
+    fold(decode([value]))
+    fold(ResponsesDecoder().read_body(value))
+
+
+KINDS: Final = sorted({event["type"] for event in STREAM} | {"error", "response.failed"})
+
+
+@given(
+    st.lists(
+        st.sampled_from(KINDS).flatmap(lambda kind: json_values(12).map(lambda value: soup(kind, value)))
+    )
+)
+def test_any_fields_of_known_events_are_taken(events: list[Json]) -> None:
+    fold(decode(events))
+
+
+def soup(kind: str, value: Json) -> JsonObject:
+    fields = value if is_object(value) else {"item": value, "response": value, "delta": value, "part": value}
+    return {**fields, "type": kind}
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> list[Json]:
+    """A stream in which something was replaced, left out, told twice or put elsewhere."""
+    events: list[Json] = deepcopy(STREAM)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, len(events) - 1))
+        match draw(st.sampled_from(("drop", "twice", "move", "replace"))):
+            case "drop" if len(events) > 1:
+                del events[place]
+            case "twice":
+                events.insert(place, deepcopy(events[place]))
+            case "move":
+                events.insert(draw(st.integers(0, len(events) - 1)), events.pop(place))
+            case _:
+                _replace(draw, events[place])
+    return events
+
+
+def _replace(draw: st.DrawFn, value: Json) -> None:
+    """Replace something in a value by something else."""
+    while (is_object(value) or is_array(value)) and value:
+        place: Any = draw(st.sampled_from(sorted(value) if is_object(value) else range(len(value))))
+        holder: Any = value
+        value = holder[place]
+        if draw(st.booleans()):
+            holder[place] = draw(json_values(4))
+            return
+
+
+@given(damaged())
+def test_a_damaged_stream_folds(events: list[Json]) -> None:
+    fold(decode(events))
+
+
+@given(responses(), st.data())
+def test_a_stream_folds_wherever_it_is_cut(whole: JsonObject, data: st.DataObject) -> None:
+    events = streamed(whole)
+    kept = data.draw(st.integers(0, len(events)))
+    said = fold(decode(events[:kept])).content.metadata
+    assert is_object(said)
+    assert (said.get("complete") is False) == (kept < len(events))
+
+
+@given(responses())
+def test_a_body_says_what_its_stream_says(whole: JsonObject) -> None:
+    assert fold(ResponsesDecoder().read_body(whole)) == fold(decode(streamed(whole)))
+
+
+@given(responses())
+def test_the_same_events_give_the_same_chunks(whole: JsonObject) -> None:
+    assert decode(streamed(whole)) == decode(streamed(whole))
+
+
+@given(responses())
+def test_every_answer_can_be_sent_back(whole: JsonObject) -> None:
+    """Calls and their outputs are pairs, and reasoning that can be read there goes back byte for byte."""
+    answer = fold(decode(streamed(whole)))
+    view = model_view([UserMessage(id="u", content="Tide?"), answer]).messages
+    items = build_request(view, model="tide-1").payload["input"]
+    calls = [item["call_id"] for item in items if item.get("type") == "function_call"]
+    outputs = [item["call_id"] for item in items if item.get("type") == "function_call_output"]
+    assert sorted(calls) == sorted(outputs)
+    given_ = {item["id"]: item for item in whole["output"] if item["type"] == "reasoning"}
+    for item in items:
+        if item.get("type") == "reasoning":
+            assert item.get("encrypted_content") == (given_[item["id"]].get("encrypted_content") or None)
+
+
+def test_parts_of_a_long_stream_cost_what_they_are() -> None:
+    """Many summaries in one item: each part is begun and ended once."""
+    count = 400
+    chunks = decode(streamed(response(reasoning(*["Moon"] * count))))
+    assert len(parts(chunks)) == count
+    assert len(chunks) < 6 * count

@@ -1,0 +1,574 @@
+"""Messages → the body of a Responses request."""
+
+from typing import Final
+
+import pytest
+
+from partita.errors import ConversionError
+from partita.formats.answers.model_view import model_view
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.openai_responses.decoder import ResponsesDecoder
+from partita.formats.openai_responses.request import build_request
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+    UserPart,
+)
+from partita.types.parts import (
+    Citation,
+    CustomPart,
+    DataPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    SourceUrlPart,
+    TextPart,
+    UrlCitationSource,
+)
+from partita.types.tools import (
+    Approval,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+from tests.formats.openai_responses_answers import fold, function, message, reasoning, response, words
+
+HELLO: Final = UserMessage(id="u", content="Tide?")
+
+
+def openai(**fields: Json) -> JsonObject:
+    return {"openai": fields}
+
+
+def said(*parts: AssistantPart, **settings: Json) -> tuple[list[Json], list[str]]:
+    """The items that a step becomes, and where something was lost."""
+    view: list[Message] = [HELLO, AssistantMessage(id="a", content=parts)]
+    dumped = build_request(view, model="tide-1", settings=settings or None)
+    return dumped.payload["input"][1:], [loss.path for loss in dumped.losses]
+
+
+def test_a_request_streams_and_leaves_nothing_behind() -> None:
+    tool = ToolSpec(name="tide", description="Height of the sea", input_schema={"type": "object"})
+    view: list[Message] = [SystemMessage(id="s", content="Be brief."), HELLO]
+    assert build_request(view, model="tide-1", tools=[tool, ToolSpec(name="moon")]).payload == {
+        "model": "tide-1",
+        "input": [
+            {"role": "system", "content": [{"type": "input_text", "text": "Be brief."}]},
+            {"role": "user", "content": [{"type": "input_text", "text": "Tide?"}]},
+        ],
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "tools": [
+            {
+                "type": "function",
+                "name": "tide",
+                "description": "Height of the sea",
+                "parameters": {"type": "object"},
+                "strict": False,
+            },
+            {
+                "type": "function",
+                "name": "moon",
+                "parameters": {"type": "object", "properties": {}},
+                "strict": False,
+            },
+        ],
+    }
+
+
+def test_settings_have_the_last_word() -> None:
+    settings = {"store": True, "include": None, "temperature": 0, "tools": [{"type": "web_search"}]}
+    payload = build_request([HELLO], model="tide-1", tools=[ToolSpec(name="tide")], settings=settings).payload
+    assert payload["store"] is True
+    assert "include" not in payload
+    assert payload["temperature"] == 0
+    assert [tool["type"] for tool in payload["tools"]] == ["function", "web_search"]
+
+
+def test_an_empty_input_is_refused_here_and_not_by_the_provider() -> None:
+    with pytest.raises(ConversionError, match="nothing to send"):
+        build_request([], model="tide-1")
+    assert (
+        build_request([], model="tide-1", settings={"previous_response_id": "resp_1"}).payload["input"] == []
+    )
+
+
+SHOWN: Final[dict[str, tuple[UserPart, JsonObject | None]]] = {
+    "text": (TextPart("Tide?"), {"type": "input_text", "text": "Tide?"}),
+    "an image by address": (
+        ImagePart("https://sea.example/a.png"),
+        {"type": "input_image", "image_url": "https://sea.example/a.png"},
+    ),
+    "an image as data, and how closely to look": (
+        FilePart("data:image/png;base64,iVBO", "image/png", provider_metadata=openai(imageDetail="low")),
+        {"type": "input_image", "image_url": "data:image/png;base64,iVBO", "detail": "low"},
+    ),
+    "an image the provider has": (
+        FilePart("", "image/png", provider_reference={"openai": "file_1"}),
+        {"type": "input_image", "file_id": "file_1"},
+    ),
+    "a file by address": (
+        FilePart("https://sea.example/a.pdf", "application/pdf"),
+        {"type": "input_file", "file_url": "https://sea.example/a.pdf"},
+    ),
+    "a file as data": (
+        FilePart("data:application/pdf;base64,JVBE", "application/pdf"),
+        {"type": "input_file", "filename": "file.pdf", "file_data": "data:application/pdf;base64,JVBE"},
+    ),
+    "a file with a name": (
+        FilePart("data:text/csv;base64,YQ==", "text/csv", "a.csv"),
+        {"type": "input_file", "filename": "a.csv", "file_data": "data:text/csv;base64,YQ=="},
+    ),
+    "a file the provider has": (
+        FilePart("", "text/csv", provider_reference={"openai": "file_1"}),
+        {"type": "input_file", "file_id": "file_1"},
+    ),
+    "sound": (
+        FilePart("data:audio/mpeg;base64,SUQz", "audio/mpeg"),
+        {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
+    ),
+    "sound in another form": (FilePart("data:audio/ogg;base64,T2dn", "audio/ogg"), None),
+    "a film": (FilePart("https://sea.example/a.mp4", "video/mp4"), None),
+    "a file that only we have": (FilePart("blob:sha256:00", "application/pdf"), None),
+    "an image that only we have": (ImagePart("blob:sha256:00"), None),
+    "data": (DataPart("weather", {"wind": 3}), None),
+    "a part of another format": (ForeignPart("moon", {"phase": "full"}), None),
+}
+
+
+@pytest.mark.parametrize(("part", "expected"), SHOWN.values(), ids=SHOWN)
+def test_what_a_user_shows(part: UserPart, expected: JsonObject | None) -> None:
+    view = [UserMessage(id="u", content=[TextPart("Look:"), part])]
+    dumped = build_request(view, model="tide-1")
+    (item,) = dumped.payload["input"]
+    assert item["content"][1:] == ([] if expected is None else [expected])
+    assert [loss.path for loss in dumped.losses] == (["$[0].content.parts[1]"] if expected is None else [])
+
+
+def test_a_message_with_nothing_to_show_is_left_out() -> None:
+    view = [HELLO, UserMessage(id="v", content=[DataPart("weather")])]
+    assert len(build_request(view, model="tide-1").payload["input"]) == 1
+
+
+CITED: Final = Citation(UrlCitationSource("s", "https://sea.example/"), 0, 4)
+AT: Final = "$[1].content.parts[0]"
+
+SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
+    "words of another": (
+        TextPart("High", provider_metadata={"anthropic": {"x": 1}}),
+        [
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "High", "annotations": []}],
+            }
+        ],
+        [],
+    ),
+    "citations of another": (
+        TextPart("High", citations=(CITED,)),
+        [
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "High", "annotations": []}],
+            }
+        ],
+        [AT],
+    ),
+    "an id that no message has": (
+        TextPart("High", provider_metadata=openai(itemId="0d-3f")),
+        [
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "High", "annotations": []}],
+            }
+        ],
+        [],
+    ),
+    "reasoning of another": (
+        ReasoningPart("Moon", provider_metadata={"anthropic": {"signature": "Zg=="}}),
+        [],
+        [AT],
+    ),
+    "reasoning that led to nothing": (
+        ReasoningPart("", provider_metadata=openai(itemId="rs_1", reasoningEncryptedContent="Zg==")),
+        [],
+        [AT],
+    ),
+    "a call of a function": (
+        ToolCallPart("c", "tide", "input-available", {"port": "Brest"}),
+        [{"type": "function_call", "call_id": "c", "name": "tide", "arguments": '{"port":"Brest"}'}],
+        [],
+    ),
+    "a call whose input is no JSON": (
+        ToolCallPart(
+            "c", "tide", "output-error", raw_input="{a", result_provider_metadata=openai(itemId="fc_1")
+        ),
+        [{"type": "function_call", "id": "fc_1", "call_id": "c", "name": "tide", "arguments": "{a"}],
+        [],
+    ),
+    "a call whose input was changed": (
+        ToolCallPart(
+            "c", "tide", "input-available", {"a": 2}, call_provider_metadata=openai(rawInput='{"a": 1}')
+        ),
+        [{"type": "function_call", "call_id": "c", "name": "tide", "arguments": '{"a":2}'}],
+        [],
+    ),
+    "a call that another provider ran": (
+        ToolCallPart(
+            "c", "web_search", "output-available", {}, output=JsonOutput([]), provider_executed=True
+        ),
+        [],
+        [AT],
+    ),
+    "a call that waits for someone": (
+        ToolCallPart(
+            "mcpr_1",
+            "tide",
+            "approval-requested",
+            {},
+            approval=Approval("mcpr_1"),
+            provider_executed=True,
+            call_provider_metadata=openai(itemId="mcpr_1", type="mcp_approval_request"),
+        ),
+        [],
+        [AT],
+    ),
+    "a call that someone allowed": (
+        ToolCallPart(
+            "mcpr_1",
+            "tide",
+            "approval-responded",
+            {},
+            approval=Approval("mcpr_1", True, "fine"),
+            provider_executed=True,
+            call_provider_metadata=openai(
+                itemId="mcpr_1", type="mcp_approval_request", item={"server_label": "sea"}
+            ),
+        ),
+        [
+            {
+                "type": "mcp_approval_request",
+                "id": "mcpr_1",
+                "name": "tide",
+                "arguments": "{}",
+                "server_label": "sea",
+            },
+            {
+                "type": "mcp_approval_response",
+                "approval_request_id": "mcpr_1",
+                "approve": True,
+                "reason": "fine",
+            },
+        ],
+        [],
+    ),
+    "content of another": (CustomPart("moon.phase", provider_metadata={"moon": {"phase": "full"}}), [], [AT]),
+    "a picture": (ImagePart("https://sea.example/a.png"), [], [AT]),
+    "a source": (SourceUrlPart("s", "https://sea.example/"), [], [AT]),
+    "data": (DataPart("weather"), [], [AT]),
+}
+
+
+@pytest.mark.parametrize(("part", "expected", "losses"), SAID.values(), ids=SAID)
+def test_what_a_model_said(part: AssistantPart, expected: list[JsonObject], losses: list[str]) -> None:
+    assert said(part) == (expected, losses)
+
+
+def test_summaries_of_one_item_are_one_item_again() -> None:
+    items, losses = said(
+        ReasoningPart("Moon", provider_metadata=openai(itemId="rs_1")),
+        ReasoningPart("Sun", provider_metadata=openai(itemId="rs_1", reasoningEncryptedContent="Zg==")),
+        TextPart("High", provider_metadata=openai(itemId="msg_1")),
+    )
+    assert items[0] == {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [{"type": "summary_text", "text": "Moon"}, {"type": "summary_text", "text": "Sun"}],
+        "encrypted_content": "Zg==",
+    }
+    assert not losses
+
+
+def test_reasoning_without_its_encrypted_content_goes_and_takes_the_id_along_of_what_it_led_to() -> None:
+    parts = (
+        ReasoningPart("Moon", provider_metadata=openai(itemId="rs_1", reasoningEncryptedContent=None)),
+        TextPart("High", provider_metadata=openai(itemId="msg_1")),
+    )
+    items, losses = said(*parts)
+    assert losses == [AT]
+    assert [(item["type"], item.get("id")) for item in items] == [("message", None)]
+    items, losses = said(*parts, store=True)
+    assert items[0] == {"type": "item_reference", "id": "rs_1"}
+    assert (items[1]["id"], losses) == ("msg_1", [])
+
+
+OUTPUTS: Final[dict[str, tuple[ToolOutput, Json, bool]]] = {
+    "text": (TextOutput("4 m"), "4 m", False),
+    "no text": (TextOutput(""), "", False),
+    "json": (JsonOutput({"m": 4}), '{"m":4}', False),
+    "an error in words": (ErrorTextOutput("no sea"), "no sea", True),
+    "an error in JSON": (ErrorJsonOutput({"code": 5}), '{"code":5}', True),
+    "denied": (ExecutionDeniedOutput(), "The call was not allowed.", True),
+    "denied with a reason": (ExecutionDeniedOutput("too deep"), "too deep", True),
+    "interrupted": (
+        InterruptedOutput("timeout"),
+        "The call was interrupted and gave no output (timeout).",
+        True,
+    ),
+    "content": (
+        ContentOutput((TextPart("4 m"), ImagePart("https://sea.example/a.png"))),
+        [
+            {"type": "input_text", "text": "4 m"},
+            {"type": "input_image", "image_url": "https://sea.example/a.png"},
+        ],
+        False,
+    ),
+    "no content": (ContentOutput(()), "", False),
+    "content that cannot be shown": (ContentOutput((ImagePart("blob:sha256:00"),)), "", True),
+}
+
+
+def answered(call: ToolCallPart, output: ToolOutput) -> tuple[list[Json], list[str]]:
+    """The items that answer a call, and what was lost of its output."""
+    view: list[Message] = [
+        HELLO,
+        AssistantMessage(id="a", content=[call]),
+        ToolMessage(id="t", content=[ToolResultPart(call.id, call.name, output)]),
+    ]
+    dumped = build_request(view, model="tide-1")
+    return dumped.payload["input"][2:], [loss.what for loss in dumped.losses]
+
+
+@pytest.mark.parametrize(("output", "expected", "lossy"), OUTPUTS.values(), ids=OUTPUTS)
+def test_what_came_of_a_function(output: ToolOutput, expected: Json, lossy: bool) -> None:
+    items, losses = answered(ToolCallPart("c", "tide", "input-available", {}), output)
+    assert items == [{"type": "function_call_output", "call_id": "c", "output": expected}]
+    assert bool(losses) == lossy
+
+
+SCREEN: Final = "https://sea.example/screen.png"
+
+BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
+    "a custom tool": (
+        "custom_tool_call",
+        TextOutput("1"),
+        [{"type": "custom_tool_call_output", "call_id": "c", "output": "1"}],
+    ),
+    "a patch": (
+        "apply_patch_call",
+        TextOutput("done"),
+        [{"type": "apply_patch_call_output", "call_id": "c", "status": "completed", "output": "done"}],
+    ),
+    "a patch that failed": (
+        "apply_patch_call",
+        ErrorTextOutput("no file"),
+        [{"type": "apply_patch_call_output", "call_id": "c", "status": "failed", "output": "no file"}],
+    ),
+    "a local shell": (
+        "local_shell_call",
+        TextOutput("a"),
+        [{"type": "local_shell_call_output", "call_id": "c", "output": "a"}],
+    ),
+    "a shell": (
+        "shell_call",
+        JsonOutput({"output": [{"stdout": "a", "outcome": {"type": "exit", "exitCode": 2}}]}),
+        [
+            {
+                "type": "shell_call_output",
+                "call_id": "c",
+                "output": [{"stdout": "a", "outcome": {"type": "exit", "exit_code": 2}}],
+            }
+        ],
+    ),
+    "a shell that failed": (
+        "shell_call",
+        ErrorTextOutput("no shell"),
+        [
+            {
+                "type": "shell_call_output",
+                "call_id": "c",
+                "output": [{"stdout": "", "stderr": "no shell", "outcome": {"type": "exit", "exit_code": 1}}],
+            }
+        ],
+    ),
+    "tools that were found": (
+        "tool_search_call",
+        JsonOutput({"tools": [{"name": "tide"}]}),
+        [
+            {
+                "type": "tool_search_output",
+                "call_id": "c",
+                "execution": "client",
+                "status": "completed",
+                "tools": [{"name": "tide"}],
+            }
+        ],
+    ),
+    "a screen": (
+        "computer_call",
+        ContentOutput((ImagePart(SCREEN),)),
+        [
+            {
+                "type": "computer_call_output",
+                "call_id": "c",
+                "output": {"type": "computer_screenshot", "image_url": SCREEN},
+            }
+        ],
+    ),
+    "no screen": ("computer_call", TextOutput("dark"), []),
+}
+
+
+@pytest.mark.parametrize(("kind", "output", "expected"), BUILT_IN.values(), ids=BUILT_IN)
+def test_what_came_of_a_built_in_tool(kind: str, output: ToolOutput, expected: list[JsonObject]) -> None:
+    metadata = openai(itemId="item_1", type=kind)
+    call = ToolCallPart("c", "tool", "input-available", {}, call_provider_metadata=metadata)
+    items, losses = answered(call, output)
+    assert items == expected
+    assert bool(losses) == (not expected)
+
+
+def test_an_id_that_is_too_long_is_the_same_shorter_one_for_call_and_output() -> None:
+    call = ToolCallPart("c" * 65, "tide", "input-available", {})
+    view: list[Message] = [
+        HELLO,
+        AssistantMessage(id="a", content=[call]),
+        ToolMessage(id="t", content=[ToolResultPart(call.id, "tide", TextOutput("4"))]),
+    ]
+    _, asked, answer = build_request(view, model="tide-1").payload["input"]
+    assert asked["call_id"] == answer["call_id"]
+    assert len(asked["call_id"]) <= 64
+
+
+def test_an_output_without_its_call_is_left_out() -> None:
+    view: list[Message] = [HELLO, ToolMessage(id="t", content=[ToolResultPart("c", "tide", TextOutput("4"))])]
+    dumped = build_request(view, model="tide-1")
+    assert len(dumped.payload["input"]) == 1
+    assert [loss.path for loss in dumped.losses] == ["$[1].content.parts[0]"]
+
+
+ANSWER: Final[list[JsonObject]] = [
+    {"type": "mcp_list_tools", "id": "mcpl_1", "server_label": "sea", "tools": [{"name": "tide"}]},
+    reasoning("Moon", "Sun", encrypted_content="gAAA/+=="),
+    {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "completed",
+        "action": {"type": "search", "query": "t"},
+    },
+    {
+        "type": "file_search_call",
+        "id": "fs_1",
+        "status": "completed",
+        "queries": ["tide"],
+        "results": [{"file_id": "file_1", "filename": "a.pdf", "score": 0.5, "text": "low"}],
+    },
+    {
+        "type": "code_interpreter_call",
+        "id": "ci_1",
+        "status": "completed",
+        "code": "print(1)",
+        "container_id": "cntr_1",
+        "outputs": [{"type": "logs", "logs": "1"}],
+    },
+    {"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": "iVBO", "size": "1x1"},
+    {
+        "type": "mcp_call",
+        "id": "mcp_1",
+        "name": "tide",
+        "arguments": '{ "port": "Brest" }',
+        "server_label": "sea",
+        "output": "4 m",
+    },
+    {"type": "mcp_call", "id": "mcp_2", "name": "tide", "arguments": "{}", "error": {"message": "no sea"}},
+    {"type": "tool_search_call", "id": "tsc_1", "execution": "server", "arguments": {"paths": ["sea"]}},
+    {"type": "tool_search_output", "id": "tso_1", "execution": "server", "tools": [{"name": "tide"}]},
+    {
+        "type": "shell_call",
+        "id": "sh_1",
+        "call_id": "call_8",
+        "action": {"commands": ["ls"]},
+        "environment": {"type": "container_reference", "container_id": "cntr_1"},
+    },
+    {
+        "type": "shell_call_output",
+        "id": "sho_1",
+        "call_id": "call_8",
+        "output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}],
+    },
+    {"type": "program", "id": "cm_1", "call_id": "call_9", "code": "tide()", "fingerprint": "gAAAB=="},
+    {"type": "compaction", "id": "cmp_1", "encrypted_content": "gAAAC=="},
+    {"type": "moon_call", "id": "mo_1", "phase": "full"},
+    message(
+        words(
+            "High", {"type": "url_citation", "url": "https://sea.example/", "start_index": 0, "end_index": 4}
+        ),
+        {"type": "refusal", "refusal": "No."},
+        phase="final_answer",
+    ),
+    reasoning(id="rs_2", content=[{"type": "reasoning_text", "text": "raw"}]),
+    function(
+        '{"port": "Brest"}', namespace="sea", caller={"type": "program", "caller_id": "call_9"}, mood="calm"
+    ),
+    {"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "sql", "input": "select 1"},
+    {
+        "type": "apply_patch_call",
+        "id": "apc_1",
+        "status": "completed",
+        "call_id": "call_3",
+        "operation": {"type": "delete_file", "path": "a.md"},
+    },
+    {
+        "type": "local_shell_call",
+        "id": "lsh_1",
+        "status": "completed",
+        "call_id": "call_4",
+        "action": {"type": "exec", "command": ["ls"]},
+    },
+    {"type": "computer_call", "id": "cu_1", "call_id": "call_5", "action": {"type": "click"}},
+    {
+        "type": "tool_search_call",
+        "id": "tsc_2",
+        "call_id": "call_6",
+        "execution": "client",
+        "arguments": {"goal": "tide"},
+    },
+]
+
+
+def test_an_answer_goes_back_as_it_came() -> None:
+    answer = fold(ResponsesDecoder().read_body(response(*ANSWER)))
+    view = model_view([HELLO, answer]).messages
+    dumped = build_request(view[:2], model="tide-1")
+    assert without_nulls(dumped.payload["input"][1:]) == ANSWER
+    assert not dumped.losses
+
+
+def without_nulls(items: list[JsonObject]) -> list[Json]:
+    """Items without fields that say nothing."""
+    return [{name: value for name, value in item.items() if value is not None} for item in items]
+
+
+def test_arguments_that_no_json_says_go_back_as_they_came() -> None:
+    answer = fold(ResponsesDecoder().read_body(response(function("{a"))))
+    view = model_view([HELLO, answer]).messages
+    _, asked, answered_by = build_request(view, model="tide-1").payload["input"]
+    assert (asked["id"], asked["arguments"]) == ("fc_1", "{a")
+    assert answered_by["call_id"] == asked["call_id"]

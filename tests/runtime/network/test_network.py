@@ -1,0 +1,295 @@
+"""Networks: who was chosen, why and what came of it, the same live, reloaded and replayed."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from partita.errors import AgentError
+from partita.formats.mastra.v2 import load as load_mastra
+from partita.runtime.agent.agent import Agent
+from partita.runtime.folding import RunFold, fold_run
+from partita.runtime.network.network import Network
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.tools.tool import tool
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import Chunk
+from partita.types.codec import encode
+from partita.types.json import JsonObject, loads
+from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
+from partita.types.parts import TextPart
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with await open_store("sqlite:///:memory:") as opened:
+        yield opened
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+async def brew(cups: int) -> JsonObject:
+    """Make coffee, step by step."""
+    return {"cups": cups, "done": True}
+
+
+def call(name: str, **input: object) -> JsonObject:
+    return {
+        "parts": [
+            {"type": "tool-call", "id": "", "name": name, "state": "input-available", "input": dict(input)}
+        ],
+        "usage": {"inputTokens": 2, "outputTokens": 1},
+    }
+
+
+def route(kind: str, id: str, given: object, why: str = "it fits") -> JsonObject:
+    return call("route", primitiveType=kind, primitiveId=id, input=given, selectionReason=why)
+
+
+def says(words: str) -> JsonObject:
+    return {"parts": [{"type": "text", "text": words}]}
+
+
+def scripted(*steps: JsonObject, name: str = "scripted") -> ScriptedService:
+    return ScriptedService(as_script({"scenes": [{"steps": list(steps)}]}), name=name)
+
+
+def poet() -> Agent:
+    return Agent(scripted(call("add", a=3, b=4), says("Seven swans.")), tools=[add], name="poet")
+
+
+def network(store: Store | None, *steps: JsonObject, **how: object) -> Network:
+    return Network(
+        scripted(*steps, name="router"),
+        agents={"poet": poet()},
+        workflows=[brew],
+        tools=[add],
+        store=store,
+        **how,  # type: ignore[arg-type] # by name
+    )
+
+
+WHOLE = (
+    route("agent", "poet", "Write of seven.", "it writes"),
+    route("tool", "add", {"a": 1, "b": 2}),
+    route("workflow", "brew", {"cups": 2}),
+    call("finish", answer="All done."),
+)
+
+
+async def stored(store: Store, thread: str = "t") -> tuple[Message, ...]:
+    return (await store.list_messages(thread, limit=None, internal=None)).items
+
+
+async def live(network: Network, task: str = "Go.") -> list[Chunk]:
+    run = await network.start("t", task)
+    chunks = [one.chunk async for seen in network.session.follow(run.id, everything=True) for one in seen]
+    await network.session.wait(run.id)
+    return chunks
+
+
+def executions(messages: tuple[Message, ...]) -> list[NetworkExecution]:
+    return [
+        message.content.network_execution
+        for message in messages
+        if isinstance(message, AssistantMessage) and message.content.network_execution is not None
+    ]
+
+
+async def test_live_reloaded_and_replayed_are_one_tree(store: Store) -> None:
+    chosen = network(store, *WHOLE)
+    chunks = await live(chosen)
+    messages = await stored(store)
+    run = (await store.list_runs(thread_id="t")).items[0]
+    replayed = [record.chunk for record in await store.read_log(run.id) if record.chunk is not None]
+    trees = [
+        [encode(message.content) for message in fold_run(each, "x", run_id=run.id)]
+        for each in (chunks, replayed)
+    ]
+    assert trees[0] == trees[1] == [encode(message.content) for message in messages[1:]]
+    await chosen.session.close()
+
+
+async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> None:
+    chosen = network(store, *WHOLE)
+    await live(chosen)
+    messages = await stored(store)
+    agent, sum_, coffee = executions(messages)
+    assert (agent.primitive_type, agent.primitive_id, agent.selection_reason, agent.iteration) == (
+        "agent",
+        "poet",
+        "it writes",
+        1,
+    )
+    assert agent.final_result is not None
+    assert agent.final_result.text == "Seven swans."
+    task, spoken = agent.final_result.messages
+    assert task.content.parts == (TextPart("Write of seven."),)
+    assert isinstance(spoken.content.parts[1], ToolCallPart)
+    assert sum_.final_result is not None
+    assert sum_.final_result.value == 3
+    assert coffee.final_result is not None
+    assert coffee.final_result.value == {"cups": 2, "done": True}
+    assert messages[-1].content.parts == (TextPart("All done.", state="done"),)
+    assert [message.internal for message in messages] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
+    run = (await store.list_runs(thread_id="t")).items[0]
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (8, 4)
+    await chosen.session.close()
+
+
+async def test_a_client_is_not_shown_the_routers_turns(store: Store) -> None:
+    chosen = network(store, *WHOLE)
+    shown = [chunk async for chunk in chosen.stream("t", "Go.")]
+    fold = RunFold("x")
+    for chunk in shown:
+        fold.feed(chunk)
+    assert not any(message.internal for message in fold.snapshot())
+    assert len(fold.snapshot()) == 4
+    await chosen.session.close()
+
+
+async def test_a_growing_tree_survives_a_checkpoint_at_any_chunk(store: Store) -> None:
+    chosen = network(store, route("agent", "poet", "Write."), call("finish", answer="Done."))
+    chunks = await live(chosen)
+    starts = [place for place, chunk in enumerate(chunks) if encode(chunk).startswith(b'{"type":"start","')]
+    one = chunks[starts[1] : starts[2]]  # the message that executes the agent
+    whole = Accumulator(id="x")
+    for chunk in one:
+        whole.feed(chunk)
+    for cut in range(len(one)):
+        before = Accumulator(id="x")
+        for chunk in one[:cut]:
+            before.feed(chunk)
+        after = Accumulator.resume(before.checkpoint())
+        for chunk in one[cut:]:
+            after.feed(chunk)
+        assert encode(after.snapshot()) == encode(whole.snapshot())
+    await chosen.session.close()
+
+
+ENDS: dict[str, tuple[tuple[JsonObject, ...], JsonObject, str]] = {
+    "words without a call are the answer": ((says("Nothing to do."),), {}, "Nothing to do."),
+    "a decision may be written as JSON": (
+        (
+            says('{"primitiveType": "tool", "primitiveId": "add", "input": {"a": 1, "b": 1}}'),
+            says("Two."),
+        ),
+        {},
+        "Two.",
+    ),
+    "who does not exist is not chosen": (
+        (route("agent", "painter", "Paint."), call("finish", answer="Alas.")),
+        {},
+        "Alas.",
+    ),
+    "there is a limit": (
+        (route("tool", "add", {"a": 1, "b": 1}), route("tool", "add", {"a": 1, "b": 1})),
+        {"max_iterations": 2},
+        "The task was not finished within 2 iterations.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("steps", "how", "answer"), ENDS.values(), ids=ENDS)
+async def test_how_a_task_ends(
+    store: Store, steps: tuple[JsonObject, ...], how: JsonObject, answer: str
+) -> None:
+    chosen = network(store, *steps, **how)
+    await live(chosen)
+    last = (await stored(store))[-1]
+    assert [part.text for part in last.content.parts if isinstance(part, TextPart)] == [answer]
+    await chosen.session.close()
+
+
+async def test_what_fails_is_told_to_the_router_and_kept(store: Store) -> None:
+    bad = scripted({"parts": [{"type": "text", "text": "I tr"}], "error": "no ink"})
+    chosen = Network(
+        scripted(route("agent", "bad", "Write."), call("finish", answer="It failed.")),
+        agents={"bad": bad},
+        store=store,
+    )
+    await live(chosen)
+    (failed,) = executions(await stored(store))
+    assert failed.final_result is not None
+    assert failed.final_result.value == {"error": "no ink"}
+    assert failed.final_result.text == "I tr"
+    await chosen.session.close()
+
+
+async def test_a_router_that_fails_fails_the_run(store: Store) -> None:
+    chosen = network(store)
+    await live(chosen)
+    run = (await store.list_runs(thread_id="t")).items[0]
+    assert (run.status, run.error) == ("failed", "the script has nothing more to say")
+    await chosen.session.close()
+
+
+async def test_both_forms_are_written_for_a_transition(store: Store) -> None:
+    chosen = network(store, *WHOLE, strings=True)
+    await live(chosen)
+    for message in await stored(store):
+        execution = message.content.network_execution if isinstance(message, AssistantMessage) else None
+        if execution is None:
+            assert message.content.content is None
+            continue
+        text = message.content.content
+        assert text is not None
+        assert loads(text)["isNetwork"] is True
+        row = {
+            "id": message.id,
+            "role": "assistant",
+            "createdAt": "2026-01-01T00:00:00.000Z",
+            "content": {"format": 2, "parts": [{"type": "text", "text": text}]},
+        }
+        (read,) = load_mastra([row]).messages
+        assert isinstance(read, AssistantMessage)
+        again = read.content.network_execution
+        assert again is not None
+        assert (again.primitive_type, again.primitive_id, again.selection_reason) == (
+            execution.primitive_type,
+            execution.primitive_id,
+            execution.selection_reason,
+        )
+    await chosen.session.close()
+
+
+async def test_networks_hold_networks(store: Store) -> None:
+    inner = network(None, route("agent", "poet", "Write."), call("finish", answer="Inner done."))
+    outer = Network(
+        scripted(route("agent", "inner", "Do it."), call("finish", answer="Outer done.")),
+        agents={"inner": inner},
+        store=store,
+    )
+    chunks = await live(outer)
+    messages = await stored(store)
+    (execution,) = executions(messages)
+    assert execution.final_result is not None
+    nested = executions(execution.final_result.messages)
+    assert [one.primitive_id for one in nested] == ["poet"]
+    assert [encode(m.content) for m in fold_run(chunks, "x")] == [encode(m.content) for m in messages[1:]]
+    await outer.session.close()
+
+
+def test_a_network_needs_something_to_choose_from() -> None:
+    with pytest.raises(AgentError, match="nothing to choose from"):
+        Network(scripted())
+    with pytest.raises(AgentError, match="max_iterations is 0"):
+        Network(scripted(), tools=[add], max_iterations=0)
