@@ -1,5 +1,7 @@
 """The formats there are, and what holds for every one of them."""
 
+import subprocess
+import sys
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -27,6 +29,13 @@ def test_an_unknown_format_is_refused_with_a_suggestion() -> None:
     with pytest.raises(FormatError, match="ai-sdk-ui-v9") as raised:
         get_format("ai-sdk-ui-v9")
     assert "did you mean 'ai-sdk-ui-v" in raised.value.hint
+
+
+def test_what_reads_answers_of_providers_is_imported_only_when_it_is_needed() -> None:
+    look = "import sys; from partita.formats.registry import all_formats; all_formats(); print(*sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    lazy = {f"partita.formats.{name}" for name in ("anthropic", "gemini", "openai_chat", "openai_responses")}
+    assert not lazy & set(shown.stdout.split())
 
 
 def test_other_packages_add_formats(monkeypatch: pytest.MonkeyPatch) -> None:

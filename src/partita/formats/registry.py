@@ -29,13 +29,18 @@ from .claude_code.dump import session as claude_dump
 from .claude_code.log import load as claude_load
 from .claude_code.stream.decoder import ClaudeStreamDecoder
 from .codex.exec import CodexExecDecoder
-from .format import Dumped, Format, Loaded
+from .format import Decoder, Dumped, Format, Loaded
 from .gemini_cli.stream import GeminiStreamDecoder
 from .mastra import v1 as mastra_v1
 from .mastra import v2 as mastra_v2
 from .smithers import load as smithers_load
 
 ENTRY_POINTS = "partita.formats"
+
+CHAT = "openai-chat"
+
+CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "xai")
+"""Servers that speak Chat Completions and have a name of their own in metadata."""
 
 ALIASES: Mapping[str, str] = {
     "ui": "ai-sdk-ui-v7",
@@ -120,8 +125,54 @@ def _own() -> list[Format]:
         ),
         Format("claude-code-stream", "Claude Code stream-json, Agent SDK", decoder=ClaudeStreamDecoder),
         Format("codex-exec", "what codex exec --json prints, app server", decoder=CodexExecDecoder),
+        Format("acp", "Agent Client Protocol, both sides", decoder=_acp_decoder),
         Format("gemini-cli-stream", "Gemini CLI stream-json", decoder=GeminiStreamDecoder),
+        Format("anthropic", "answers of Anthropic's Messages API", decoder=_anthropic_decoder),
+        Format("gemini", "answers of Google's generateContent", decoder=_gemini_decoder),
+        Format("openai-responses", "answers of OpenAI's Responses API", decoder=_responses_decoder),
+        Format(CHAT, "answers of OpenAI's Chat Completions", decoder=partial(_chat_decoder, "openai")),
+        *(
+            Format(
+                f"{CHAT}-{server}",
+                f"Chat Completions as {server} answers",
+                decoder=partial(_chat_decoder, server),
+            )
+            for server in CHAT_SERVERS
+        ),
     ]
+
+
+# What reads answers of providers is imported when the first one is read.
+
+
+def _anthropic_decoder() -> Decoder:
+    from .anthropic.decoder import AnthropicDecoder
+
+    return AnthropicDecoder()
+
+
+def _gemini_decoder() -> Decoder:
+    from .gemini.decoder import GeminiDecoder
+
+    return GeminiDecoder()
+
+
+def _responses_decoder() -> Decoder:
+    from .openai_responses.decoder import ResponsesDecoder
+
+    return ResponsesDecoder()
+
+
+def _chat_decoder(namespace: str) -> Decoder:
+    from .openai_chat.decoder import ChatDecoder
+
+    return ChatDecoder(namespace)
+
+
+def _acp_decoder() -> Decoder:
+    from .acp.decoder import AcpDecoder
+
+    return AcpDecoder()
 
 
 def load_canonical(payload: Json) -> Loaded:

@@ -138,17 +138,7 @@ async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> N
     assert coffee.final_result is not None
     assert coffee.final_result.value == {"cups": 2, "done": True}
     assert messages[-1].content.parts == (TextPart("All done.", state="done"),)
-    assert [message.internal for message in messages] == [
-        False,
-        True,
-        False,
-        True,
-        False,
-        True,
-        False,
-        True,
-        False,
-    ]
+    assert [message.internal for message in messages] == [False, *[True, False] * 4]
     run = (await store.list_runs(thread_id="t")).items[0]
     assert run.usage is not None
     assert (run.usage.input_tokens, run.usage.output_tokens) == (8, 4)
@@ -187,14 +177,6 @@ async def test_a_growing_tree_survives_a_checkpoint_at_any_chunk(store: Store) -
 
 ENDS: dict[str, tuple[tuple[JsonObject, ...], JsonObject, str]] = {
     "words without a call are the answer": ((says("Nothing to do."),), {}, "Nothing to do."),
-    "a decision may be written as JSON": (
-        (
-            says('{"primitiveType": "tool", "primitiveId": "add", "input": {"a": 1, "b": 1}}'),
-            says("Two."),
-        ),
-        {},
-        "Two.",
-    ),
     "who does not exist is not chosen": (
         (route("agent", "painter", "Paint."), call("finish", answer="Alas.")),
         {},
@@ -216,6 +198,16 @@ async def test_how_a_task_ends(
     await live(chosen)
     last = (await stored(store))[-1]
     assert [part.text for part in last.content.parts if isinstance(part, TextPart)] == [answer]
+    await chosen.session.close()
+
+
+async def test_a_decision_may_be_written_as_json(store: Store) -> None:
+    decision = says('{"primitiveType": "tool", "primitiveId": "add", "input": {"a": 20, "b": 1}}')
+    scenes = [{"match": "21", "steps": [says("Twenty-one.")]}, {"steps": [decision]}]
+    router = ScriptedService(as_script({"scenes": scenes}))
+    chosen = Network(router, tools=[add], store=store)
+    await live(chosen)
+    assert (await stored(store))[-1].content.parts == (TextPart("Twenty-one.", state="done"),)
     await chosen.session.close()
 
 

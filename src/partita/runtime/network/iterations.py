@@ -145,17 +145,17 @@ class Iterations:
     def _tell(self, call_id: str | None, words: str) -> None:
         """Let the router know what came of its decision."""
         assert self._decided is not None, "there is a decision"
+        decided = with_fields(self._decided, internal=False)  # to the router it is talk
         if call_id is None:
-            self._told += [self._decided, UserMessage(id=new_id(), content=words)]
+            self._told += [decided, UserMessage(id=new_id(), content=words)]
             return
         parts = tuple(
             with_fields(part, state="output-available", output=TextOutput(words))
             if isinstance(part, ToolCallPart) and part.id == call_id
             else part
-            for part in self._decided.parts
+            for part in decided.parts
         )
-        content = with_fields(self._decided.content, parts=parts)
-        self._told.append(with_fields(self._decided, content=content, internal=False))
+        self._told.append(with_fields(decided, content=with_fields(decided.content, parts=parts)))
 
 
 def _fed(fold: RunFold, chunk: Chunk) -> ChunkEvent:

@@ -1,0 +1,287 @@
+"""Lines of the Agent Client Protocol, of both sides → chunks of one message.
+
+What a session says again while it is loaded is no part of the answer: it passes by as data. What is between
+programs alone (files, terminals, the handshake) is no chunk; what is unknown becomes data.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
+
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    ErrorChunk,
+    MessageAbort,
+    MessageFinish,
+    MessageMetadata,
+    MessageStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningStart,
+    StepFinish,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+)
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.tools import Interruption
+from partita.types.usage import Usage
+
+from .calls import Calls
+from .content import ACP, block_chunk, text_of
+
+Reader: TypeAlias = Callable[[JsonObject], list[Chunk]]
+
+
+class Request(NamedTuple):
+    """A request by its method and its id: both sides count their own, so an id alone is not enough."""
+
+    method: str
+    id: str | int
+
+
+FINISHED: Final[Mapping[str, str]] = {
+    "end_turn": "stop",
+    "max_tokens": "length",
+    "max_turn_requests": "length",
+    "refusal": "content-filter",
+    "cancelled": "other",
+}
+
+PASSING: Final[Mapping[str, str]] = {
+    "available_commands_update": "commands",
+    "current_mode_update": "mode",
+    "config_option_update": "config",
+    "session_info_update": "session-info",
+    "usage_update": "usage",
+    "user_message_chunk": "user-message",
+}
+"""Updates that tell of the session, not of the answer, and the names of their data."""
+
+PLUMBING: Final = ("authenticate", "fs/", "initialize", "logout", "session/", "terminal/", "$/")
+"""How methods begin that are between programs."""
+
+COUNTS: Final[Mapping[str, str]] = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "totalTokens": "total_tokens",
+    "thoughtTokens": "reasoning_tokens",
+    "cachedReadTokens": "cached_input_tokens",
+    "cachedWriteTokens": "cache_write_tokens",
+}
+
+NO_RESULT: Final = "the stream ended without a result"
+
+
+class AcpDecoder:
+    """Messages of JSON-RPC in, chunks out. One decoder reads one turn."""
+
+    def __init__(self) -> None:
+        self._calls = Calls()
+        self._requests: dict[Request, str] = {}  # those that are open, and the terminals they are about
+        self._block: tuple[str, str] | None = None  # kind and id of what is being written
+        self._message: Json = None  # the protocol's id of it
+        self._blocks = 0
+        self._is_begun = self._is_open = self._is_in_step = self._had_results = False
+        self._told: JsonObject = {}
+        self._updates: Mapping[str, Reader] = {
+            "agent_message_chunk": lambda update: self._words("text", update),
+            "agent_thought_chunk": lambda update: self._words("reasoning", update),
+            "tool_call": self._call,
+            "tool_call_update": self._call,
+            "plan": self._plan,
+        }
+        self._answers: Mapping[str, Reader] = {
+            "initialize": lambda result: self._know({"agentInfo": result.get("agentInfo")}),
+            "session/new": lambda result: self._know({"sessionId": result.get("sessionId")}),
+            "session/prompt": self._finished,
+        }
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunks that one message amounts to."""
+        if not is_object(event):
+            return self._keep("unknown", event)
+        method, params = event.get("method"), event.get("params")
+        number = event.get("id")
+        if isinstance(method, str):
+            given = params if is_object(params) else {}
+            if isinstance(number, str | int):
+                return self._asked(Request(method, number), given, event)
+            return self._notified(method, given, event)
+        if isinstance(number, str | int) and ("result" in event or "error" in event):
+            return self._answered(number, event)
+        return self._keep("unknown", event)
+
+    def finish(self) -> list[Chunk]:
+        """The chunks that close what is open when the stream ends."""
+        if not self._is_open:
+            return []
+        chunks = self._close("lost")
+        self._is_open = False
+        return [*chunks, MessageAbort(NO_RESULT)]
+
+    # What is said
+
+    def _notified(self, method: str, params: JsonObject, event: JsonObject) -> list[Chunk]:
+        update = params.get("update")
+        kind = update.get("sessionUpdate") if is_object(update) else None
+        if method != "session/update" or not is_object(update) or not isinstance(kind, str):
+            return (
+                [] if method == "session/cancel" or method.startswith("$/") else self._keep("unknown", event)
+            )
+        if any(request.method == "session/load" for request in self._requests):
+            return [DataChunk(f"data-{ACP}-replay", update, transient=True)]
+        if kind in PASSING:
+            return self._pass(PASSING[kind], update)
+        reader = self._updates.get(kind)
+        return self._keep("unknown", update) if reader is None else reader(update)
+
+    def _asked(self, request: Request, params: JsonObject, event: JsonObject) -> list[Chunk]:
+        if request.method == "session/request_permission":
+            begun = self._step()
+            chunks = self._calls.ask(str(request.id), params)
+            return [
+                *begun,
+                *(self._keep("permission", params) if chunks is None else [*self._end(), *chunks]),
+            ]
+        terminal = params.get("terminalId")
+        self._requests[request] = terminal if isinstance(terminal, str) else ""
+        if request.method == "session/load":
+            return self._know({"sessionId": params.get("sessionId")})
+        return [] if request.method.startswith(PLUMBING) else self._keep("unknown", event)
+
+    def _answered(self, number: str | int, event: JsonObject) -> list[Chunk]:
+        result, error = event.get("result"), event.get("error")
+        given = result if is_object(result) else {}
+        decided = self._calls.decide(str(number), given) if "outcome" in given else None
+        if decided is not None:
+            return decided
+        request = self._answered_request(number, given)
+        if request is None:
+            return self._keep("unknown", event)
+        terminal = self._requests.pop(request)
+        if request.method.startswith("terminal/"):
+            self._calls.terminals.setdefault(terminal, {}).update(_ending(given))
+        elif is_object(error) and not request.method.startswith("fs/"):
+            return self._failed(request.method, error)
+        reader = self._answers.get(request.method)
+        return [] if reader is None else reader(given)
+
+    def _answered_request(self, number: str | int, result: JsonObject) -> Request | None:
+        """The request that is answered: of those with that id, the one that fits the answer."""
+        open_ = [request for request in self._requests if request.id == number]
+        fitting = [one for one in open_ if (one.method == "session/prompt") == ("stopReason" in result)]
+        return next(iter(fitting or open_), None)
+
+    # The answer
+
+    def _words(self, kind: str, update: JsonObject) -> list[Chunk]:
+        words, message = text_of(update.get("content")), update.get("messageId")
+        begun = self._step()
+        if words is None:
+            return [*begun, *self._end(), block_chunk(update.get("content"))]
+        chunks: list[Chunk] = []
+        if self._block is None or self._block[0] != kind or self._message != message:
+            chunks += self._end()
+            self._blocks += 1
+            self._block, self._message = (kind, str(self._blocks)), message
+            chunks.append(TextStart(self._block[1]) if kind == "text" else ReasoningStart(self._block[1]))
+        name = self._block[1]
+        delta = TextDelta(name, words) if kind == "text" else ReasoningDelta(name, words)
+        return [*begun, *chunks, delta]
+
+    def _call(self, update: JsonObject) -> list[Chunk]:
+        begun = self._step() if update.get("sessionUpdate") == "tool_call" else self._begin()
+        chunks = self._calls.update({key: value for key, value in update.items() if key != "sessionUpdate"})
+        if chunks is None:
+            return [*begun, *self._keep("unknown", update)]
+        self._had_results |= not self._calls.has_open
+        return [*begun, *self._end(), *chunks]
+
+    def _plan(self, update: JsonObject) -> list[Chunk]:
+        plan = {key: value for key, value in update.items() if key != "sessionUpdate"}
+        return [*self._step(), DataChunk(f"data-{ACP}-plan", plan, id="plan")]
+
+    def _finished(self, result: JsonObject) -> list[Chunk]:
+        reason = result.get("stopReason")
+        is_cancelled = reason == "cancelled"
+        chunks = [*self._begin(), *self._close("aborted" if is_cancelled else "lost")]
+        self._is_open = False
+        metadata: JsonObject = {ACP: {**self._told, **result}}
+        if is_object(usage := result.get("usage")):
+            metadata["usage"] = {**to_json(_usage(usage)), "raw": usage}
+        ended = FINISHED.get(reason, "other") if isinstance(reason, str) else "other"
+        aborted: list[Chunk] = [MessageAbort("cancelled")] if is_cancelled else []
+        return [*chunks, *aborted, MessageFinish(ended, metadata)]
+
+    def _failed(self, method: str, error: JsonObject) -> list[Chunk]:
+        words = error.get("message")
+        begun = self._begin()
+        said = ErrorChunk(words if isinstance(words, str) and words else "unknown error")
+        if method != "session/prompt":
+            return [*begun, said]
+        chunks = self._close("lost")
+        self._is_open = False
+        return [*begun, *chunks, said, MessageFinish("error", {ACP: {**self._told, "error": error}})]
+
+    # Beginning and ending
+
+    def _begin(self) -> list[Chunk]:
+        if self._is_open:
+            return []
+        self._is_open, is_first = True, not self._is_begun
+        self._is_begun = True
+        return [MessageStart(None, {ACP: dict(self._told)})] if is_first else [MessageStart()]
+
+    def _step(self) -> list[Chunk]:
+        """The model goes on: in the step at hand, or in a new one when all calls have their results."""
+        chunks = self._begin()
+        if self._is_in_step and self._had_results and not self._calls.has_open:
+            chunks += [*self._end(), StepFinish()]
+            self._is_in_step = False
+        if not self._is_in_step:
+            self._is_in_step, self._had_results = True, False
+            chunks.append(StepStart())
+        return chunks
+
+    def _end(self) -> list[Chunk]:
+        """What is being written is whole."""
+        if self._block is None:
+            return []
+        (kind, name), self._block = self._block, None
+        return [TextEnd(name) if kind == "text" else ReasoningEnd(name)]
+
+    def _close(self, why: Interruption) -> list[Chunk]:
+        chunks = [*self._end(), *self._calls.close(why)]
+        if self._is_in_step:
+            chunks.append(StepFinish())
+        self._is_in_step = self._had_results = False
+        return chunks
+
+    def _know(self, facts: JsonObject) -> list[Chunk]:
+        """Facts of the session: they stand in the metadata of the message."""
+        self._told |= {name: value for name, value in facts.items() if value is not None}
+        return [MessageMetadata({ACP: dict(self._told)})] if self._is_open else []
+
+    def _pass(self, name: str, update: JsonObject) -> list[Chunk]:
+        if name == "usage":
+            self._told["context"] = {key: value for key, value in update.items() if key != "sessionUpdate"}
+        return [DataChunk(f"data-{ACP}-{name}", update, transient=True)]
+
+    def _keep(self, name: str, data: Json) -> list[Chunk]:
+        """Something that is kept as it is."""
+        return [*self._begin(), DataChunk(f"data-{ACP}-{name}", data)]
+
+
+def _ending(result: JsonObject) -> JsonObject:
+    """What an answer says about a terminal."""
+    exited = {"exitStatus": result} if "exitCode" in result or "signal" in result else {}
+    return exited | {name: result[name] for name in ("output", "truncated", "exitStatus") if name in result}
+
+
+def _usage(counts: JsonObject) -> Usage:
+    """What a turn consumed."""
+    known = {name: counts[key] for key, name in COUNTS.items() if type(counts.get(key)) is int}
+    return Usage(**known)

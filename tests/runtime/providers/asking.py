@@ -1,0 +1,82 @@
+"""Ask a service, and look at what came."""
+
+from collections.abc import Sequence
+
+from partita.runtime.decoding import CALL, CALL_END, is_mark
+from partita.runtime.service import Options, Prompt
+from partita.stream.accumulator import Accumulator, close_message
+from partita.types.chunks import Chunk
+from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent, raw_bytes
+from partita.types.messages import AssistantMessage, ToolCallPart, text_of
+from partita.types.parts import ReasoningPart
+from tests.runtime.playback import Play, Playback
+
+from .families import Family, Service
+
+THOUGHT = "Weather. A tool knows it."
+SAID = "Let me look."
+ASKED = [("weather", {"city": "Bergen"})]
+
+
+async def ask(
+    service: Service, prompt: Prompt = "How is the weather in Bergen?", options: Options | None = None
+) -> list[AgentStreamEvent]:
+    """All events of one answer."""
+    try:
+        return [event async for event in service.invoke(prompt, options=options)]
+    finally:
+        await service.aclose()
+
+
+async def play(family: Family, *plays: Play, **arguments: object) -> list[AgentStreamEvent]:
+    """All events of one answer of a server that plays `plays`."""
+    async with Playback(*plays) as playback:
+        return await ask(family.service(playback.address, **arguments))
+
+
+def raw(events: Sequence[AgentStreamEvent]) -> bytes:
+    """All bytes that the events carry."""
+    return b"".join(raw_bytes(event) or b"" for event in events)
+
+
+def chunks(events: Sequence[AgentStreamEvent]) -> list[Chunk]:
+    """The chunks of the events, without the marks around a call."""
+    found = [event.chunk for event in events if isinstance(event, ChunkEvent)]
+    return [chunk for chunk in found if not is_mark(chunk, CALL) and not is_mark(chunk, CALL_END)]
+
+
+def fold(said: Sequence[Chunk]) -> AssistantMessage:
+    """The message that chunks amount to; a chunk out of place is an error."""
+    accumulator = Accumulator(id="m")
+    for chunk in said:
+        accumulator.feed(chunk)
+    return close_message(accumulator.snapshot(), "lost")
+
+
+def thoughts(message: AssistantMessage) -> str:
+    return "".join(part.text for part in message.parts if isinstance(part, ReasoningPart))
+
+
+def calls(message: AssistantMessage) -> list[tuple[str, object]]:
+    return [(part.name, part.input) for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+def is_whole(message: AssistantMessage) -> bool:
+    """Whether a message is all that the answer of each family says."""
+    return (thoughts(message), text_of(message), calls(message)) == (THOUGHT, SAID, ASKED)
+
+
+def error(events: Sequence[AgentStreamEvent]) -> ErrorEvent:
+    """The last event, which is an error, and the only one of its kind."""
+    *others, last = events
+    assert isinstance(last, ErrorEvent)
+    assert not any(isinstance(event, ErrorEvent | CompleteEvent) for event in others)
+    return last
+
+
+def completion(events: Sequence[AgentStreamEvent]) -> CompleteEvent:
+    """The last event, which says that all went well."""
+    *others, last = events
+    assert isinstance(last, CompleteEvent), last
+    assert not any(isinstance(event, ErrorEvent | CompleteEvent) for event in others)
+    return last

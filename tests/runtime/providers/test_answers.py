@@ -1,0 +1,121 @@
+"""Services ask a real server through the vendors' packages, and read every byte of what it says."""
+
+import gzip
+
+import pytest
+
+from partita.formats.registry import get_format
+from partita.runtime.decoding import CALL, CALL_END, facts_of, is_mark
+from partita.types.events import ChunkEvent
+from partita.types.json import JsonObject, indented, is_object
+from partita.types.messages import text_of
+from tests.runtime.playback import JSON, Play
+
+from .asking import chunks, completion, fold, is_whole, play, raw
+from .families import FAMILIES, Family
+
+PLAYS: dict[str, JsonObject] = {
+    "at once": {},
+    "slowly": {"piece": 97},
+    "of a known length": {"framing": "length"},
+    "until the connection ends": {"framing": "close"},
+    "under a wrong content type": {"content_type": JSON},
+    "under no sensible content type": {"content_type": "application/octet-stream"},
+}
+
+
+@pytest.mark.parametrize("how", PLAYS.values(), ids=PLAYS)
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_an_answer_comes_whole(family: Family, how: JsonObject) -> None:
+    events = await play(family, Play(body=family.body, **how))
+    last = completion(events)
+    assert is_whole(fold(chunks(events)))
+    assert raw(events) == family.body
+    assert last.agent_type == family.service("http://localhost").name
+    assert is_object(last.agent_result)
+    assert last.agent_result["finishReason"] == "tool-calls"
+    assert last.usage is not None
+    assert (last.usage.input_tokens, last.usage.output_tokens) == (9, 7)
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_the_chunks_are_those_of_the_decoder(family: Family) -> None:
+    decoder = get_format(family.format_name).decoder
+    assert decoder is not None
+    reading = decoder()
+    expected = [chunk for event in family.events for chunk in reading.feed(event)] + reading.finish()
+    assert chunks(await play(family, Play(body=family.body))) == expected
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_marks_around_the_call_say_how_to_read_it_again(family: Family) -> None:
+    events = await play(family, Play(body=family.body))
+    first, last = events[0], events[-2]
+    assert isinstance(first, ChunkEvent)
+    assert isinstance(last, ChunkEvent)
+    assert is_mark(first.chunk, CALL)
+    assert is_mark(last.chunk, CALL_END)
+    facts = facts_of(first.chunk)
+    assert (facts["format"], facts["framing"], facts["model"]) == (family.format_name, "sse", "m-1")
+
+
+async def test_an_array_instead_of_events_is_read_as_it_comes() -> None:
+    family = FAMILIES["gemini"]
+    records = [event for event in family.body.split(b"\n\n") if event]
+    body = b"[" + b",\r\n".join(record.removeprefix(b"data: ") for record in records) + b"\r\n]\r\n"
+    events = await play(family, Play(body=body, content_type=JSON, piece=31))
+    completion(events)
+    assert is_whole(fold(chunks(events)))
+    assert raw(events) == body
+
+
+WHOLE: dict[str, JsonObject] = {
+    "openai-chat": {
+        "id": "chat-1",
+        "object": "chat.completion",
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Rain."}}
+        ],
+    },
+    "openai-responses": {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed",
+        "output": [
+            {
+                "id": "msg_1",
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "Rain.", "annotations": []}],
+            }
+        ],
+    },
+    "anthropic": {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Rain."}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    },
+    "gemini": {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "Rain."}]}, "finishReason": "STOP"}]
+    },
+}
+
+
+@pytest.mark.parametrize("content_type", [JSON, "text/event-stream"])
+@pytest.mark.parametrize("name", FAMILIES)
+async def test_an_answer_in_one_piece_is_read_too(name: str, content_type: str) -> None:
+    body = indented(WHOLE[name])
+    events = await play(FAMILIES[name], Play(body=body, content_type=content_type, piece=40))
+    completion(events)
+    assert text_of(fold(chunks(events))) == "Rain."
+    assert raw(events) == body
+
+
+async def test_a_compressed_answer_is_read() -> None:
+    family = FAMILIES["anthropic"]
+    events = await play(family, Play(body=gzip.compress(family.body), headers={"content-encoding": "gzip"}))
+    completion(events)
+    assert raw(events) == family.body

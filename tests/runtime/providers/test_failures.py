@@ -1,0 +1,215 @@
+"""However an answer fails, what came of it stays, and one error at the end says what happened."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.runtime.decoding import CALL, is_mark
+from partita.runtime.providers.failures import name_of
+from partita.types.chunks import ErrorChunk
+from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
+from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.messages import text_of
+from tests.runtime.playback import JSON, Play, Playback
+
+from .asking import ask, chunks, completion, error, fold, is_whole, play, raw
+from .families import FAILURE_NAMES, FAMILIES, Family, Service, framed
+
+
+def details(event: ErrorEvent) -> JsonObject:
+    assert is_object(event.details)
+    return event.details
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
+    body = dumps(family.refusal)
+    headers = {"retry-after": "7", "x-request-id": "r-1"}
+    events = await play(family, Play(status=429, body=body, content_type=JSON, headers=headers))
+    last = error(events)
+    assert (last.name, last.message) == ("rate-limited", "Slow down.")
+    assert details(last) == {"status": 429, "requestId": "r-1", "retryAfter": 7.0, "body": family.refusal}
+    assert raw(events) == body
+    assert [chunk.error_text for chunk in chunks(events) if isinstance(chunk, ErrorChunk)] == ["Slow down."]
+    fold(chunks(events))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
+    page = b"<html>\n\n<h1>Bad Gateway</h1></html>"
+    events = await play(family, Play(status=502, body=page, content_type="text/html"))
+    assert error(events).name == "server-error"
+    assert details(error(events))["body"] == page.decode()
+    assert raw(events) == page
+
+
+@pytest.mark.parametrize("status", [401, 503])
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_a_refusal_without_words_is_named_by_its_status(family: Family, status: int) -> None:
+    events = await play(family, Play(status=status, framing="length"))
+    assert error(events).name == {401: "authentication", 503: "overloaded"}[status]
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_a_page_instead_of_an_answer_is_no_success(family: Family) -> None:
+    events = await play(family, Play(body=b"<p>Sign in first</p>", content_type="text/html"))
+    error(events)
+    assert raw(events) == b"<p>Sign in first</p>"
+    fold(chunks(events))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+async def test_a_refusal_is_tried_again_by_the_package(name: str) -> None:
+    family = FAMILIES[name]
+    busy = Play(status=429, body=dumps(family.refusal), content_type=JSON, headers={"retry-after-ms": "1"})
+    async with Playback(busy, Play(body=family.body)) as playback:
+        arguments = {"client": quick_gemini(playback.address)} if name == "gemini" else {"max_retries": 1}
+        events = await ask(family.service(playback.address, **arguments))
+    completion(events)
+    assert is_whole(fold(chunks(events)))
+    assert raw(events) == family.body
+    bodies = {request.body for request in playback.requests}
+    assert (len(playback.requests), len(bodies)) == (2, 1)
+
+
+def quick_gemini(address: str) -> object:
+    """A client that waits for nothing before it tries again."""
+    from google.genai import Client
+    from google.genai.types import HttpOptions, HttpRetryOptions
+
+    at_once = HttpRetryOptions(attempts=2, initial_delay=0, max_delay=0, jitter=0)
+    return Client(api_key="k", http_options=HttpOptions(base_url=address, retry_options=at_once))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+async def test_an_error_in_the_middle_of_an_answer_ends_it(name: str) -> None:
+    family = FAMILIES[name]
+    body = framed(family.events[:4], names=family.names) + b"event: error\n" + framed([family.failure])
+    events = await play(family, Play(body=body))
+    last = error(events)
+    assert (last.name, last.message) == (FAILURE_NAMES[name], "Too much to do.")
+    assert details(last)["body"] == family.failure
+    assert raw(events) == body
+    fold(chunks(events))
+
+
+async def test_an_error_behind_the_last_record_is_found() -> None:
+    family = FAMILIES["gemini"]
+    body = framed(family.events[:3]) + b'{\n  "error": {\n    "code": 499,\n    "message": "Gone."\n  }\n}\n'
+    events = await play(family, Play(body=body))
+    assert error(events).message == "Gone."
+    assert raw(events) == body
+
+
+async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
+    family = FAMILIES["openai-chat"]
+    body = b"data: {oops\n\n" + family.body
+    events = await play(family, Play(body=body))
+    assert error(events).name == "unparsable"
+    assert is_whole(fold(chunks(events)))
+    assert raw(events) == body
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_silence_in_the_middle_of_an_answer_is_a_timeout(family: Family) -> None:
+    seen = framed(family.events[:4], names=family.names)
+    async with Playback(Play(body=seen, then="silence")) as playback:
+        events = await ask(family.service(playback.address, timeout=0.3))
+        await asyncio.wait_for(playback.was_left.wait(), 30)
+    assert error(events).name == "timeout"
+    assert raw(events) == seen
+    fold(chunks(events))
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_no_answer_at_all_is_a_timeout(family: Family) -> None:
+    events = await play(family, Play(answers=False), timeout=0.3)
+    assert error(events).name == "timeout"
+    assert len(events) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> None:
+    async with Playback() as playback:
+        address = playback.address
+    events = await ask(family.service(address))
+    assert error(events).name == "connection"
+    assert len(events) == 1
+
+
+@pytest.mark.parametrize("how", ["aclose", "cancel"])
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_who_stops_reading_closes_the_connection(family: Family, how: str) -> None:
+    async with Playback(Play(body=framed(family.events[:4], names=family.names), then="silence")) as playback:
+        service = family.service(playback.address)
+        try:
+            if how == "aclose":
+                await read_one(service)
+            else:
+                await read_until_cancelled(service, playback)
+            await asyncio.wait_for(playback.was_left.wait(), 30)
+        finally:
+            await service.aclose()
+
+
+async def read_one(service: Service) -> None:
+    async with aclosing(service.invoke("Hi")) as events:
+        first = await anext(events)
+    assert isinstance(first, ChunkEvent)
+    assert is_mark(first.chunk, CALL)
+
+
+async def read_until_cancelled(service: Service, playback: Playback) -> None:
+    async def read() -> None:
+        async for _ in service.invoke("Hi"):
+            pass
+
+    task = asyncio.create_task(read())
+    await asyncio.wait_for(playback.is_silent.wait(), 30)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize("framing", ["chunked", "length", "close"])
+@pytest.mark.parametrize("name", FAMILIES)
+@settings(max_examples=25)
+@given(place=st.floats(0, 1))
+def test_cut_anywhere(name: str, framing: str, place: float) -> None:
+    """What came before the cut is a readable message; the cut is told, unless all had been said."""
+    family = FAMILIES[name]
+    cut = round(place * len(family.body))
+    how: JsonObject = {"framing": framing}
+    events = asyncio.run(play(family, Play(body=family.body, cut=cut, **how)))
+    assert raw(events) == family.body[:cut]
+    message = fold(chunks(events))
+    assert "Let me look.".startswith(text_of(message))
+    last = events[-1]
+    if isinstance(last, CompleteEvent):
+        assert is_whole(message)
+    else:
+        assert error(events).name == "cut"
+    assert isinstance(last, ErrorEvent) or cut > len(family.body) / 2
+
+
+NAMES: dict[str, tuple[Json, int | None, str]] = {
+    "a code tells more than a status": ({"code": "insufficient_quota"}, 429, "quota"),
+    "a status tells more than a type": ({"type": "invalid_request_error"}, 401, "authentication"),
+    "a type tells something": ({"type": "overloaded_error"}, None, "overloaded"),
+    "a number for a code": ({"code": 429}, None, "rate-limited"),
+    "a status in the body": ({"status_code": 400}, None, "bad-request"),
+    "a word of Google": ({"code": 499, "status": "DEADLINE_EXCEEDED"}, None, "timeout"),
+    "a status nobody knows": (None, 418, "bad-request"),
+    "a failure nobody knows": (None, 599, "server-error"),
+    "words only": ("it broke", None, "provider-error"),
+    "nothing": (None, None, "provider-error"),
+    "a code that is no code": ({"code": {"a": 1}, "type": ["x"]}, None, "provider-error"),
+}
+
+
+@pytest.mark.parametrize(("said", "status", "name"), NAMES.values(), ids=NAMES)
+def test_names_of_failures(said: Json, status: int | None, name: str) -> None:
+    assert name_of(said, status) == name

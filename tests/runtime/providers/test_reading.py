@@ -1,0 +1,80 @@
+"""How an answer is framed is told by its first byte, then by its content type."""
+
+import pytest
+
+from partita.runtime.providers.failures import error_in, retry_after
+from partita.runtime.providers.gemini import model_path
+from partita.runtime.providers.reading import framing_of
+from partita.stream.records import Framing
+from partita.types.json import Json
+
+STREAM, JSON = "text/event-stream; charset=utf-8", "application/json"
+FRAMINGS: dict[str, tuple[int, str, bytes, Framing]] = {
+    "events": (200, STREAM, b"data: {}", "sse"),
+    "events under a wrong name": (200, JSON, b"event: x", "sse"),
+    "a comment first": (200, "", b": wait", "sse"),
+    "white space first": (200, JSON, b"\n\n data: {}", "sse"),
+    "an array of records": (200, JSON, b"[{", "sse"),
+    "a whole answer": (200, JSON, b'{"a"', "body"),
+    "a whole answer under a wrong name": (200, STREAM, b' {"a"', "body"),
+    "a page": (200, "text/html", b"<p>", "body"),
+    "a refusal": (400, STREAM, b"data: {}", "body"),
+    "a refusal in an array": (400, JSON, b"[{", "body"),
+    "nothing, of a stream": (200, STREAM, b"", "sse"),
+    "nothing": (200, JSON, b"", "body"),
+}
+
+
+@pytest.mark.parametrize(("status", "content_type", "head", "framing"), FRAMINGS.values(), ids=FRAMINGS)
+def test_framing(status: int, content_type: str, head: bytes, framing: Framing) -> None:
+    assert framing_of(status, content_type, head) == framing
+
+
+ERRORS: dict[str, tuple[Json, Json]] = {
+    "inside": ({"error": {"code": 1}}, {"code": 1}),
+    "as words": ({"error": "no", "code": "x"}, "no"),
+    "in a list": ([{"error": {"code": 1}}], {"code": 1}),
+    "in a response": ({"type": "response.failed", "response": {"error": {"code": 1}}}, {"code": 1}),
+    "by itself": ({"type": "error", "code": "x"}, {"type": "error", "code": "x"}),
+    "none inside": (
+        {"object": "error", "error": None, "code": 1},
+        {"object": "error", "error": None, "code": 1},
+    ),
+    "words": ("no", "no"),
+    "an empty list": ([], []),
+}
+
+
+@pytest.mark.parametrize(("said", "error"), ERRORS.values(), ids=ERRORS)
+def test_where_an_error_is_found(said: Json, error: Json) -> None:
+    assert error_in(said) == error
+
+
+WAITS: dict[str, tuple[dict[str, str], Json, float | str | None]] = {
+    "not told": ({}, None, None),
+    "seconds": ({"retry-after": "7"}, None, 7.0),
+    "milliseconds": ({"retry-after": "7", "retry-after-ms": "250"}, None, 0.25),
+    "a date": ({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None, "Wed, 21 Oct 2026 07:28:00 GMT"),
+    "in the body": ({}, {"details": [{"a": 1}, {"retryDelay": "32s"}]}, 32.0),
+    "in the body, oddly": ({}, {"details": "soon"}, None),
+}
+
+
+@pytest.mark.parametrize(("headers", "error", "wait"), WAITS.values(), ids=WAITS)
+def test_when_to_try_again(headers: dict[str, str], error: Json, wait: float | str | None) -> None:
+    assert retry_after(headers, error) == wait
+
+
+PATHS = {
+    ("flash", False): "models/flash",
+    ("models/flash", False): "models/flash",
+    ("tunedModels/mine", False): "tunedModels/mine",
+    ("flash", True): "publishers/google/models/flash",
+    ("meta/llama", True): "publishers/meta/models/llama",
+    ("projects/p/endpoints/e", True): "projects/p/endpoints/e",
+}
+
+
+@pytest.mark.parametrize(("model", "is_vertex", "path"), [(*key, path) for key, path in PATHS.items()])
+def test_where_a_gemini_model_is_found(model: str, is_vertex: bool, path: str) -> None:
+    assert model_path(model, is_vertex=is_vertex) == path

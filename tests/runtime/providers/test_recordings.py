@@ -1,0 +1,78 @@
+"""Recorded answers of real providers through the services: the same message as from the recording itself."""
+
+from pathlib import Path
+
+import pytest
+
+from partita.formats.registry import get_format
+from partita.types.events import CompleteEvent, ErrorEvent
+from partita.types.json import JsonObject, dumps, loads
+from tests.runtime.playback import JSON, Play, Playback
+
+from .asking import chunks, fold, raw
+from .families import FAMILIES, framed
+
+CORPUS = Path(__file__).parents[4] / "shared" / "corpora" / "providers"
+FOLDERS = {
+    "openai-chat": "openai-chat",
+    "openai-compatible": "openai-chat",
+    "openai-responses": "openai-responses",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+}
+STEP = 4
+"""Of the recordings that are there in their events only, each fourth is played."""
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+
+
+def bodies(folder: str) -> dict[str, tuple[bytes, list[JsonObject]]]:
+    """What is played, and the events in it."""
+    found: dict[str, tuple[bytes, list[JsonObject]]] = {}
+    for number, path in enumerate(sorted((CORPUS / folder).glob("*.jsonl"))):
+        wire = CORPUS / "wire" / f"{path.stem}.sse"
+        if wire.exists() or number % STEP == 0:
+            events = list(map(loads, path.read_bytes().splitlines()))
+            found[path.stem] = (wire.read_bytes() if wire.exists() else framed(events), events)
+    return found
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+async def test_streams(folder: str) -> None:
+    family, recordings = FAMILIES[FOLDERS[folder]], bodies(folder)
+    decoder = get_format(family.format_name).decoder
+    assert decoder is not None
+    wrong: dict[str, str] = {}
+    async with Playback(*(Play(body=body, piece=16_384) for body, _ in recordings.values())) as playback:
+        service = family.service(playback.address)
+        for name, (body, recorded) in recordings.items():
+            events = [event async for event in service.invoke("Hi")]
+            reading = decoder()
+            expected = [chunk for event in recorded for chunk in reading.feed(event)] + reading.finish()
+            if fold(chunks(events)) != fold(expected):
+                wrong[name] = "another message"
+            elif raw(events) != body:
+                wrong[name] = "other bytes"
+            elif not isinstance(events[-1], CompleteEvent | ErrorEvent):
+                wrong[name] = "no end"
+        await service.aclose()
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+async def test_whole_answers(folder: str) -> None:
+    family = FAMILIES[FOLDERS[folder]]
+    truth = loads((CORPUS / "truth.json").read_bytes())
+    paths = sorted((CORPUS / folder).glob("*.response.json"))[::STEP]
+    said = {path.name.removesuffix(".json"): loads(path.read_bytes()) for path in paths}
+    ends: dict[str, str] = {}
+    plays = [Play(body=dumps(body), content_type=JSON) for body in said.values()]
+    async with Playback(*plays) as playback:
+        service = family.service(playback.address)
+        for name in said:
+            *_, last = [event async for event in service.invoke("Hi")]
+            failed = bool(truth[f"{folder}/{name}"]["errors"])
+            if isinstance(last, ErrorEvent) != failed:
+                ends[name] = str(last)
+        await service.aclose()
+    assert not ends

@@ -1,0 +1,139 @@
+"""What services send: exactly the body that the format builds, with the key and headers they were given."""
+
+import pytest
+
+from partita.errors import AgentError, FormatError
+from partita.formats.answers.model_view import model_view
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.anthropic import request as anthropic
+from partita.formats.format import Dumped
+from partita.formats.gemini import request as gemini
+from partita.formats.openai_chat import request as openai_chat
+from partita.formats.openai_chat.dialects import DIALECTS, Dialect
+from partita.formats.openai_responses import request as openai_responses
+from partita.runtime.decoding import facts_of
+from partita.runtime.providers.openai_chat import OpenAIChatService
+from partita.runtime.service import Options
+from partita.types.chunks import DataChunk
+from partita.types.events import ChunkEvent
+from partita.types.json import dumps, loads
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import TextOutput
+from tests.runtime.playback import Play, Playback
+
+from .asking import ask, chunks, fold
+from .families import FAMILIES, Family
+
+BUILDERS = {
+    "openai-chat": openai_chat.build_request,
+    "openai-responses": openai_responses.build_request,
+    "anthropic": anthropic.build_request,
+    "gemini": gemini.build_request,
+}
+TOOLS = (ToolSpec("weather", "How it is outside.", {"type": "object", "properties": {"city": {}}}),)
+SETTINGS = {"temperature": 0.5, "not_known_to_any_package": {"ä": [1, None]}}
+
+
+def expected(name: str, built: Dumped) -> bytes:
+    body = {key: value for key, value in built.payload.items() if name != "gemini" or key != "model"}
+    return dumps(body)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> None:
+    family = FAMILIES[name]
+    talk: list[Message] = [
+        UserMessage(id="1", content="Wie ist das Wetter? ☔"),
+        AssistantMessage(
+            id="2",
+            content=[
+                TextPart("I look."),
+                ToolCallPart(
+                    "call_7", "weather", "output-available", {"city": "Bergen"}, output=TextOutput("wet")
+                ),
+            ],
+        ),
+        UserMessage(id="3", content="And tomorrow?"),
+    ]
+    options = Options(instructions="Be brief.", tools=TOOLS, settings=SETTINGS)
+    async with Playback(Play(body=family.body)) as playback:
+        await ask(family.service(playback.address, settings={"temperature": 1}), talk, options)
+    (request,) = playback.requests
+    view = model_view([SystemMessage(id="instructions", content="Be brief."), *talk]).messages
+    built = BUILDERS[name](view, model="m-1", tools=TOOLS, settings=SETTINGS)
+    assert request.body == expected(name, built)
+    assert (request.method, request.path) == ("POST", family.path)
+    assert request.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_keys_and_headers_are_sent(family: Family) -> None:
+    async with Playback(Play(body=family.body)) as playback:
+        await ask(family.service(playback.address, headers={"X-Team": "weather"}))
+    (request,) = playback.requests
+    name, value = family.auth
+    assert request.headers[name] == value
+    assert request.headers["x-team"] == "weather"
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
+    async with Playback(Play(body=family.body)) as playback:
+        first = fold(chunks(await ask(family.service(playback.address))))
+        await ask(family.service(playback.address), [first, UserMessage(id="2", content="Go on.")])
+    sent = playback.requests[-1].body
+    assert b"Let me look." in sent
+    assert b"Bergen" in sent
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None:
+    call = ToolCallPart("c", "weather", "input-available", {"city": "Bergen"})
+    unanswered = AssistantMessage(id="1", content=[call])
+    async with Playback(Play(body=family.body)) as playback:
+        events = await ask(family.service(playback.address), [unanswered, UserMessage(id="2", content="So?")])
+    first = events[0]
+    assert isinstance(first, ChunkEvent)
+    assert isinstance(first.chunk, DataChunk)
+    assert "never got an answer" in facts_of(first.chunk)["repairs"][0]
+
+
+async def test_another_model_may_be_asked_for_one_answer() -> None:
+    family = FAMILIES["gemini"]
+    async with Playback(Play(body=family.body)) as playback:
+        await ask(family.service(playback.address), options=Options(model="m-2"))
+    assert "/models/m-2:" in playback.requests[0].path
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+async def test_a_dialect_decides_how_a_server_is_asked_and_read(name: str) -> None:
+    family, dialect = FAMILIES["openai-chat"], DIALECTS[name]
+    async with Playback(Play(body=family.body)) as playback:
+        service = family.service(playback.address, dialect=name)
+        message = fold(chunks(await ask(service)))
+    assert ("stream_options" in loads(playback.requests[0].body)) == dialect.stream_options
+    thought = next(part for part in message.parts if isinstance(part, ReasoningPart))
+    assert (thought.provider_metadata or {}).keys() == {dialect.namespace}
+
+
+def test_wrong_use_is_refused_before_anything_is_sent() -> None:
+    nowhere = "http://127.0.0.1:1"
+    with pytest.raises(AgentError, match="nothing to ask"):
+        FAMILIES["anthropic"].service(nowhere).invoke([])
+    with pytest.raises(AgentError, match="no name of a model"):
+        FAMILIES["gemini"].service(nowhere).invoke("Hi", options=Options(model="../secrets"))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_missing_key_is_told_before_anything_is_sent(name: str) -> None:
+    with pytest.raises(AgentError) as raised:
+        FAMILIES[name].make("m-1").invoke("Hi")
+    assert "_API_KEY" in raised.value.hint
+
+
+def test_unknown_dialects_are_refused() -> None:
+    with pytest.raises(AgentError, match="klingon"):
+        OpenAIChatService("m-1", dialect="klingon")
+    with pytest.raises(FormatError, match="openai-chat-klingon"):
+        OpenAIChatService("m-1", dialect=Dialect("klingon", "klingon"))
