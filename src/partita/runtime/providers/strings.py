@@ -70,3 +70,8 @@ def _address(provider: str, environment: Mapping[str, str], given: Mapping[str, 
     if not key and server.is_key_needed and not {"api_key", "client"} & given.keys():
         raise AgentError(f"no key for {provider}", hint=f"set {server.key_variable}, or give api_key")
     return {"dialect": provider, "base_url": address, "api_key": key or NO_KEY}
+
+
+def make(name: str, rest: str) -> ProviderService[Any]:
+    """The service that the registry of agents asks for."""
+    return provider_service(f"{name}:{rest}")

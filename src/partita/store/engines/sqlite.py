@@ -1,18 +1,21 @@
 """SQLite: one writer thread, a few reader threads, write-ahead log.
 
 The writer takes all work that waits and commits it together, each piece in a savepoint of its own: many
-small writes become few commits, and one that fails takes nothing else with it.
+small writes become few commits, and one that fails takes nothing else with it. What is done alone, which is
+the writing of logs, does not wait for all that came before it: streams stay live while threads are made.
 """
 
 import asyncio
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar
+from time import monotonic
+from typing import Any, Final, TypeVar
 
 import sqlalchemy
 from sqlalchemy import Connection, event
@@ -28,6 +31,9 @@ T = TypeVar("T")
 READERS = 4
 TOGETHER = 1000
 """How many pieces of work one commit takes at most."""
+
+SHARE = 0.01
+"""How many seconds a commit may take up before what is to be done alone has its turn."""
 
 GLANCE = 0.02
 """How many seconds lie between two looks whether another process has written."""
@@ -54,6 +60,10 @@ class Job:
         self.future: Future[Any] = Future()
 
 
+WAKE: Final = Job(lambda connection: None)
+"""Put among the work that waits when there is something to be done alone."""
+
+
 class SqliteEngine:
     """A file, or a database in memory."""
 
@@ -61,6 +71,7 @@ class SqliteEngine:
         self.path = path
         self._patience = patience
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._lonely: deque[Job] = deque()
         self._listeners = Listeners()
         self._watcher: asyncio.Task[None] | None = None
         self._closed = False
@@ -148,7 +159,8 @@ class SqliteEngine:
         """What the work gives, between two transactions of the writer."""
         self._refuse_if_closed()
         job = Job(work)
-        self._jobs.put(Alone(job))
+        self._lonely.append(job)
+        self._jobs.put(WAKE)
         result: T = await asyncio.wrap_future(job.future)
         return result
 
@@ -158,35 +170,48 @@ class SqliteEngine:
 
     def _write_all(self) -> None:
         """The life of the writer thread: take what waits, commit it, tell those who asked."""
-        while (first := self._jobs.get()) is not None:
-            jobs = [first]
-            while len(jobs) < TOGETHER and not isinstance(jobs[-1], Alone) and not self._jobs.empty():
-                following = self._jobs.get()
-                if following is None:
-                    self._jobs.put(None)
-                    break
-                jobs.append(following)
-            lonely = jobs.pop() if isinstance(jobs[-1], Alone) else None
-            self._commit([job for job in jobs if job.future.set_running_or_notify_cancel()])
-            if lonely is not None:
-                self._run_alone(lonely)
+        left: list[Job] = []
+        open_ = True
+        while open_ or left or self._lonely:
+            open_ = self._gather(left) and open_
+            while self._lonely:
+                self._run_alone(self._lonely.popleft())
+            left = self._commit(left)
         self._writing.dispose()
 
-    def _commit(self, jobs: list[Job]) -> None:
+    def _gather(self, jobs: list[Job]) -> bool:
+        """Add the work that waits; wait for some if there is none. Whether more may come."""
+        while len(jobs) < TOGETHER:
+            if (jobs or self._lonely) and self._jobs.empty():
+                break
+            following = self._jobs.get()
+            if following is None:
+                return False
+            if following is not WAKE and following.future.set_running_or_notify_cancel():
+                jobs.append(following)
+        return True
+
+    def _commit(self, jobs: list[Job]) -> list[Job]:
+        """Do work and commit it together; what is left when something else has to have its turn."""
         if not jobs:
-            return
+            return []
         done: list[tuple[Job, Any]] = []
+        began, taken = monotonic(), 0
         try:
             with self._writing.connect() as connection, connection.begin():
                 for job in jobs:
+                    taken += 1
                     self._attempt(connection, job, done, alone=len(jobs) == 1)
+                    if self._lonely and monotonic() - began > SHARE:
+                        break
         except BaseException as error:  # the commit itself failed: nobody's work is there
             for job in jobs:
                 if not job.future.done():
                     job.future.set_exception(self._shown(error))
-            return
+            return []
         for job, result in done:
             job.future.set_result(result)
+        return jobs[taken:]
 
     def _attempt(self, connection: Connection, job: Job, done: list[tuple[Job, Any]], *, alone: bool) -> None:
         if alone:
@@ -267,14 +292,6 @@ class SqliteEngine:
         await loop.run_in_executor(None, self._writer.join)
         await loop.run_in_executor(None, self._readers.shutdown)
         self._reading.dispose()
-
-
-class Alone(Job):
-    """Work that must not share a transaction."""
-
-    def __init__(self, job: Job) -> None:
-        self.work = job.work
-        self.future = job.future
 
 
 def _start(path: Path) -> bytes:

@@ -1,0 +1,204 @@
+"""What durability costs: events through a session, beside the same events folded in memory.
+
+    python -m benchmarks.runtime
+
+Everything is on SQLite in a file, in one process. A chunk is handed to its reader only once it is stored.
+"""
+
+import asyncio
+import gc
+import resource
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+from partita.runtime.service import Options, Prompt
+from partita.runtime.session.session import Session
+from partita.store.opening import open_store
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import (
+    Chunk,
+    MessageFinish,
+    MessageStart,
+    StepFinish,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+)
+from partita.types.codec import encode
+from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, raw_text
+
+from .table import print_table
+
+SLOW_RUNS, SLOW_CHUNKS, SLOW_RATE = 1000, 200, 20.0
+IDLE_RUNS = 1000
+
+
+class Talker:
+    """An agent that says so many words, as fast as it is read, or so many a second."""
+
+    name = "talker"
+
+    def __init__(self, words: int, rate: float | None = None) -> None:
+        self._chunks = _words(words)
+        self._rate = rate
+        self.may_speak = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        await self.may_speak.wait()
+        began = perf_counter()
+        for number, (chunk, raw) in enumerate(self._chunks):
+            if self._rate is not None:
+                await asyncio.sleep(max(0.0, began + number / self._rate - perf_counter()))
+            yield ChunkEvent(chunk=chunk, raw_text=raw)
+        yield CompleteEvent()
+
+
+class Sleeper:
+    """An agent that begins, and then waits to be told to stop."""
+
+    name = "sleeper"
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        yield ChunkEvent(chunk=MessageStart())
+        await asyncio.Event().wait()
+
+
+def _words(count: int) -> list[tuple[Chunk, str]]:
+    texts: list[Chunk] = [TextDelta("0", f"word {number} ") for number in range(count)]
+    chunks = [MessageStart(), StepStart(), TextStart("0"), *texts, TextEnd("0"), StepFinish()]
+    chunks.append(MessageFinish("stop"))
+    return [(chunk, raw_text(b"data: " + encode(chunk) + b"\n\n")) for chunk in chunks]
+
+
+class Measured(NamedTuple):
+    """What came of many runs at once."""
+
+    events: int
+    starting: float
+    """Seconds until all runs were stored and at work."""
+    speaking: float
+    """Seconds from the first word to the end of the last run, its message stored."""
+    late: list[float]
+    """Of each run, the seconds that its slowest event was on its way."""
+
+
+async def through_session(session: Session, agent: Talker, runs: int) -> Measured:
+    """Start runs, let all speak at once, and read them to their end."""
+    began = perf_counter()
+    started = await asyncio.gather(
+        *(session.start(agent, f"thread-{number}", "Go.") for number in range(runs))
+    )
+    spoke = perf_counter()
+    agent.may_speak.set()
+    shown = await asyncio.gather(*(_read(session, run.id) for run in started))
+    events = sum(count for count, _ in shown)
+    return Measured(events, spoke - began, perf_counter() - spoke, sorted(late for _, late in shown))
+
+
+async def _read(session: Session, run_id: str) -> tuple[int, float]:
+    """How many events of a run were shown, and the longest that one of them was on its way."""
+    count, latest = 0, 0.0
+    async for seen in session.follow(run_id):
+        count += len(seen)
+        latest = max(latest, datetime.now(UTC).timestamp() - seen[0].time.timestamp())
+    return count, latest
+
+
+async def in_memory(agent: Talker, runs: int) -> tuple[int, float]:
+    """The same events, folded and thrown away."""
+    began, count = perf_counter(), 0
+    for _ in range(runs):
+        accumulator = Accumulator(id="m")
+        async for event in agent.invoke("Go."):
+            if isinstance(event, ChunkEvent):
+                accumulator.feed(event.chunk)
+                count += 1
+        accumulator.finish()
+    return count, perf_counter() - began
+
+
+async def throughput() -> None:
+    """Events a second, one run and a hundred at once."""
+    rows: list[tuple[str, ...]] = []
+    for runs, words in ((1, 50_000), (100, 1000)):
+        agent = Talker(words)
+        with tempfile.TemporaryDirectory() as folder:
+            async with await open_store(f"sqlite:///{folder}/a.db") as store, Session(store) as session:
+                stored = await through_session(session, agent, runs)
+        folded, alone = await in_memory(agent, runs)
+        rate, memory = stored.events / stored.speaking, folded / alone
+        rows.append((str(runs), f"{rate:,.0f}", f"{memory:,.0f}", f"{rate / memory:.2f}"))
+    head = ("runs at once", "stored, then shown", "folded in memory", "ratio")
+    print_table("Events a second through a session, SQLite", head, rows)
+
+
+async def slow_runs() -> None:
+    """A thousand runs of twenty chunks a second: whether any falls behind."""
+    agent = Talker(SLOW_CHUNKS, SLOW_RATE)
+    with tempfile.TemporaryDirectory() as folder:
+        async with await open_store(f"sqlite:///{folder}/b.db") as store, Session(store) as session:
+            measured = await through_session(session, agent, SLOW_RUNS)
+    events, starting, speaking, late = measured
+    rows = [
+        ("runs started a second", f"{SLOW_RUNS / starting:,.0f}"),
+        ("events", f"{events:,}"),
+        ("one run alone takes", f"{len(agent) / SLOW_RATE:.1f} s"),
+        ("all of them took, until the last message was stored", f"{speaking:.1f} s"),
+        ("slowest event of the median run, from agent to reader", f"{late[len(late) // 2] * 1000:.0f} ms"),
+        ("slowest event of all", f"{late[-1] * 1000:.0f} ms"),
+    ]
+    print_table(f"{SLOW_RUNS:,} runs at once, {SLOW_RATE:.0f} chunks a second each", ("", ""), rows)
+
+
+async def idle_runs() -> None:
+    """Memory of runs that wait."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with await open_store(f"sqlite:///{folder}/c.db") as store, Session(store) as session:
+            await session.start(Sleeper(), "first", "Go.")
+            gc.collect()
+            before = _memory()
+            for number in range(IDLE_RUNS):
+                await session.start(Sleeper(), f"idle-{number}", "Go.")
+            gc.collect()
+            each = (_memory() - before) / IDLE_RUNS
+    print_table("Memory", ("", ""), [(f"each of {IDLE_RUNS:,} idle runs", f"{each / 1024:.1f} KiB")])
+
+
+def _memory() -> int:
+    if sys.platform == "linux":
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main() -> None:
+    asyncio.run(throughput())
+    asyncio.run(slow_runs())
+    asyncio.run(idle_runs())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,395 @@
+"""Lines of the Agent Client Protocol → chunks."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.acp.decoder import AcpDecoder
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import DataPart, FilePart, ForeignPart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+)
+from tests.strategies import json_values
+
+UNFINISHED = {"streaming", "input-streaming", "input-available", "approval-requested", "approval-responded"}
+OPTIONS = [
+    {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "n", "name": "No", "kind": "reject_once"},
+]
+
+
+def update(what: str, **fields: Any) -> JsonObject:
+    inner = {"sessionUpdate": what, **fields}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": inner}}
+
+
+def text(words: str, what: str = "agent_message_chunk", **more: Any) -> JsonObject:
+    return update(what, content={"type": "text", "text": words}, **more)
+
+
+def request(id: Json, method: str, **params: Any) -> JsonObject:
+    return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+
+
+def answer(id: Json, result: Json) -> JsonObject:
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def said(words: str) -> JsonObject:
+    return {"type": "content", "content": {"type": "text", "text": words}}
+
+
+def ask(id: Json, **call: Any) -> JsonObject:
+    return request(id, "session/request_permission", sessionId="s", toolCall=call, options=OPTIONS)
+
+
+def chosen(id: Json, option: str) -> JsonObject:
+    return answer(id, {"outcome": {"outcome": "selected", "optionId": option}})
+
+
+PROMPT = request(2, "session/prompt", sessionId="s", prompt=[])
+END = answer(2, {"stopReason": "end_turn"})
+
+
+def decode(events: list[Json]) -> list[Chunk]:
+    decoder = AcpDecoder()
+    return [*(chunk for event in events for chunk in decoder.feed(event)), *decoder.finish()]
+
+
+def fold(chunks: list[Chunk]) -> AssistantMessage:
+    """The message, by an accumulator that forgives nothing."""
+    accumulator = Accumulator(id="message")
+    for chunk in chunks:
+        accumulator.feed(chunk)
+    assert not accumulator.diagnostics
+    return accumulator.snapshot()
+
+
+def parts(*events: Json) -> list[Any]:
+    return [part for part in fold(decode([*events])).parts if not isinstance(part, StepStartPart)]
+
+
+def test_words_in_a_row_are_one_text() -> None:
+    thought, words = parts(PROMPT, text("Hm", "agent_thought_chunk"), text("Go"), text("od"), END)
+    assert isinstance(thought, ReasoningPart)
+    assert thought.text == "Hm"
+    assert isinstance(words, TextPart)
+    assert (words.text, words.state) == ("Good", "done")
+
+
+def test_another_message_is_another_text() -> None:
+    assert [part.text for part in parts(text("a", messageId="1"), text("b", messageId="2"))] == ["a", "b"]
+
+
+def test_a_picture_is_a_file_and_other_content_is_kept() -> None:
+    picture = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    link = {"type": "resource_link", "uri": "file:///a", "name": "a"}
+    file, data = parts(
+        update("agent_message_chunk", content=picture), update("agent_message_chunk", content=link)
+    )
+    assert isinstance(file, FilePart)
+    assert file.url == "data:image/png;base64,AAAA"
+    assert isinstance(data, DataPart)
+    assert data.data == link
+
+
+OUTPUTS: dict[str, tuple[JsonObject, object]] = {
+    "words": ({"status": "completed", "content": [said("a"), said("b")]}, TextOutput("a\nb")),
+    "raw words": ({"status": "completed", "rawOutput": "a"}, TextOutput("a")),
+    "raw output": ({"status": "completed", "rawOutput": {"n": 1}}, JsonOutput({"n": 1})),
+    "nothing": ({"status": "completed"}, TextOutput("")),
+    "a failure": ({"status": "failed", "content": [said("no")]}, ErrorTextOutput("no")),
+    "a diff": (
+        {"status": "completed", "content": [{"type": "diff", "path": "/a", "oldText": None, "newText": "b"}]},
+        ContentOutput((ForeignPart("acp", {"type": "diff", "path": "/a", "oldText": None, "newText": "b"}),)),
+    ),
+    "words and a terminal": (
+        {"status": "completed", "content": [said("a"), {"type": "terminal", "terminalId": "t"}]},
+        ContentOutput((TextPart("a"), ForeignPart("acp", {"type": "terminal", "terminalId": "t"}))),
+    ),
+}
+
+
+@pytest.mark.parametrize(("fields", "output"), OUTPUTS.values(), ids=OUTPUTS)
+def test_a_call_has_its_output(fields: JsonObject, output: object) -> None:
+    start = update("tool_call", toolCallId="c", title="Dig", kind="edit", rawInput={"depth": 1})
+    (call,) = parts(PROMPT, start, update("tool_call_update", toolCallId="c", **fields), END)
+    assert isinstance(call, ToolCallPart)
+    assert (call.name, call.title, call.input) == ("edit", "Dig", {"depth": 1})
+    assert call.output == output
+    assert call.preliminary is None
+    assert call.tool_metadata == {"acp": {"kind": "edit"}}
+
+
+def test_a_call_whose_input_comes_later_waits_for_it() -> None:
+    start = update("tool_call", toolCallId="c", title="Dig", name="dig_hole", status="pending")
+    (call,) = parts(start)[:1]
+    assert call.name == "dig_hole"
+    decoder = AcpDecoder()
+    states: list[str] = []
+    accumulator = Accumulator(id="message")
+    for event in (start, update("tool_call_update", toolCallId="c", rawInput={"depth": 1})):
+        for chunk in decoder.feed(event):
+            accumulator.feed(chunk)
+        part = accumulator.snapshot().parts[-1]
+        assert isinstance(part, ToolCallPart)
+        states.append(part.state)
+    assert states == ["input-streaming", "input-available"]
+
+
+def test_output_on_the_way_is_preliminary() -> None:
+    events = [
+        update("tool_call", toolCallId="c", title="Dig", status="in_progress"),
+        update("tool_call_update", toolCallId="c", content=[said("half")]),
+        update("tool_call_update", toolCallId="c", content=[said("whole")], status="completed"),
+    ]
+    outputs = [chunk for chunk in decode([*events]) if isinstance(chunk, ToolOutputChunk)]
+    assert [(one.output, one.preliminary) for one in outputs] == [
+        (TextOutput("half"), True),
+        (TextOutput("whole"), None),
+    ]
+
+
+def test_a_terminal_brings_what_it_said() -> None:
+    (call,) = parts(
+        update("tool_call", toolCallId="c", title="Dig", status="in_progress"),
+        request(7, "terminal/output", sessionId="s", terminalId="t"),
+        answer(7, {"output": "mud\n", "truncated": False}),
+        request(8, "terminal/wait_for_exit", sessionId="s", terminalId="t"),
+        answer(8, {"exitCode": 0, "signal": None}),
+        update(
+            "tool_call_update",
+            toolCallId="c",
+            status="completed",
+            content=[{"type": "terminal", "terminalId": "t"}],
+        ),
+    )
+    (item,) = call.output.value
+    assert item.value["output"] == "mud\n"
+    assert item.value["exitStatus"] == {"exitCode": 0, "signal": None}
+
+
+ANSWERS: dict[str, tuple[list[Json], str, object, bool | None]] = {
+    "yes": (
+        [chosen(0, "y"), update("tool_call_update", toolCallId="c", status="completed")],
+        "output-available",
+        TextOutput(""),
+        True,
+    ),
+    "no": (
+        [chosen(0, "n"), update("tool_call_update", toolCallId="c", status="failed")],
+        "output-denied",
+        ExecutionDeniedOutput("No"),
+        False,
+    ),
+    "no, and nothing after": ([chosen(0, "n")], "output-denied", ExecutionDeniedOutput("No"), False),
+    "none": ([], "output-error", InterruptedOutput("lost"), None),
+    "taken back": (
+        [answer(0, {"outcome": {"outcome": "cancelled"}}), answer(2, {"stopReason": "cancelled"})],
+        "output-error",
+        InterruptedOutput("aborted"),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("events", "state", "output", "approved"), ANSWERS.values(), ids=ANSWERS)
+def test_a_question_and_what_came_of_it(
+    events: list[Json], state: str, output: object, approved: bool | None
+) -> None:
+    question = ask(0, toolCallId="c", title="Dig", rawInput={"depth": 1})
+    (call,) = parts(PROMPT, question, *events)
+    assert isinstance(call, ToolCallPart)
+    assert (call.state, call.output) == (state, output)
+    assert call.approval is not None
+    assert call.approval.approved is approved
+    assert call.approval.descriptor == {"options": OPTIONS}
+
+
+def test_both_sides_may_count_alike() -> None:
+    """The agent's question has the number of the client's prompt; each answer finds its own."""
+    events = [PROMPT, ask(2, toolCallId="c", title="Dig"), chosen(2, "y"), text("ok"), END]
+    accumulator = Accumulator(id="message")
+    for chunk in decode([*events]):
+        accumulator.feed(chunk)
+    assert accumulator.finish_reason == "stop"
+
+
+REASONS = {
+    "end_turn": "stop",
+    "max_tokens": "length",
+    "max_turn_requests": "length",
+    "refusal": "content-filter",
+    "cancelled": "other",
+    "something new": "other",
+}
+
+
+@pytest.mark.parametrize(("stop", "reason"), REASONS.items(), ids=REASONS)
+def test_why_it_ended(stop: str, reason: str) -> None:
+    chunks = decode([PROMPT, text("a"), answer(2, {"stopReason": stop})])
+    accumulator = Accumulator(id="message")
+    for chunk in chunks:
+        accumulator.feed(chunk)
+    assert accumulator.finish_reason == reason
+    assert any(isinstance(chunk, MessageAbort) for chunk in chunks) is (stop == "cancelled")
+
+
+def test_an_error_is_told() -> None:
+    accumulator = Accumulator(id="message")
+    for chunk in decode([PROMPT, text("a"), {"id": 2, "error": {"code": 1, "message": "broken"}}]):
+        accumulator.feed(chunk)
+    assert accumulator.errors == ("broken",)
+    assert accumulator.finish_reason == "error"
+
+
+def test_what_a_loaded_session_says_again_passes_by() -> None:
+    events = [
+        request(1, "session/load", sessionId="s"),
+        text("old"),
+        answer(1, None),
+        PROMPT,
+        text("new"),
+        END,
+    ]
+    (words,) = parts(*events)
+    assert words.text == "new"
+
+
+def test_the_latest_plan_stands_in_its_place() -> None:
+    first, second = ([{"content": "dig", "status": status}] for status in ("pending", "completed"))
+    (plan,) = parts(update("plan", entries=first), update("plan", entries=second))
+    assert plan.name == "acp-plan"
+    assert plan.data == {"entries": second}
+
+
+def test_a_new_step_begins_when_all_calls_have_their_outputs() -> None:
+    calls = [update("tool_call", toolCallId=id_, title="Dig", status="in_progress") for id_ in "ab"]
+    ends = [update("tool_call_update", toolCallId=id_, status="completed") for id_ in "ab"]
+    kinds = [
+        type(part).__name__ for part in fold(decode([*calls, ends[0], text("x"), ends[1], text("y")])).parts
+    ]
+    assert kinds == [
+        *("StepStartPart", "ToolCallPart", "ToolCallPart", "TextPart"),
+        *("StepStartPart", "TextPart"),
+    ]
+
+
+UNKNOWN: dict[str, Json] = {
+    "no object": "words",
+    "an update": update("garden_update", rain=True),
+    "a notification": {"jsonrpc": "2.0", "method": "garden/rain", "params": {"mm": 3}},
+    "a request": request(5, "garden/water"),
+    "an answer to nothing": answer(99, {"a": 1}),
+    "a call without an id": update("tool_call", title="Dig"),
+}
+
+
+@pytest.mark.parametrize("event", UNKNOWN.values(), ids=UNKNOWN)
+def test_what_is_unknown_is_kept(event: Json) -> None:
+    (data,) = [chunk for chunk in decode([event]) if isinstance(chunk, DataChunk)]
+    whole = (
+        event["params"]["update"] if is_object(event) and event.get("method") == "session/update" else event
+    )
+    assert data.data == whole
+    assert data.transient is None
+
+
+# Whatever comes
+
+TURN: list[Json] = [
+    request(0, "initialize", protocolVersion=1),
+    answer(0, {"protocolVersion": 1, "agentInfo": {"name": "a"}}),
+    request(1, "session/new", cwd="/"),
+    answer(1, {"sessionId": "s"}),
+    PROMPT,
+    text("Hm", "agent_thought_chunk"),
+    text("Good"),
+    update("plan", entries=[]),
+    update("tool_call", toolCallId="c", title="Dig", kind="execute", status="pending"),
+    ask(0, toolCallId="c", rawInput={"depth": 1}),
+    chosen(0, "y"),
+    update("tool_call_update", toolCallId="c", status="in_progress", content=[said("half")]),
+    request(1, "terminal/output", sessionId="s", terminalId="t"),
+    answer(1, {"output": "mud", "truncated": False}),
+    update("tool_call_update", toolCallId="c", status="completed", content=[said("whole")]),
+    update("tool_call", toolCallId="d", title="Look", rawInput={}, status="in_progress"),
+    ask("q", toolCallId="d"),
+    chosen("q", "n"),
+    update("tool_call_update", toolCallId="d", status="failed"),
+    update("usage_update", used=1, size=2),
+    update("user_message_chunk", content={"type": "text", "text": "me"}),
+    request(3, "session/load", sessionId="s"),
+    answer(3, None),
+    text("Done"),
+    answer(2, {"stopReason": "end_turn", "usage": {"inputTokens": 1}}),
+]
+
+
+def still_open(message: AssistantMessage) -> list[object]:
+    return [part for part in message.parts if getattr(part, "state", None) in UNFINISHED]
+
+
+def test_a_turn_that_stops_anywhere_leaves_nothing_open() -> None:
+    for length in range(len(TURN) + 1):
+        assert not still_open(fold(decode(TURN[:length])))
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Json:
+    """A message of the turn with one value in it replaced or gone."""
+    event: Json = deepcopy(draw(st.sampled_from(TURN)))
+    place: Json = event
+    for _ in range(draw(st.integers(0, 5))):
+        keys: list[Json] = list(place) if is_object(place) else list(range(len(place)))
+        inner = [key for key in keys if is_object(place[key]) or is_array(place[key])]
+        if not inner:
+            break
+        place = place[draw(st.sampled_from(inner))]
+    if place:
+        members: list[Json] = list(place) if is_object(place) else list(range(len(place)))
+        key: Json = draw(st.sampled_from(members))
+        if draw(st.booleans()):
+            del place[key]
+        else:
+            place[key] = draw(json_values(2))
+    return event
+
+
+@given(events=st.lists(damaged() | st.sampled_from(TURN) | json_values(3), max_size=25))
+def test_whatever_comes_folds_and_leaves_nothing_open(events: list[Json]) -> None:
+    for length in {0, len(events) // 2, len(events)}:
+        assert not still_open(fold(decode(events[:length])))
+
+
+def nested(depth: int) -> Json:
+    value: Json = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+DEEP: dict[str, list[Json]] = {
+    "a message": [nested(5000)],
+    "an id": [{"id": nested(5000), "method": "session/request_permission", "params": {}}],
+    "an input": [update("tool_call", toolCallId="c", title="t", rawInput=nested(5000))] * 2,
+    "an output": [update("tool_call", toolCallId="c", title="t", status="completed", rawOutput=nested(5000))],
+    "a number": [text("a", messageId=nested(5000))] * 2,
+}
+
+
+@pytest.mark.parametrize("events", DEEP.values(), ids=DEEP)
+def test_deep_values_do_no_harm(events: list[Json]) -> None:
+    fold(decode(events))
