@@ -1,0 +1,60 @@
+"""What the answers of a run consumed, as the store's ledger keeps it: one record a response of a model."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from partita.logs.pricing.prices import price_of
+from partita.runtime.folding import read_usage
+from partita.store.values import ConsumptionRecord
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantMessage
+from partita.types.runs import Run
+from partita.types.usage import Usage
+
+
+def records_of(run: Run, messages: Sequence[AssistantMessage], now: datetime) -> list[ConsumptionRecord]:
+    """The records of a run. A response is known by its provider's id, or by its place in the run."""
+    records: list[ConsumptionRecord] = []
+    for message in messages:
+        for step, usage in _steps(message):
+            key = step.get("responseId")
+            model = step.get("model")
+            named = model if isinstance(model, str) else run.model
+            priced = price_of(named, None, usage, now)
+            records.append(
+                ConsumptionRecord(
+                    thread_id=run.thread_id,
+                    key=key if isinstance(key, str) and key else f"{run.id}:{len(records) + 1}",
+                    message_id=message.id,
+                    run_id=run.id,
+                    agent=run.agent,
+                    model=named,
+                    time=now,
+                    input_tokens=usage.input_tokens or 0,
+                    cached_input_tokens=usage.cached_input_tokens or 0,
+                    cache_write_tokens=usage.cache_write_tokens or 0,
+                    output_tokens=usage.output_tokens or 0,
+                    reasoning_tokens=usage.reasoning_tokens or 0,
+                    cost=None if priced is None else priced.cost,
+                    price=None if priced is None else priced.snapshot,
+                )
+            )
+    return records
+
+
+def cost_of(records: Sequence[ConsumptionRecord]) -> float | None:
+    """What responses cost together; `None` when no price is known."""
+    known = [record.cost for record in records if record.cost is not None]
+    return sum(known) if known else None
+
+
+def _steps(message: AssistantMessage) -> Iterator[tuple[JsonObject, Usage]]:
+    """What each response said of itself; a message of one response says it of the whole."""
+    said: Json = message.content.metadata
+    if not is_object(said):
+        return
+    steps = said.get("steps")
+    for step in steps if is_array(steps) else [said]:
+        usage = read_usage(step.get("usage")) if is_object(step) else None
+        if usage is not None:
+            yield step, usage
