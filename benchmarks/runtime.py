@@ -47,6 +47,7 @@ class Talker:
     def __init__(self, words: int, rate: float | None = None) -> None:
         self._chunks = _words(words)
         self._rate = rate
+        self.listening = 0
         self.may_speak = asyncio.Event()
 
     def __len__(self) -> int:
@@ -60,6 +61,7 @@ class Talker:
         session_id: str | None = None,
         options: Options | None = None,
     ) -> AsyncIterator[AgentStreamEvent]:
+        self.listening += 1
         await self.may_speak.wait()
         began = perf_counter()
         for number, (chunk, raw) in enumerate(self._chunks):
@@ -111,6 +113,8 @@ async def through_session(session: Session, agent: Talker, runs: int) -> Measure
     started = await asyncio.gather(
         *(session.start(agent, f"thread-{number}", "Go.") for number in range(runs))
     )
+    while agent.listening < runs:
+        await asyncio.sleep(0.01)
     spoke = perf_counter()
     agent.may_speak.set()
     shown = await asyncio.gather(*(_read(session, run.id) for run in started))

@@ -2,7 +2,11 @@
 
 import contextlib
 import io
+import os
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!http)([^)#]+)")
 COMMAND = re.compile(r"^make (\w+)|`make (\w+)`", re.MULTILINE)
 
@@ -29,6 +34,37 @@ def test_a_block_prints_what_it_says(name: str) -> None:
     with contextlib.redirect_stdout(printed):
         exec(compile(block, name, "exec"), {"__name__": "__main__"})
     assert printed.getvalue().splitlines() == re.findall(r"^# > ?(.*)$", block, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if FILE.search(page.read_text())], ids=lambda page: page.name
+)
+def test_the_files_of_a_page_are_a_package_that_passes_its_tests(page: Path, tmp_path: Path) -> None:
+    for name, text in FILE.findall(page.read_text()):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    install(tmp_path)
+    search = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    environment = {**os.environ, "PYTHONPATH": search, "PYTEST_ADDOPTS": ""}
+    result = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def install(folder: Path) -> None:
+    """Let the entry points of a package be found, as if it were installed."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    place = folder / f"{project['name']}-{project['version']}.dist-info"
+    place.mkdir()
+    (place / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    groups = [
+        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())])
+        for group, entries in project["entry-points"].items()
+    ]
+    (place / "entry_points.txt").write_text("\n\n".join(groups))
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

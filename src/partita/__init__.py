@@ -46,6 +46,28 @@ if TYPE_CHECKING:
     from .logs.places.places import discover as discover
     from .logs.tool_calls import ToolCall as ToolCall
     from .logs.tool_calls import extract_tool_calls as extract_tool_calls
+    from .runtime.agent.agent import Agent as Agent
+    from .runtime.decoding import Decoding as Decoding
+    from .runtime.message_list import MessageList as MessageList
+    from .runtime.network.network import Network as Network
+    from .runtime.registry import agent_names as agent_names
+    from .runtime.registry import get_agent as get_agent
+    from .runtime.scripted.script import as_script as as_script
+    from .runtime.scripted.service import ScriptedService as ScriptedService
+    from .runtime.service import AgentService as AgentService
+    from .runtime.service import Decision as Decision
+    from .runtime.service import Desk as Desk
+    from .runtime.service import Options as Options
+    from .runtime.service import Prompt as Prompt
+    from .runtime.service import Question as Question
+    from .runtime.session.approvals import Answer as Answer
+    from .runtime.session.live_run import Seen as Seen
+    from .runtime.session.session import Session as Session
+    from .runtime.tools.context import ToolContext as ToolContext
+    from .runtime.tools.outputs import ToolError as ToolError
+    from .runtime.tools.tool import Tool as Tool
+    from .runtime.tools.tool import client_tool as client_tool
+    from .runtime.tools.tool import tool as tool
     from .store.blocking.store import SyncStore as SyncStore
     from .store.blocking.store import open_store_sync as open_store_sync
     from .store.facade.store import Store as Store
@@ -385,6 +407,34 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "LogRecord",
     ),
     "partita.store.log.retention": ("Retention",),
+    "partita.runtime.agent.agent": ("Agent",),
+    "partita.runtime.tools.tool": (
+        "tool",
+        "client_tool",
+        "Tool",
+    ),
+    "partita.runtime.tools.context": ("ToolContext",),
+    "partita.runtime.tools.outputs": ("ToolError",),
+    "partita.runtime.session.session": ("Session",),
+    "partita.runtime.session.approvals": ("Answer",),
+    "partita.runtime.session.live_run": ("Seen",),
+    "partita.runtime.network.network": ("Network",),
+    "partita.runtime.message_list": ("MessageList",),
+    "partita.runtime.service": (
+        "AgentService",
+        "Prompt",
+        "Options",
+        "Desk",
+        "Question",
+        "Decision",
+    ),
+    "partita.runtime.decoding": ("Decoding",),
+    "partita.runtime.registry": (
+        "get_agent",
+        "agent_names",
+    ),
+    "partita.runtime.scripted.service": ("ScriptedService",),
+    "partita.runtime.scripted.script": ("as_script",),
 }
 
 _HOMES = {name: module for module, names in EXPORTS.items() for name in names}

@@ -12,12 +12,17 @@ from partita.version import __version__
 
 COMMANDS = {
     "convert": "convert",
+    "diff": "diff",
     "doctor": "doctor",
     "fold": "fold",
+    "fork": "fork",
     "formats": "formats",
     "hook": "hook",
     "import": "import_",
     "migrate": "migrate",
+    "replay": "replay",
+    "reproject": "reproject",
+    "runs": "run_list",
     "search": "search",
     "show": "show",
     "stats": "stats",
@@ -73,6 +78,7 @@ def cli() -> None:
     What is in the store?           partita threads
     One thread, as it went:         partita show last
     Words anywhere in them:         partita search flaky test
+    A run again, as it went:        partita replay last
     Is the archive healthy?         partita doctor
     """
 

@@ -12,12 +12,15 @@ from partita.errors import FormatError
 from partita.formats.format import Decoder
 from partita.formats.registry import get_format
 from partita.stream.records import Framing, Record, RecordReader, reader_of
-from partita.types.chunks import Chunk, DataChunk
+from partita.types.chunks import Chunk, DataChunk, MessageStart
 from partita.types.events import AgentStreamEvent, ChunkEvent, RawEvent, raw_text
 from partita.types.json import Json, JsonObject, is_object
 
 CALL: Final = "data-partita-call"
 """The mark before what a model or an agent said; it tells which decoder reads it."""
+
+AGENT_MESSAGE: Final = "agentMessageId"
+"""Where the metadata of a message keeps what the agent itself calls it."""
 
 CALL_END: Final = "data-partita-call-end"
 """The mark behind it."""
@@ -55,18 +58,28 @@ class Decoding:
     def finish(self) -> list[AgentStreamEvent]:
         """The events that close what is open when the bytes end, and the mark that closes the call."""
         events = [event for record in self._reader.finish() for event in self._events(record)]
-        events += [ChunkEvent(chunk=chunk) for chunk in self._decoder.finish()]
+        events += [ChunkEvent(chunk=_unnamed(chunk)) for chunk in self._decoder.finish()]
         return [*events, ChunkEvent(chunk=DataChunk(CALL_END, transient=True))]
 
     def _events(self, record: Record) -> list[AgentStreamEvent]:
         text = raw_text(record.raw)
         if record.event is UNSET:
             return [RawEvent(raw_text=text)]
-        chunks = self._read(record.event)
+        chunks = [_unnamed(chunk) for chunk in self._read(record.event)]
         if not chunks:
             return [RawEvent(raw_agent_message=record.event, raw_text=text)]
         first = ChunkEvent(chunk=chunks[0], raw_agent_message=record.event, raw_text=text)
         return [first, *(ChunkEvent(chunk=chunk) for chunk in chunks[1:])]
+
+
+def _unnamed(chunk: Chunk) -> Chunk:
+    """A start without the agent's own name for the message: whoever asked chooses its id, and keeps it."""
+    if not isinstance(chunk, MessageStart) or chunk.message_id is None:
+        return chunk
+    said: Json = chunk.message_metadata
+    if said is not UNSET and not is_object(said):
+        return MessageStart(message_metadata=said)
+    return MessageStart(message_metadata={**(said or {}), AGENT_MESSAGE: chunk.message_id})
 
 
 def is_mark(chunk: Chunk, kind: str) -> bool:

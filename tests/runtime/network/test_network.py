@@ -226,6 +226,22 @@ async def test_what_fails_is_told_to_the_router_and_kept(store: Store) -> None:
     await chosen.session.close()
 
 
+async def test_a_model_without_tools_can_be_chosen_too(store: Store) -> None:
+    chosen = Network(
+        scripted(route("agent", "plain", "Speak."), call("finish", answer="Done.")),
+        agents={"plain": scripted(says("Words."))},
+        store=store,
+    )
+    await live(chosen)
+    (execution,) = executions(await stored(store))
+    assert execution.final_result is not None
+    assert [message.content.parts[-1:] for message in execution.final_result.messages] == [
+        (TextPart("Speak."),),
+        (TextPart("Words.", state="done"),),
+    ]
+    await chosen.session.close()
+
+
 async def test_a_router_that_fails_fails_the_run(store: Store) -> None:
     chosen = network(store)
     await live(chosen)

@@ -69,6 +69,7 @@ class AgentPrimitive:
         fold = RunFold(answer_id)
         failure: str | None = None
         yield ChunkEvent(chunk=ChildMessage(path, task))
+        yield ChunkEvent(chunk=ChildChunk(path, MessageStart(answer_id)))
         options = replace(execution.options, message_id=answer_id, instructions=None, tools=())
         async with closed(self._agent.invoke([task], cwd=execution.cwd, options=options)) as events:
             async for event in events:

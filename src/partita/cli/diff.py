@@ -1,0 +1,48 @@
+"""`partita diff`: two runs side by side."""
+
+import click
+
+from .opened import opened
+from .options import resource_option, store_option
+
+
+@click.command(
+    short_help="Compare two runs.",
+    epilog="""\b
+Examples:
+  partita diff 0198a3c2 0198b7d0      what they said, called, took and cost
+  partita diff 0198a3c2 last --json | jq .facts
+""",
+)
+@click.argument("a", metavar="RUN")
+@click.argument("b", metavar="RUN")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="The comparison as JSON.")
+@click.option("--no-pager", is_flag=True, help="Do not stop after each page.")
+@resource_option
+def diff(a: str, b: str, url: str | None, as_json: bool, no_pager: bool, resource: str | None) -> None:
+    """Compare two runs: each an id, the beginning of one, or `last`.
+
+    Steps are aligned by what they are: a call of a tool beside a call of the same tool, a text beside a
+    text, and texts word by word. Marks: = alike, ~ differs, - only the first has it, + only the second.
+    """
+    from partita.runtime.replay.diff import diff_runs, to_object
+
+    from .run_lookup import find_run, short_run_ids
+
+    with opened(url, resource) as (store, wait):
+        one, other = wait(find_run(store, a)), wait(find_run(store, b))
+        found = wait(diff_runs(store, one.id, other.id))
+        ids = wait(short_run_ids(store, [one.id, other.id]))
+    if as_json:
+        from .output import print_json
+
+        print_json(to_object(found))
+        return
+    from .printing import console, show
+    from .view.run_diff import draw_diff
+
+    show(draw_diff(found, ids, colour=console().is_terminal), pager=not no_pager)
+
+
+COMMAND = diff

@@ -1,0 +1,143 @@
+"""`partita reproject`: stored messages made again from the raw bytes of their runs."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from .opened import opened
+from .options import resource_option, store_option
+
+if TYPE_CHECKING:
+    from partita.runtime.replay.reprojection import Changed, Outcome, Reprojected, ReprojectReport
+
+SHOWN = 8
+"""How many differences of a message are shown."""
+
+MARKS: "Mapping[Outcome, tuple[str, str]]" = {
+    "unchanged": ("=", "green"),
+    "changed": ("~", "cyan"),
+    "would-lose": ("!", "red"),
+    "skipped": ("·", "yellow"),
+}
+
+
+@click.command(
+    short_help="Read runs anew, with today's decoders.",
+    epilog="""\b
+Examples:
+  partita reproject --all --dry-run     what would come out otherwise
+  partita reproject --all               and write it
+  partita reproject 0198a3c2            one run, and those that went on with its message
+""",
+)
+@click.argument("runs", nargs=-1, metavar="[RUN]…")
+@store_option
+@click.option("--all", "every", is_flag=True, help="All runs of the store.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be changed.")
+@click.option("--force", is_flag=True, help="Write also what loses something.")
+@click.option("--json", "as_json", is_flag=True, help="One run a line, as JSON.")
+@resource_option
+@click.pass_context
+def reproject(
+    ctx: click.Context,
+    *,
+    runs: tuple[str, ...],
+    url: str | None,
+    every: bool,
+    dry_run: bool,
+    force: bool,
+    as_json: bool,
+    resource: str | None,
+) -> None:
+    """Make messages again from the raw bytes of their runs, after a decoder has got better.
+
+    Each RUN is an id, the beginning of one, or `last`. Ids, numbers and times of messages stay, and so do
+    answers to questions. A message that would lose something is left alone, and told; --force writes it.
+
+    Exit code: 0, or 1 when something would be lost and was left alone.
+    """
+    if every == bool(runs):
+        raise click.UsageError("name the runs, or say --all")
+    from partita.runtime.replay.reproject import reproject as read_anew
+
+    from .progress import Bar
+    from .run_lookup import find_run
+
+    with opened(url, resource) as (store, wait), Bar("reading runs") as bar:
+        ids = None if every else [wait(find_run(store, run)).id for run in runs]
+        report = wait(
+            read_anew(store, ids, dry_run=dry_run, force=force, tell=lambda done: bar(done, len(ids or ())))
+        )
+    if as_json:
+        from .printing import write_json
+
+        for one in report.runs:
+            write_json(one.to_json())
+    else:
+        _print(report, every=every, dry_run=dry_run)
+    left = any(one.outcome == "would-lose" and not one.written for one in report.runs)
+    ctx.exit(1 if left and not dry_run else 0)
+
+
+def _print(report: "ReprojectReport", *, every: bool, dry_run: bool) -> None:
+    """Each run that comes out otherwise; of all others, those that were named."""
+    for one in report.runs:
+        if one.messages or (not every and not _told_with_another(one, report.runs)):
+            _print_run(one, dry_run=dry_run)
+    counts = report.counts
+    words: dict[str, str] = {
+        "changed": "would be changed" if dry_run else "changed",
+        "would-lose": "would lose something",
+    }
+    told = [f"{counts[name]:,} {words.get(name, name)}" for name in MARKS if counts[name]]
+    total = len(report.runs)
+    click.echo(f"{total:,} {'run' if total == 1 else 'runs'}: {', '.join(told)}" if told else "no runs")
+    if every:
+        _print_reasons(report.runs)
+
+
+def _told_with_another(one: "Reprojected", runs: "Sequence[Reprojected]") -> bool:
+    """Whether what came of a run is told with a later one, which went on with its message."""
+    changed = one.outcome in ("changed", "would-lose") and not one.messages
+    return changed and any(other.messages for other in runs if other.thread_id == one.thread_id)
+
+
+def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
+    from .view.text import one_line
+
+    mark, colour = MARKS[one.outcome]
+    words = one.outcome.replace("-", " ")
+    if one.outcome == "changed" and dry_run:
+        words = "would be changed"
+    if one.outcome == "would-lose":
+        words = "written, with losses" if one.written else "would lose something: left as it is"
+    why = f": {one_line(one.why)}" if one.why else ""
+    click.echo(f"{click.style(mark, fg=colour)} run {one_line(one.run_id)}  {words}{why}")
+    for changed in one.messages:
+        _print_message(changed)
+
+
+def _print_message(changed: "Changed") -> None:
+    from .view.text import one_line
+
+    click.echo(f"    message {one_line(changed.message_id)}")
+    for what in changed.lost:
+        click.echo(click.style(f"      - {one_line(what)}", fg="red"))
+    for difference in changed.differences[:SHOWN]:
+        click.echo(f"      {one_line(str(difference))}")
+    more = len(changed.differences) - SHOWN
+    if more > 0:
+        click.echo(f"      … and {more:,} more; --json tells all")
+
+
+def _print_reasons(runs: "Sequence[Reprojected]") -> None:
+    from .view.text import one_line
+
+    why = Counter(one.why or "" for one in runs if one.outcome == "skipped")
+    for reason, count in why.most_common(SHOWN):
+        click.echo(f"  {count:>6,} skipped: {one_line(reason, 160)}")
+
+
+COMMAND = reproject

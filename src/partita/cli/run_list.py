@@ -1,0 +1,85 @@
+"""`partita runs`: what agents did, newest first."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from partita.types.codec import encode
+from partita.types.runs import RunStatus
+
+from .opened import opened
+from .options import json_option, resource_option, store_option
+from .output import say
+
+if TYPE_CHECKING:
+    from partita.types.runs import Run
+
+
+@click.command(
+    "runs",
+    short_help="List the runs of agents, newest first.",
+    epilog="""\b
+Examples:
+  partita runs                     the newest
+  partita runs --thread last       of the newest thread
+  partita runs --status failed     those that failed
+""",
+)
+@store_option
+@click.option("--thread", metavar="THREAD", help="Only of this thread: its id, the beginning of it, or last.")
+@click.option("--agent", metavar="NAME", help="Only of this agent.")
+@click.option(
+    "--status", type=click.Choice(get_args(RunStatus)), multiple=True, help="Only runs that stand so."
+)
+@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@resource_option
+@json_option
+def runs(
+    *,
+    url: str | None,
+    thread: str | None,
+    agent: str | None,
+    status: tuple[RunStatus, ...],
+    limit: int,
+    resource: str | None,
+    as_json: bool,
+) -> None:
+    """List runs, newest first: who worked, how it ended, what it took.
+
+    The first column is as much of the id as `partita replay` needs; in a pipe it is the whole id.
+    """
+    from .lookup import find_thread
+    from .run_lookup import short_run_ids
+
+    with opened(url, resource) as (store, wait):
+        thread_id = None if thread is None else wait(find_thread(store, thread)).id
+        page = wait(store.list_runs(thread_id=thread_id, agent=agent, status=status, limit=limit))
+        ids = [run.id for run in page]
+        terminal = sys.stdout.isatty()
+        shown = wait(short_run_ids(store, ids)) if terminal else dict(zip(ids, ids, strict=True))
+    if as_json:
+        from .printing import write_line
+
+        for run in page:
+            write_line(encode(run))
+    elif page.items:
+        _print(page.items, shown, terminal=terminal)
+    else:
+        say("no runs")
+    if page.has_more:
+        say("there are more; --limit lists them")
+
+
+def _print(runs: "Sequence[Run]", ids: Mapping[str, str], *, terminal: bool) -> None:
+    from .printing import console, show
+    from .view.listing import WIDEST
+    from .view.run_rows import draw_runs
+
+    width = console().width if terminal else WIDEST
+    show([draw_runs(runs, ids, now=datetime.now(UTC), width=width)], width=width)
+
+
+COMMAND = runs

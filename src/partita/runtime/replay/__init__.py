@@ -1,0 +1,1 @@
+"""Runs again: played, stepped through, answered with, read anew, compared."""

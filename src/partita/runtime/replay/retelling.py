@@ -1,0 +1,148 @@
+"""Stored messages told once more as chunks: for runs that were imported, whose logs hold lines and no chunks.
+
+Lost: what no chunk carries, such as how many tokens a piece of reasoning took, and names of files.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from msgspec import UNSET
+
+from partita.runtime.session.live_run import Seen
+from partita.store.facade.store import Store
+from partita.types.chunks import (
+    ChildMessage,
+    Chunk,
+    CustomChunk,
+    DataChunk,
+    FileChunk,
+    MessageFinish,
+    MessageStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningFileChunk,
+    ReasoningStart,
+    SourceDocumentChunk,
+    SourceUrlChunk,
+    SteeringMessageChunk,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolInputAvailable,
+    ToolOutputChunk,
+)
+from partita.types.codec import encode
+from partita.types.json import is_object
+from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
+from partita.types.parts import (
+    CustomPart,
+    DataPart,
+    FilePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+    TextPart,
+)
+from partita.types.runs import Run
+
+PIECE: Final = re.compile(r"(?:\S+\s*){1,3}|\s+")
+BETWEEN: Final = timedelta(milliseconds=30)
+"""How far chunks are apart, for nobody wrote down when they came."""
+
+
+def is_imported(run: Run) -> bool:
+    """Whether a run was read from a log of its agent."""
+    return is_object((run.metadata or {}).get("log"))
+
+
+async def retold_run(store: Store, run: Run) -> list[Seen]:
+    """The chunks that the messages of an imported run amount to."""
+    page = await store.list_messages(run.thread_id, limit=None, branch="all", internal=None)
+    told = [one for one in page if one.run_id == run.id and isinstance(one, AssistantMessage)]
+    return list(_seen(told, run.started_at or datetime.fromtimestamp(0, UTC)))
+
+
+def _seen(messages: Sequence[AssistantMessage], began: datetime) -> Iterator[Seen]:
+    seq, time = 0, began
+    for message in messages:
+        time = max(message.created_at or time, time)
+        for chunk in retold(message):
+            seq += 1
+            yield Seen(seq, time, chunk, encode(chunk))
+            time += BETWEEN
+
+
+def retold(message: AssistantMessage) -> Iterator[Chunk]:
+    """The chunks of a message, its texts in pieces of a few words."""
+    yield MessageStart(message.id, message.content.metadata)
+    for number, part in enumerate(message.parts):
+        yield from _part(part, str(number))
+    yield MessageFinish()
+
+
+def _part(part: AssistantPart, number: str) -> Iterator[Chunk]:
+    match part:
+        case StepStartPart():
+            yield StepStart()
+        case TextPart():
+            yield TextStart(number, part.provider_metadata)
+            yield from (TextDelta(number, piece) for piece in PIECE.findall(part.text))
+            yield TextEnd(number, citations=part.citations)
+        case ReasoningPart():
+            block = part.id or number
+            yield ReasoningStart(block, part.provider_metadata)
+            yield from (ReasoningDelta(block, piece) for piece in PIECE.findall(part.text))
+            yield ReasoningEnd(block)
+        case ToolCallPart():
+            yield from _call(part)
+        case FilePart(url=url, media_type=kind):
+            yield FileChunk(url, kind, part.provider_metadata)
+        case ReasoningFilePart(url=url, media_type=kind):
+            yield ReasoningFileChunk(url, kind, part.provider_metadata)
+        case SourceUrlPart():
+            yield SourceUrlChunk(part.source_id, part.url, part.title, part.provider_metadata)
+        case SourceDocumentPart():
+            yield SourceDocumentChunk(
+                part.source_id, part.media_type, part.title, part.filename, part.provider_metadata
+            )
+        case DataPart():
+            yield DataChunk(f"data-{part.name}", part.data, part.id)
+        case CustomPart(kind=kind):
+            yield CustomChunk(kind, part.provider_metadata)
+        case SteeringMessagePart(id=id, parts=parts):
+            yield SteeringMessageChunk(id, parts)
+        case _:
+            pass
+
+
+def _call(call: ToolCallPart) -> Iterator[Chunk]:
+    yield ToolInputAvailable(
+        call.id,
+        call.name,
+        {} if call.input is UNSET else call.input,
+        call.provider_executed,
+        call.call_provider_metadata,
+        call.tool_metadata,
+        call.dynamic or None,
+        call.title,
+    )
+    if call.approval is not None:
+        yield ToolApprovalRequest(call.approval.id, call.id, reason=call.approval.request_reason)
+        if call.approval.approved is not None:
+            yield ToolApprovalResponse(call.approval.id, call.approval.approved, call.approval.reason)
+    yield from (ChildMessage((call.id,), child) for child in call.children)
+    if call.output is not None:
+        yield ToolOutputChunk(
+            call.id,
+            call.output,
+            provider_metadata=call.result_provider_metadata,
+            preliminary=call.preliminary,
+        )

@@ -1,0 +1,41 @@
+"""Answering again: in a copy of the thread, so that the thread stays as it is."""
+
+import pytest
+
+from partita.errors import AgentError, NotFoundError
+from partita.runtime.replay.forking import rerun
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.types.messages import AssistantMessage
+from partita.types.parts import TextPart
+from tests.runtime.replay.recordings import an_agent, last_message, text, told
+
+OTHER = ScriptedService(as_script({"scenes": [{"steps": [{"parts": [text("It rains.")]}]}]}), name="other")
+
+
+@pytest.mark.parametrize("which", [0, 1])
+async def test_another_agent_answers_the_same_question_in_a_fork(which: int) -> None:
+    async with an_agent() as (store, agent):
+        await told(agent, "t", "weather?")
+        await told(agent, "t", "and now?")
+        before = (await store.list_messages("t")).items
+        run = await rerun(agent.session, OTHER, "t", before[which].id, title="once more")
+        run = await agent.session.wait(run.id)
+        answer = await last_message(store, run.thread_id)
+        forked = (await store.list_messages(run.thread_id)).items
+        thread = await store.get_thread_by_id(run.thread_id)
+        assert (await store.list_messages("t")).items == before
+    assert thread is not None
+    assert (thread.title, run.agent, run.status) == ("once more", "other", "completed")
+    assert [message.id for message in forked] == [before[0].id, answer.id]
+    assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["It rains."]
+
+
+async def test_there_must_be_a_question() -> None:
+    async with an_agent() as (store, agent):
+        await store.create_thread("t")
+        await store.save_messages([AssistantMessage(id="a", content="Hello?")], thread_id="t")
+        with pytest.raises(NotFoundError, match="no message 'x'"):
+            await rerun(agent.session, OTHER, "t", "x")
+        with pytest.raises(AgentError, match="answers nobody"):
+            await rerun(agent.session, OTHER, "t", "a")
