@@ -20,7 +20,7 @@ from partita.runtime.tools.tool import tool
 from partita.testing import CHECKS, Candidate, Check, ContractError, check_service, checks_for
 from partita.testing.candidate import Make
 from partita.types.chunks import MessageStart, TextDelta, ToolInputStart
-from partita.types.events import CompleteEvent, ErrorEvent
+from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
