@@ -5,6 +5,7 @@ import pytest
 from partita.errors import FormatError
 from partita.runtime.message_list import MessageList
 from partita.types.chunks import MessageStart, StepStart, TextDelta, TextEnd, TextStart, ToolInputStart
+from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import TextPart
 from partita.types.tools import InterruptedOutput, TextOutput
@@ -52,14 +53,15 @@ def test_a_stream_grows_the_last_message() -> None:
 
 def test_events_of_a_provider_are_decoded() -> None:
     messages = MessageList()
-    for event in (
+    events: list[JsonObject] = [
         {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": [], "usage": {}}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Rain."}},
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
         {"type": "message_stop"},
-    ):
+    ]
+    for event in events:
         messages.feed(event, format="anthropic", id="answer")
     ended = messages.end()
     assert ended is not None

@@ -129,4 +129,5 @@ def _is_chunk(event: Json) -> TypeGuard[Chunk]:
 
 
 def _are_messages(payload: Json) -> TypeGuard[Sequence[Message]]:
-    return isinstance(payload, list | tuple) and all(isinstance(one, MESSAGE_TYPES) for one in payload)
+    each: Sequence[object] = payload if payload.__class__ in (list, tuple) else (None,)
+    return all(isinstance(one, MESSAGE_TYPES) for one in each)

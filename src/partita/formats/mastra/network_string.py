@@ -5,6 +5,7 @@ from msgspec import UNSET
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, NetworkExecution, NetworkResult, ToolCallPart
+from partita.types.parts import TextPart
 
 
 def network_string(execution: NetworkExecution) -> str:
@@ -41,5 +42,5 @@ def _message(message: AssistantMessage) -> JsonObject:
         for call in calls
         if call.input is not UNSET
     ]
-    texts = [{"type": "text", "text": part.text} for part in message.parts if hasattr(part, "text")]
+    texts = [{"type": "text", "text": part.text} for part in message.parts if isinstance(part, TextPart)]
     return {"id": message.id, "role": "assistant", "type": "text", "content": [*content, *texts]}

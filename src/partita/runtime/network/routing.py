@@ -100,7 +100,7 @@ def decision_of(
     """What a router decided. Words without a call are its answer, unless they are a decision in JSON."""
     for part in message.parts:
         if isinstance(part, ToolCallPart) and part.name in (ROUTE, FINISH):
-            given = {} if part.input is UNSET else part.input
+            given: Json = {} if part.input is UNSET else part.input
             return _read(part.id, part.name, given if is_object(given) else {}, primitives)
     words = "".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
     written = _json(words)

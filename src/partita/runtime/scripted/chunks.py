@@ -24,7 +24,7 @@ from partita.types.chunks import (
     ToolInputStart,
 )
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, dumps
+from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
 
@@ -61,7 +61,7 @@ def _part(part: AssistantPart, id: str, call_ids: Iterator[str]) -> Iterator[Chu
             yield ReasoningEnd(id)
         case ToolCallPart():
             call_id = part.id or next(call_ids)
-            given = {} if part.input is UNSET else part.input
+            given: Json = {} if part.input is UNSET else part.input
             yield ToolInputStart(call_id, part.name)
             yield from (ToolInputDelta(call_id, piece) for piece in PIECE.findall(dumps(given).decode()))
             yield ToolInputAvailable(call_id, part.name, given, provider_metadata=part.call_provider_metadata)
