@@ -6,13 +6,13 @@ canonical parts: text, reasoning, tool calls; the step after it is played when i
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
 from partita.errors import AgentError, DecodeError
 from partita.types.codec import Codec
-from partita.types.json import JsonObject, loads
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, AssistantPart, Message, UserMessage
 from partita.types.parts import TextPart
 from partita.types.usage import Usage
@@ -44,6 +44,9 @@ class Script(Value, kw_only=True):
 
 SCRIPT: Codec[Script] = Codec(Script)
 
+OUTER: Final = ("scenes", "steps", "parts")
+"""What stands around the parts of a script."""
+
 
 def read_script(path: Path) -> Script:
     """The script of a file."""
@@ -62,8 +65,18 @@ def read_script(path: Path) -> Script:
 
 
 def as_script(value: JsonObject) -> Script:
-    """The script that a JSON value is."""
-    return SCRIPT.read(value)
+    """The script that a JSON value is. A call needs a name and an input; it gets an id when it is played."""
+    return SCRIPT.read(_with_calls(value))
+
+
+def _with_calls(value: Json) -> Json:
+    if is_array(value):
+        return [_with_calls(item) for item in value]
+    if not is_object(value):
+        return value
+    if value.get("type") == "tool-call":
+        return {"id": "", "state": "input-available", **value}
+    return {key: _with_calls(item) if key in OUTER else item for key, item in value.items()}
 
 
 def step_for(script: Script, said: list[Message]) -> Step | None:
