@@ -37,7 +37,7 @@ conformance: setup ## Compare with the real ai packages at length, 3,000 example
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/conformance
 
 chaos: setup ## Kill writers hundreds of times, and look whether anything acknowledged is gone
-	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py
+	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py
 
 bench: setup ## Measure ourselves beside the real ai package
 	$(BIN)/python -m benchmarks

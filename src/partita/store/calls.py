@@ -6,12 +6,13 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 
+from partita.errors import BusyError
 from partita.types.messages import AssistantMessage, ToolCallPart
 
 from . import saving, threads
 from .message_rows import read_messages
 from .prepared import prepare
-from .tables import messages
+from .tables import messages, runs
 from .transaction import Transaction
 
 AT_ONCE = 20
@@ -21,18 +22,31 @@ Change: TypeAlias = Callable[[ToolCallPart], ToolCallPart | None]
 
 
 def change_call(tx: Transaction, thread_id: str, change: Change) -> AssistantMessage | None:
-    """The message whose call was changed: the newest that `change` takes. `None` when it takes none."""
+    """The message whose call was changed: the newest that `change` takes. `None` when it takes none.
+
+    A message that a run goes on with is the run's: to change it is a `BusyError`. The run would not see it.
+    """
     thread = threads.find(tx, thread_id, lock=True)
     for message in _with_calls(tx, thread):
         for number, part in enumerate(message.parts):
             changed = change(part) if isinstance(part, ToolCallPart) else None
             if changed is not None:
+                _refuse_if_busy(tx, thread, message.id)
                 parts = (*message.parts[:number], changed, *message.parts[number + 1 :])
                 whole = replace(message, content=replace(message.content, parts=parts))
                 saved = saving.save(tx, [prepare(whole, thread.id)])[0]
                 assert isinstance(saved, AssistantMessage), "it keeps its role"
                 return saved
     return None
+
+
+def _refuse_if_busy(tx: Transaction, thread: Row[Any], message_id: str) -> None:
+    mine = (runs.c.owner == thread.owner, runs.c.thread_id == thread.id, runs.c.message_id == message_id)
+    row = tx.row(select(runs.c.id).where(*mine, runs.c.status == "running").limit(1))
+    if row is not None:
+        raise BusyError(
+            f"run {row.id!r} goes on with message {message_id!r}", hint="tell the run, or wait for it"
+        )
 
 
 def _with_calls(tx: Transaction, thread: Row[Any]) -> Iterator[AssistantMessage]:

@@ -5,6 +5,7 @@ holds the run's lease takes it up when renewing it.
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from sqlalchemy import Row, or_, select, update
 
 from partita.errors import BusyError, ConflictError
 from partita.types.codec import MESSAGES, to_json
-from partita.types.json import JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
@@ -28,8 +29,16 @@ from .transaction import Transaction
 QUEUED = "queued"
 """Where the metadata of a run that waits keeps the messages it will begin with."""
 
+BEHIND = "behind"
+"""Where the metadata of a run keeps messages to save once it has ended: of runs that waited and gave up."""
+
 SIGNALS = "signals"
 """Where the metadata of a run keeps what others want of it."""
+
+_SIGNALLED = run_table.c.metadata.like(f'%"{SIGNALS}":[%')
+
+TICK = timedelta(microseconds=1)
+"""What tells two moments apart."""
 
 Busy: TypeAlias = Literal["refuse", "queue"]
 """What becomes of a turn when its thread has a run at work."""
@@ -75,7 +84,10 @@ def begin(
         )
     if ahead:
         waiting = {QUEUED: [to_json(one.message) for one in prepared]}
-        run = replace(run, status="pending", metadata={**(run.metadata or {}), **waiting})
+        # Clocks differ, and who had to wait for the lock is late: the line is by arrival.
+        behind = max(tx.now, ahead[-1].created_at + TICK)
+        metadata = {**(run.metadata or {}), **waiting}
+        run = replace(run, status="pending", metadata=metadata, created_at=behind)
     else:
         run = replace(run, status="running")
         saving.save(tx, prepared)
@@ -89,19 +101,18 @@ def begin_queued(tx: Transaction, run_id: str) -> Run | None:
     tx, thread, row = _locked(tx, run_id)
     if row.status != "pending":
         return runs.from_row(row)
-    if _at_work(tx, thread)[0].id != run_id:
+    ahead = _at_work(tx, thread)
+    if ahead[0].id != run_id or any(one.status == "running" for one in ahead):
         return None
-    saving.save(tx, [prepare(message, row.thread_id) for message in _queued(row)])
-    metadata = {key: value for key, value in _metadata(row).items() if key != QUEUED}
-    fields = {"status": "running", "started_at": tx.now, "metadata": _written(metadata)}
-    return runs.change(tx, row, fields)
+    _save_queued(tx, row)
+    return runs.change(tx, runs.find(tx, run_id), {"status": "running", "started_at": tx.now})
 
 
 def end_queued(tx: Transaction, run_id: str, ending: Ending) -> Run:
-    """End a run that never began; what it would have begun with is saved."""
+    """End a run that never began; what it would have begun with is saved, behind the run ahead of it."""
     tx, thread, row = _locked(tx, run_id)
-    waiting = _queued(row) if row.status == "pending" else []
-    saving.save(tx, [prepare(message, thread.id) for message in waiting])
+    if row.status == "pending":
+        _leave_queued(tx, thread, row)
     return _end(tx, run_id, ending, None)
 
 
@@ -112,21 +123,23 @@ def end(tx: Transaction, run_id: str, prepared: Sequence[Prepared], ending: Endi
     return _end(tx, run_id, ending, message_id)
 
 
-def recover(tx: Transaction, run_id: str, fold: Fold, ending: Ending) -> Run:
-    """End a run whose owner is gone: what its log holds becomes its messages. Nobody adds to it meanwhile."""
+def recover(tx: Transaction, run_id: str, fold: Fold, ending: Ending, *, holder: str | None = None) -> Run:
+    """End a run whose owner is gone: what its log holds becomes its messages. Nobody adds to it meanwhile.
+
+    The `holder` of a run may do so too, when all it knows for certain is what is stored.
+    """
     tx, thread, row = _locked(tx, run_id)
     if row.status not in runs.AT_WORK:
         return runs.from_row(row)
-    expired = row.lease_owner is None or (row.lease_expires_at is not None and row.lease_expires_at <= tx.now)
-    if not expired:
+    expired = row.lease_expires_at is not None and row.lease_expires_at <= tx.now
+    if not expired and row.lease_owner not in (None, holder):
         raise ConflictError(f"run {run_id!r} is held by {row.lease_owner!r}", hint="its owner is alive again")
-    run = runs.from_row(row)
     if row.status == "pending":
-        said = _queued(row)
-    else:
-        known = messages.get(tx, thread.id, row.message_id, "inline") if row.message_id else None
-        seed = known if isinstance(known, AssistantMessage) else None
-        said = list(fold(run, seed, read_log(tx, run_id)))
+        _leave_queued(tx, thread, row)
+        return _end(tx, run_id, ending, None)
+    known = messages.get(tx, thread.id, row.message_id, "inline") if row.message_id else None
+    seed = known if isinstance(known, AssistantMessage) else None
+    said = fold(runs.from_row(row), seed, read_log(tx, run_id))
     return end(tx, run_id, [prepare(message, thread.id) for message in said], ending)
 
 
@@ -136,21 +149,29 @@ def signal(tx: Transaction, run_id: str, wanted: JsonObject) -> Run:
     if row.status not in runs.AT_WORK:
         raise ConflictError(f"run {run_id!r} has ended: {row.status}", hint="there is nobody to tell")
     metadata = _metadata(row)
-    told = metadata.get(SIGNALS)
-    metadata[SIGNALS] = [*(told if is_array(told) else ()), wanted]
+    metadata[SIGNALS] = [*_list(metadata.get(SIGNALS)), wanted]
     changed = runs.change(tx, row, {"metadata": _written(metadata)})
     if row.lease_owner is not None and not tx.lite:
         tx.sql("SELECT pg_notify(?, ?)", (CHANNEL, row.lease_owner))
     return changed
 
 
+def is_wanted(tx: Transaction, lease_owner: str) -> bool:
+    """Whether somebody wants something of an owner's runs."""
+    mine = (run_table.c.lease_owner == lease_owner, run_table.c.finished_at.is_(None))
+    return tx.row(select(run_table.c.id).where(*mine, _SIGNALLED).limit(1)) is not None
+
+
 def beat(tx: Transaction, lease_owner: str, seconds: float) -> list[Signal]:
     """Renew all leases of an owner, and take up what others want of its runs."""
     mine = (run_table.c.lease_owner == lease_owner, run_table.c.finished_at.is_(None))
+    if not tx.lite:  # in the order in which logs are written, so that neither waits for the other in a circle
+        ordered = select(run_table.c.id).where(*mine).order_by(run_table.c.owner, run_table.c.id)
+        tx.rows(ordered.with_for_update(key_share=True))
     tx.run(update(run_table).where(*mine).values(**runs.lease(tx, lease_owner, seconds)))
-    told = select(run_table).where(*mine, run_table.c.metadata.like(f'%"{SIGNALS}":[%'))
+    told = select(run_table).where(*mine, _SIGNALLED)
     taken: list[Signal] = []
-    for row in tx.rows(told.order_by(run_table.c.id)):
+    for row in tx.rows(told.order_by(run_table.c.owner, run_table.c.id)):
         metadata = _metadata(row)
         wanted = metadata.pop(SIGNALS, [])
         taken += [Signal(row.id, one) for one in wanted if is_object(one)]
@@ -169,7 +190,7 @@ def _locked(tx: Transaction, run_id: str) -> tuple[Transaction, Row[Any], Row[An
 def _at_work(tx: Transaction, thread: Row[Any]) -> Sequence[Row[Any]]:
     """The runs of a thread that are at work or wait, the oldest first."""
     return tx.rows(
-        select(run_table.c.id)
+        select(run_table.c.id, run_table.c.status, run_table.c.created_at)
         .where(
             run_table.c.owner == thread.owner,
             run_table.c.thread_id == thread.id,
@@ -180,16 +201,48 @@ def _at_work(tx: Transaction, thread: Row[Any]) -> Sequence[Row[Any]]:
 
 
 def _end(tx: Transaction, run_id: str, ending: Ending, message_id: str | None) -> Run:
+    """End a run; what others left behind it is saved now."""
+    row = runs.find(tx, run_id, lock=True)
+    metadata = _metadata(row)
+    if BEHIND in metadata:
+        _save(tx, row.thread_id, metadata.pop(BEHIND))
+        runs.change(tx, row, {"metadata": _written(metadata)})
     said: dict[str, Any] = {"usage": ending.usage, "cost": ending.cost, "message_id": message_id}
     return with_timings(tx, runs.end, run_id, ending.status, ending.reason, **said)
 
 
-def _queued(row: Row[Any]) -> list[Message]:
-    return list(MESSAGES.read(_metadata(row).get(QUEUED, [])))
+def _save_queued(tx: Transaction, row: Row[Any]) -> None:
+    """Save what a run that waited begins with; it no longer keeps it."""
+    metadata = _metadata(row)
+    _save(tx, row.thread_id, metadata.pop(QUEUED, []))
+    runs.change(tx, row, {"metadata": _written(metadata)})
+
+
+def _leave_queued(tx: Transaction, thread: Row[Any], row: Row[Any]) -> None:
+    """Save what a run that never begins keeps; behind a run that is at work, once that has ended."""
+    metadata = _metadata(row)
+    left = [*_list(metadata.pop(QUEUED, [])), *_list(metadata.pop(BEHIND, []))]
+    runs.change(tx, row, {"metadata": _written(metadata)})
+    line = [one.id for one in _at_work(tx, thread)]
+    if line[0] == row.id:
+        _save(tx, row.thread_id, left)
+        return
+    ahead = runs.find(tx, line[line.index(row.id) - 1], lock=True)
+    metadata = _metadata(ahead)
+    metadata[BEHIND] = [*_list(metadata.get(BEHIND)), *left]
+    runs.change(tx, ahead, {"metadata": _written(metadata)})
+
+
+def _save(tx: Transaction, thread_id: str, said: Json) -> None:
+    saving.save(tx, [prepare(message, thread_id) for message in MESSAGES.read(said)])
+
+
+def _list(value: Json) -> list[Json]:
+    return list(value) if is_array(value) else []
 
 
 def _metadata(row: Row[Any]) -> JsonObject:
-    metadata = {} if row.metadata is None else loads(row.metadata)
+    metadata: Json = None if row.metadata is None else loads(row.metadata)
     return metadata if is_object(metadata) else {}
 
 

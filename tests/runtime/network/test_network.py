@@ -141,7 +141,9 @@ async def test_every_choice_says_what_why_and_what_came_of_it(store: Store) -> N
     assert [message.internal for message in messages] == [False, *[True, False] * 4]
     run = (await store.list_runs(thread_id="t")).items[0]
     assert run.usage is not None
-    assert (run.usage.input_tokens, run.usage.output_tokens) == (8, 4)
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (10, 5)  # the router's four turns, the poet's
+    totals = await store.usage_of_thread("t")
+    assert (totals.responses, totals.input_tokens, totals.output_tokens) == (5, 10, 5)
     await chosen.session.close()
 
 

@@ -134,7 +134,8 @@ def _is_cut(call: ToolCallPart) -> bool:
     """Whether a call has no input that a model could be shown."""
     if call.state == "input-streaming":
         return True
-    return call.input is UNSET and isinstance(call.output, InterruptedOutput)
+    was_written = call.input is UNSET or call.raw_input is not UNSET  # the words so far are kept beside it
+    return was_written and isinstance(call.output, InterruptedOutput)
 
 
 def _answered(call: ToolCallPart, where: str, repairs: list[Loss]) -> ToolCallPart:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -11,15 +11,22 @@ from partita.runtime.tools.chunks import chunk_of_output
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.running import PendingCall, ToolRunner
 from partita.runtime.tools.toolset import Toolset
-from partita.types.chunks import Chunk, ToolApprovalRequest, ToolOutputDenied
+from partita.types.chunks import Chunk, ToolApprovalRequest, ToolInputError, ToolOutputDenied
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import StepStartPart
 from partita.types.tools import ToolOutput
+
+OPEN: Final = frozenset({"input-streaming", "input-available", "approval-requested", "approval-responded"})
+"""A call in one of these has not ended."""
+
+CUT: Final = "The input of this call was cut off."
 
 
 class Sorted(NamedTuple):
     """Calls by what is to be done with them."""
 
+    cut: list[ToolCallPart]
+    """Their input never became whole."""
     run: list[ToolCallPart]
     refuse: list[ToolCallPart]
     ask: list[ToolCallPart]
@@ -28,19 +35,19 @@ class Sorted(NamedTuple):
 
 
 def open_calls(message: AssistantMessage) -> list[ToolCallPart]:
-    """The calls of the last step that are for us or for the client, and have no output yet."""
+    """The calls of the last step that are for us or for the client, and have not ended yet."""
     calls: list[ToolCallPart] = []
     for part in message.parts:
         if isinstance(part, StepStartPart):
             calls = []
-        elif isinstance(part, ToolCallPart) and not part.provider_executed and part.output is None:
+        elif isinstance(part, ToolCallPart) and not part.provider_executed and part.state in OPEN:
             calls.append(part)
     return calls
 
 
 async def sort_calls(calls: Sequence[ToolCallPart], tools: Toolset) -> Sorted:
     """What to do with each call. An approval that was given is not asked for again."""
-    found = Sorted([], [], [], [])
+    found = Sorted([], [], [], [], [])
     for call in calls:
         tool = tools.get(call.name)  # one that nobody knows is run: the model is told so
         match call.state:
@@ -57,7 +64,7 @@ async def sort_calls(calls: Sequence[ToolCallPart], tools: Toolset) -> Sorted:
             case "input-available":
                 found.run.append(call)
             case _:
-                pass
+                found.cut.append(call)
     return found
 
 
@@ -71,40 +78,43 @@ def refuse(calls: Sequence[ToolCallPart]) -> list[Chunk]:
     return [ToolOutputDenied(call.id) for call in calls]
 
 
+def tell_cut(calls: Sequence[ToolCallPart]) -> list[Chunk]:
+    """What comes of calls that the model did not write to their end: it is told, and may write them again."""
+    return [
+        ToolInputError(call.id, call.name, CUT, call.input, dynamic=call.dynamic or None) for call in calls
+    ]
+
+
 async def run_calls(
     calls: Sequence[ToolCallPart], tools: Toolset, runner: ToolRunner, context: ToolContext
 ) -> AsyncGenerator[Chunk, None]:
     """What comes of calls, as it comes: preliminary outputs and outputs. All run at once."""
     said: asyncio.Queue[Chunk | None] = asyncio.Queue(maxsize=16)
+    left = asyncio.Event()  # once nobody listens, nobody waits until he is heard
+
+    async def tell(chunk: Chunk | None) -> None:
+        if not left.is_set():
+            await said.put(chunk)
 
     async def preliminary(call: PendingCall, output: ToolOutput) -> None:
-        await said.put(chunk_of_output(call.id, output, preliminary=True))
+        await tell(chunk_of_output(call.id, output, preliminary=True))
 
     async def result(call: PendingCall, output: ToolOutput) -> None:
-        await said.put(chunk_of_output(call.id, output))
+        await tell(chunk_of_output(call.id, output))
 
     async def run() -> None:
-        await runner.run_calls(pending, tools, context, on_result=result, on_preliminary=preliminary)
-        await said.put(None)
+        try:
+            await runner.run_calls(pending, tools, context, on_result=result, on_preliminary=preliminary)
+        finally:
+            await tell(None)
 
     pending = [PendingCall(call.id, call.name, None if call.input is UNSET else call.input) for call in calls]
     work = asyncio.create_task(run())
     try:
-        while (chunk := await _next(said, work)) is not None:
+        while (chunk := await said.get()) is not None:
             yield chunk
+        await work
     finally:
+        left.set()
         work.cancel()
-        await asyncio.wait([work])
-
-
-async def _next(said: "asyncio.Queue[Chunk | None]", work: "asyncio.Task[None]") -> Chunk | None:
-    """The next chunk; what went wrong with the work, if it ended without one."""
-    getting = asyncio.create_task(said.get())
-    await asyncio.wait([getting, work], return_when=asyncio.FIRST_COMPLETED)
-    if not getting.done():
-        getting.cancel()
-        if said.empty():
-            work.result()
-            return None
-        return said.get_nowait()
-    return getting.result()
+        await asyncio.gather(work, return_exceptions=True)

@@ -1,26 +1,37 @@
 """One answer of an agent: the model speaks, tools run, the model sees what came of them, and so on."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
+from msgspec import UNSET
+
+from partita.errors import StreamError
 from partita.runtime.closing import closed
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
-from partita.runtime.session.turn import seed_of
+from partita.runtime.session.turn import STOPPED_BY, seed_of
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.running import ToolRunner
 from partita.runtime.tools.toolset import Toolset
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
-from partita.types.chunks import Chunk, MessageStart
-from partita.types.events import AgentStreamEvent, CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent
+from partita.types.chunks import Chunk, MessageMetadata, MessageStart
+from partita.types.codec import to_json
+from partita.types.events import (
+    AgentStreamEvent,
+    CancelledEvent,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorEvent,
+    RawEvent,
+)
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, Message
+from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
 
-from .calls import ask_for, open_calls, refuse, run_calls, sort_calls
+from .calls import ask_for, open_calls, refuse, run_calls, sort_calls, tell_cut
 from .stitching import Stitching
 
 WAITING: Final = "tool-calls"
@@ -59,35 +70,34 @@ class Loop:
     async def events(self) -> AsyncIterator[AgentStreamEvent]:
         """All that happens, in order."""
         yield self._own(MessageStart(self._options.message_id))
-        waits = False
+        waits = done = False
         if self._goes_on:
             async for event in self._act():
                 yield event
             waits = bool(open_calls(self._message))
         steps = 0
-        done = False
         while not (waits or done or self._failed is not None or steps == self._setup.max_steps):
             steps += 1
+            known = len(self._message.parts)
             async for event in self._speak():
                 yield event
-            done = not open_calls(self._message)
-            if done or self._failed is not None:
-                break
-            async for event in self._act():
-                yield event
-            waits = bool(open_calls(self._message))
+            done = not _calls_something(self._message.parts[known:])
+            if not done and self._failed is None:
+                async for event in self._act():
+                    yield event
+                waits = bool(open_calls(self._message))
         for event in self._end(waits, limited=not done and not waits):
             yield event
 
     def _end(self, waits: bool, limited: bool) -> list[AgentStreamEvent]:
-        if self._failed is not None:
-            return [self._failed]
-        more: JsonObject = {"stoppedBy": LIMIT} if limited else {}
+        usage = self._stitching.usage
+        if self._failed is not None:  # what was consumed until then was consumed
+            told = [] if usage is None else [self._own(MessageMetadata({"usage": to_json(usage)}))]
+            return [*told, self._failed]
+        more: JsonObject = {STOPPED_BY: LIMIT} if limited else {}
         finish = self._stitching.finish(WAITING if waits else None, more)
         result: JsonObject = {"finishReason": finish.finish_reason, **more}
-        complete = CompleteEvent(
-            agent_type=self._setup.name, agent_result=result, usage=self._stitching.usage
-        )
+        complete = CompleteEvent(agent_type=self._setup.name, agent_result=result, usage=usage)
         return [self._own(finish), complete]
 
     async def _speak(self) -> AsyncIterator[AgentStreamEvent]:
@@ -96,20 +106,26 @@ class Loop:
         options = replace(self._options, tools=(*self._options.tools, *self._setup.tools.specs()))
         async with closed(self._setup.model.invoke(said, cwd=self._cwd, options=options)) as events:
             async for event in events:
-                if isinstance(event, ErrorEvent | CancelledEvent):
-                    self._failed = event
-                elif not isinstance(event, CompleteEvent):
-                    stitched = self._stitching.answer(event)
-                    if stitched is not None:
+                match event:
+                    case ErrorEvent() | CancelledEvent():
+                        self._failed = event
+                    case CompleteEvent():
+                        if event.raw_text is not None or event.raw_agent_message is not UNSET:
+                            yield RawEvent(raw_agent_message=event.raw_agent_message, raw_text=event.raw_text)
+                    case ChunkEvent() | RawEvent():
+                        stitched = self._stitching.answer(event)
                         if isinstance(stitched, ChunkEvent):
-                            self._fold.feed(stitched.chunk)
-                        yield stitched
+                            self._take(stitched.chunk)
+                        if stitched is not None:
+                            yield stitched
+                    case _:
+                        assert_never(event)
 
     async def _act(self) -> AsyncIterator[AgentStreamEvent]:
         """Run the calls that may run, and ask for those that need to be allowed."""
         setup, options = self._setup, self._options
         calls = await sort_calls(open_calls(self._message), setup.tools)
-        for chunk in (*ask_for(calls.ask, new_id), *refuse(calls.refuse)):
+        for chunk in (*tell_cut(calls.cut), *ask_for(calls.ask, new_id), *refuse(calls.refuse)):
             yield self._own(chunk)
         context = ToolContext(
             thread_id=options.thread_id or "",
@@ -126,5 +142,14 @@ class Loop:
         return self._fold.snapshot()[-1]
 
     def _own(self, chunk: Chunk) -> ChunkEvent:
-        self._fold.feed(chunk)
+        self._take(chunk)
         return ChunkEvent(chunk=chunk)
+
+    def _take(self, chunk: Chunk) -> None:
+        with suppress(StreamError):  # whoever stores the answer tells what does not fit; the talk goes on
+            self._fold.feed(chunk)
+
+
+def _calls_something(parts: Sequence[AssistantPart]) -> bool:
+    """Whether a model has called something that is not run by its provider."""
+    return any(isinstance(part, ToolCallPart) and not part.provider_executed for part in parts)

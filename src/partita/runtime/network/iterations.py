@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace as with_fields
 
+from partita.formats.usages import add_usages
 from partita.runtime.agent.stitching import Stitching
 from partita.runtime.closing import closed
 from partita.runtime.folding import LEGACY_NETWORK, RunFold
@@ -34,6 +35,7 @@ from partita.types.messages import (
     network_call,
 )
 from partita.types.tools import TextOutput
+from partita.types.usage import Usage
 
 from .primitives import Execution, Primitive
 from .routing import Choice, Done, Unclear, decision_of, instructions_for, tools_for
@@ -56,7 +58,8 @@ class Iterations:
     strings: bool
     _told: list[Message] = field(default_factory=list[Message])
     """What the router has seen beside the history: its own turns, and what came of them."""
-    _stitching: Stitching = field(default_factory=Stitching)
+    _usages: list[Usage] = field(default_factory=list[Usage])
+    """What the router's turns and all that it chose consumed."""
     _decided: AssistantMessage | None = None
     _failed: ErrorEvent | CancelledEvent | None = None
 
@@ -108,7 +111,7 @@ class Iterations:
                         fold.feed(stitched.chunk)
                     if stitched is not None:
                         yield stitched
-        self._stitching.steps += stitching.steps
+        self._spend(stitching.usage)
         yield _fed(fold, stitching.finish())
         self._decided = fold.snapshot()[-1]
 
@@ -127,6 +130,7 @@ class Iterations:
         async with closed(primitive.run(execution)) as events:
             async for event in events:
                 yield event
+        self._spend(execution.usage)
         yield ChunkEvent(chunk=NetworkExecutionEnd(execution.result))
         yield ChunkEvent(chunk=MessageFinish("stop"))
         self._tell(choice.call_id or None, _words(execution.result))
@@ -136,11 +140,15 @@ class Iterations:
         chunks: list[Chunk] = [MessageStart(self.options.message_id or new_id())]
         if words:
             chunks += [TextStart("answer"), TextDelta("answer", words), TextEnd("answer")]
-        finish = self._stitching.finish("stop", more)
-        usage = self._stitching.usage
         result: JsonObject = {"finishReason": "stop", **more}
+        finish = MessageFinish("stop", result)
+        usage = add_usages(self._usages) if self._usages else None
         complete = CompleteEvent(agent_type=self.name, agent_result=result, usage=usage)
         return [*(ChunkEvent(chunk=chunk) for chunk in (*chunks, finish)), complete]
+
+    def _spend(self, usage: Usage | None) -> None:
+        if usage is not None:
+            self._usages.append(usage)
 
     def _tell(self, call_id: str | None, words: str) -> None:
         """Let the router know what came of its decision."""

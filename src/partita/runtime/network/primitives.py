@@ -23,6 +23,7 @@ from partita.types.json import dumps
 from partita.types.messages import NetworkResult, UserMessage
 from partita.types.parts import TextPart
 from partita.types.tools import JsonOutput, TextOutput
+from partita.types.usage import Usage
 
 from .routing import Choice, Described
 
@@ -37,6 +38,8 @@ class Execution:
     options: Options
     cwd: Path | None = None
     result: NetworkResult = field(default_factory=NetworkResult)
+    usage: Usage | None = None
+    """What it consumed, if it said so."""
 
 
 class Primitive(Protocol):
@@ -81,7 +84,9 @@ class AgentPrimitive:
                     chunk = _identified(event.chunk, answer_id)
                     _feed(fold, chunk)
                     yield replace_chunk(event, ChildChunk(path, chunk))
-                elif not isinstance(event, CompleteEvent):
+                elif isinstance(event, CompleteEvent):
+                    execution.usage = event.usage
+                else:
                     yield event
         words = "".join(
             part.text for message in fold.snapshot() for part in message.parts if isinstance(part, TextPart)

@@ -10,7 +10,7 @@ from partita.runtime.decoding import Decoding
 from partita.runtime.service import Options, Prompt
 from partita.types.codec import encode
 from partita.types.events import AgentStreamEvent, CompleteEvent, ErrorEvent
-from partita.types.messages import AssistantMessage, Message, UserMessage
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 
 from .chunks import chunks_of
 from .script import Script, step_for
@@ -40,8 +40,7 @@ class ScriptedService:
         if step is None:
             yield ErrorEvent(message=NO_MORE, name="script-ended")
             return
-        spoken = sum(isinstance(message, AssistantMessage) for message in said)
-        ids = (f"call-{spoken + 1}-{number}" for number in count(1))
+        ids = (f"call-{number}" for number in count(_calls_in(said) + 1))
         decoding = Decoding("ai-sdk-chunks", "lines", {"model": self.model})
         for event in decoding.begin():
             yield event
@@ -56,6 +55,16 @@ class ScriptedService:
             yield ErrorEvent(message=step.error, name="scripted")
         else:
             yield CompleteEvent(agent_type=self.name, usage=step.usage)
+
+
+def _calls_in(said: Sequence[Message]) -> int:
+    """How many calls there are already: ids do not repeat in a conversation."""
+    return sum(
+        isinstance(part, ToolCallPart)
+        for message in said
+        if isinstance(message, AssistantMessage)
+        for part in message.parts
+    )
 
 
 def _messages(prompt: Prompt) -> Sequence[Message]:

@@ -4,7 +4,6 @@ A question is answered once, by a call's own approval id. Whoever shows another 
 stored, or answers what was not asked, is refused, and nothing changes.
 """
 
-from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,16 +12,10 @@ from msgspec.structs import replace
 
 from partita.errors import ApprovalError
 from partita.runtime.folding import DECISION
-from partita.runtime.service import Decision
-from partita.store.facade.store import Store
-from partita.types.chunks import DataChunk
-from partita.types.json import Json, JsonObject, dumps
+from partita.types.chunks import Chunk, DataChunk, ToolApprovalResponse
+from partita.types.json import Json, dumps, is_array, is_object
 from partita.types.messages import ToolCallPart
-from partita.types.runs import Run
 from partita.types.tools import Approval
-
-from .live_run import LiveRun
-from .recovery import folded
 
 
 class Answer(NamedTuple):
@@ -37,125 +30,87 @@ class Answer(NamedTuple):
     input: Json | UnsetType = UNSET
 
 
-class Asked(NamedTuple):
-    """What a question is about."""
+class Shown(NamedTuple):
+    """What someone shows of the call that he replies to, as far as he does."""
 
-    tool_call_id: str
-    tool_name: str
+    tool_call_id: str | None
+    tool_name: str | None
     input: Json | UnsetType
 
 
-class Answers:
-    """Gives answers to calls: of runs at work here, of runs at work elsewhere, of runs that have ended."""
-
-    def __init__(self, store: Store, live: Mapping[str, LiveRun], clock: Callable[[], datetime]) -> None:
-        self._store = store
-        self._live = live
-        self._clock = clock
-
-    async def give(self, thread_id: str, answer: Answer) -> None:
-        """Give an answer, or refuse it."""
-        at_work = [live for live in self._live.values() if live.run.thread_id == thread_id]
-        for live in at_work:
-            question = live.desk.question(answer.approval_id)
-            if question is not None:
-                check(answer, Asked(question.tool_call_id, question.tool_name, question.input))
-                await self._decide(live, answer)
-                return
-        if not at_work and await self._signal(thread_id, answer):
-            return
-        if await self._store.change_call(thread_id, lambda call: self._answered(call, answer)) is None:
-            raise ApprovalError(
-                f"nobody asked for approval {answer.approval_id!r}",
-                where=f"thread {thread_id}",
-                hint="answer with the approval id of a call of this thread",
-            )
-
-    def hear(self, live: LiveRun, wanted: JsonObject) -> None:
-        """Take up an answer that came through another process, which has checked it."""
-        fields = {
-            name: wanted[name] for name in ("approval_id", "approved", "by", "reason") if name in wanted
-        }
-        answer = Answer(**fields)
-        if live.desk.question(answer.approval_id) is not None:
-            live.background(self._decide(live, answer))
-
-    async def _decide(self, live: LiveRun, answer: Answer) -> None:
-        now = self._clock()
-        noted = {"approvalId": answer.approval_id, "by": answer.by, "at": now.isoformat()}
-        if live.note is not None:
-            await live.note(DataChunk(DECISION, noted, transient=True))
-        live.desk.answer(answer.approval_id, Decision(answer.approved, answer.reason, answer.by, now))
-
-    async def _signal(self, thread_id: str, answer: Answer) -> bool:
-        """Leave the answer with the process whose run asked; whether some run did."""
-        page = await self._store.list_runs(thread_id=thread_id, status=("running",), limit=1)
-        for run in page.items:
-            call = await self._asking(run, answer.approval_id)
-            if call is not None:
-                check(answer, Asked(call.id, call.name, call.input))
-                told = {"approval_id": answer.approval_id, "approved": answer.approved}
-                told |= {"by": answer.by, "reason": answer.reason}
-                await self._store.signal_run(run.id, {"kind": "answer", **told})
-                return True
-        return False
-
-    async def _asking(self, run: Run, approval_id: str) -> ToolCallPart | None:
-        """The call of a run at work that waits for an answer of that id."""
-        messages = folded(run, None, await self._store.read_log(run.id)).snapshot()
-        for part in (part for message in messages for part in message.parts):
-            match part:
-                case ToolCallPart(state="approval-requested", approval=Approval(id=id)) if id == approval_id:
-                    return part
-                case _:
-                    pass
+def answered(call: ToolCallPart, answer: Answer, now: datetime) -> ToolCallPart | None:
+    """The call with its answer; `None` when it is not the one that asked."""
+    approval = call.approval
+    if approval is None or approval.id != answer.approval_id:
         return None
+    if call.state != "approval-requested":
+        raise answered_already(approval, call.id)
+    check(shown_by(answer), Shown(call.id, call.name, call.input))
+    decided = replace(
+        approval,
+        approved=answer.approved,
+        reason=answer.reason,
+        responded_by=answer.by,
+        responded_at=now,
+    )
+    return replace(call, state="approval-responded", approval=decided)
 
-    def _answered(self, call: ToolCallPart, answer: Answer) -> ToolCallPart | None:
-        """The call with its answer; `None` when it is not the one that asked."""
-        approval = call.approval
-        if approval is None or approval.id != answer.approval_id:
-            return None
-        if call.state != "approval-requested":
-            by = f" by {approval.responded_by}" if approval.responded_by else ""
+
+def note_of(answer: Answer, now: datetime) -> Chunk:
+    """The note of who answered, and when, for the log of the run that asked."""
+    noted = {"approvalId": answer.approval_id, "by": answer.by, "at": now.isoformat()}
+    return DataChunk(DECISION, noted, transient=True)
+
+
+def response_of(answer: Answer) -> Chunk:
+    """The answer, for the log of the run that asked."""
+    return ToolApprovalResponse(answer.approval_id, answer.approved, answer.reason)
+
+
+def answered_already(approval: Approval, call_id: str) -> ApprovalError:
+    """The refusal of a second answer."""
+    by = f" by {approval.responded_by}" if approval.responded_by else ""
+    return ApprovalError(
+        f"approval {approval.id!r} was answered already{by}: {_word(approval.approved)}",
+        where=f"call {call_id}",
+        hint="an answer stands; ask the agent again",
+    )
+
+
+def shown_by(answer: Answer) -> Shown:
+    """What an answer shows of its call."""
+    return Shown(answer.tool_call_id, answer.tool_name, answer.input)
+
+
+def check(shown: Shown, stored: Shown) -> None:
+    """Refuse a reply that is not about the call that waits for it."""
+    for kind, said, is_stored in (
+        ("call", shown.tool_call_id, stored.tool_call_id),
+        ("tool", shown.tool_name, stored.tool_name),
+    ):
+        if said is not None and said != is_stored:
             raise ApprovalError(
-                f"approval {approval.id!r} was answered already{by}: {_word(approval.approved)}",
-                where=f"call {call.id}",
-                hint="an answer stands; ask the agent again",
+                f"the question was about {kind} {is_stored!r}, not {said!r}",
+                where=f"call {stored.tool_call_id}",
+                hint="reply to what was asked",
             )
-        check(answer, Asked(call.id, call.name, call.input))
-        decided = replace(
-            approval,
-            approved=answer.approved,
-            reason=answer.reason,
-            responded_by=answer.by,
-            responded_at=self._clock(),
-        )
-        return replace(call, state="approval-responded", approval=decided)
-
-
-def check(answer: Answer, asked: Asked) -> None:
-    """Refuse an answer that is not about the call that asked."""
-    shown = {
-        "call": (answer.tool_call_id, asked.tool_call_id),
-        "tool": (answer.tool_name, asked.tool_name),
-    }
-    for kind, (said, stored) in shown.items():
-        if said is not None and said != stored:
-            raise ApprovalError(
-                f"approval {answer.approval_id!r} is about {kind} {stored!r}, not {said!r}",
-                hint="answer with what was asked",
-            )
-    if answer.input is not UNSET and not _same(answer.input, asked.input):
+    if shown.input is not UNSET and not _same(shown.input, stored.input):
         raise ApprovalError(
-            f"the input shown for approval {answer.approval_id!r} is not the one that was asked about",
-            where=f"call {asked.tool_call_id}",
-            hint="load the thread again: the stored call is the one that will run",
+            "the input that is shown is not the one that is stored",
+            where=f"call {stored.tool_call_id}",
+            hint="load the thread again: the stored call is the one that counts",
         )
 
 
-def _same(one: Json | UnsetType, other: Json | UnsetType) -> bool:
-    return type(one) is type(other) and dumps(one) == dumps(other) if other is not UNSET else one is UNSET
+def _same(one: Json, other: Json | UnsetType) -> bool:
+    """Whether two values are the same JSON: the order of members does not count, 1 is not true nor 1.0."""
+    return other is not UNSET and dumps(_sorted(one)) == dumps(_sorted(other))
+
+
+def _sorted(value: Json) -> Json:
+    if is_object(value):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(item) for item in value] if is_array(value) else value
 
 
 def _word(approved: bool | None) -> str:

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
 from datetime import datetime
 from typing import Final, assert_never
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import ConflictError, PartitaError
+from partita.errors import PartitaError
 from partita.runtime.closing import closed
 from partita.store.facade.store import Store
 from partita.store.turns import Ending
@@ -27,6 +26,7 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage
 from partita.types.usage import Usage
 
+from .ledger import cost_of, records_of, told_by
 from .live_run import LiveRun
 from .writer import Writer
 
@@ -50,36 +50,39 @@ class Driver:
         *,
         parent_id: str | None,
         grace: float = GRACE,
-        priced: Callable[[str | None, Usage | None], float | None] | None = None,
     ) -> None:
         self._store = store
         self._live = live
         self._grace = grace
         self._parent_id = parent_id
-        self._priced = priced
+        self._clock = clock
+        self._ends: list[JsonObject] = []  # what each message says of itself at its end
+        self._known_usage = live.fold.snapshot()[-1].content.usage  # of earlier runs, if it goes on with one
         self._ending: Ending | None = None
         self.result: Json = None
         """What the agent said of its work as a whole."""
         self.writer = Writer(store, live, clock)
 
-    async def run(self, events: AsyncIterator[AgentStreamEvent]) -> None:
-        """Take all events, then end the run; sooner, when `LiveRun.stopped` says so."""
+    async def run(self, invoke: Callable[[], AsyncIterator[AgentStreamEvent]]) -> None:
+        """Take all events, then end the run; sooner, when `LiveRun.stopped` says so.
+
+        What the store did not take is raised. A `ConflictError` says that somebody else has ended the run.
+        """
         live = self._live
-        live.note = self.writer.put
-        pump = asyncio.create_task(self._pump(events), name=f"run {live.run.id}")
-        try:
-            await self._until_pumped(pump)
-            await self._end(self._ended(pump))
-        finally:
-            live.end()
+        live.say = self.writer.say
+        live.ready.set()
+        pump = asyncio.create_task(self._pump(invoke), name=f"run {live.run.id}")
+        await self._until_pumped(pump)
+        await self._end(self._ended(pump))
 
     async def _until_pumped(self, pump: "asyncio.Task[None]") -> None:
         """Wait for the pump; one that was told to stop and does not, is left behind."""
         if not await self._live.unless_stopped(pump):
             await asyncio.wait([pump], timeout=self._grace)
+        pump.add_done_callback(_look_at)
 
-    async def _pump(self, events: AsyncIterator[AgentStreamEvent]) -> None:
-        async with closed(events):
+    async def _pump(self, invoke: Callable[[], AsyncIterator[AgentStreamEvent]]) -> None:
+        async with closed(invoke()) as events:
             async for event in events:
                 await self._take(event)
 
@@ -88,17 +91,26 @@ class Driver:
         match event:
             case ChunkEvent(chunk=chunk):
                 await self.writer.put(self._identified(chunk), raw)
+                if (said := told_by(chunk)) is not None:
+                    self._ends.append(said)
             case RawEvent():
                 await self.writer.put(None, raw)
             case ErrorEvent():
                 await self._fail(event, raw)
             case CompleteEvent():
+                await self._keep(raw)
                 self._ending = Ending("completed", usage=event.usage)
                 self.result = None if event.agent_result is UNSET else event.agent_result
             case CancelledEvent(reason=reason):
+                await self._keep(raw)
                 self._ending = Ending("cancelled", reason)
             case _:
                 assert_never(event)
+
+    async def _keep(self, raw: bytes | None) -> None:
+        """Keep the bytes of an event that amounts to no chunk."""
+        if raw is not None:
+            await self.writer.put(None, raw)
 
     def _identified(self, chunk: Chunk) -> Chunk:
         """A start always says whose it is: a client that comes back must find the same message."""
@@ -123,29 +135,29 @@ class Driver:
         if self._live.stopped.done():
             return Ending(*self._live.stopped.result())
         error = None if pump.cancelled() else pump.exception()
-        if error is not None:
-            return Ending("failed", str(error) if isinstance(error, PartitaError) else _named(error))
-        return Ending("failed", NO_END)
+        return Ending("failed", NO_END if error is None else described(error))
 
     async def _end(self, ending: Ending) -> None:
-        """Store what came of the run. A run that somebody else has ended is theirs."""
-        if isinstance(self.writer.failure, ConflictError):
-            return
-        with suppress(ConflictError):
-            await self._say(ending)
-            await self.writer.drain()
-            messages = self._messages(ending)
-            usage = ending.usage or messages[-1].content.usage
-            cost = None if self._priced is None else self._priced(self._live.run.model, usage)
-            full = ending._replace(usage=usage, cost=cost)
-            await self._store.end_turn(self._live.run.id, messages, full, thread_id=self._live.run.thread_id)
+        """Store what came of the run."""
+        await self.writer.finish(self._last_word(ending))
+        messages = self._messages(ending)
+        usage = ending.usage or self._own_usage(messages[-1])
+        records = records_of(self._live.run, self._ends, self._clock())
+        full = ending._replace(usage=usage, cost=cost_of(records))
+        await self._store.end_turn(self._live.run.id, messages, full, thread_id=self._live.run.thread_id)
+        if records:
+            await self._store.record_consumptions(records)
 
-    async def _say(self, ending: Ending) -> None:
-        """Tell those who watch why the stream ends here."""
+    def _last_word(self, ending: Ending) -> Chunk | None:
+        """What tells those who watch why the stream ends here."""
         if ending.status == "failed" and ending.reason not in self._live.fold.errors:
-            await self.writer.put(ErrorChunk(ending.reason or NO_END))
-        elif ending.status in ("cancelled", "interrupted"):
-            await self.writer.put(MessageAbort(ending.reason))
+            return ErrorChunk(ending.reason or NO_END)
+        return MessageAbort(ending.reason) if ending.status in ("cancelled", "interrupted") else None
+
+    def _own_usage(self, message: AssistantMessage) -> Usage | None:
+        """What a message says that it took, unless it said so before this run."""
+        usage = message.content.usage
+        return None if usage == self._known_usage else usage
 
     def _messages(self, ending: Ending) -> list[AssistantMessage]:
         first, *rest = self._live.fold.finish(ending.status, ending.reason)
@@ -154,5 +166,14 @@ class Driver:
         return [first, *rest]
 
 
-def _named(error: BaseException) -> str:
+def described(error: BaseException) -> str:
+    """What a run that failed says of an error."""
+    if isinstance(error, PartitaError):
+        return str(error)
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _look_at(pump: "asyncio.Task[None]") -> None:
+    """Look at how an agent ended that was left behind, so that asyncio does not complain."""
+    if not pump.cancelled():
+        pump.exception()

@@ -25,17 +25,19 @@ async def follow_live(store: Store, live: LiveRun, after: int) -> AsyncGenerator
     with live.watch() as news:
         while True:
             news.clear()  # before looking, so that what comes in between is not missed
-            over, end = live.over.is_set(), live.last_seq
-            shown = live.after(after)
+            over, last_seq = live.over.is_set(), live.last_seq
+            shown, end = live.after(after), last_seq
             if shown is None:
                 records = await store.read_log(live.run.id, after=after, limit=AT_ONCE)
                 shown, end = seen_of(records), records[-1].seq
             after = max(after, end)
             if shown:
                 yield shown
+            elif after < last_seq:
+                continue  # a stretch of the log without chunks
             elif over:
                 return
-            elif after >= live.last_seq:
+            else:
                 await news.wait(LOOK_AGAIN)
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from partita.errors import StoreError
+from partita.store import turns
 from partita.store.facade.store import Store
 from partita.store.turns import Signal
 
@@ -54,12 +55,13 @@ class Keeper:
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
-        looked = -self._lease
+        looked = beaten = -self._lease - self._beat
         with self._store.engine.listen(self._owner) as news:
             while not self._closed.is_set():
                 news.clear()
                 with suppress(StoreError):  # the database may be back before the lease is over
-                    if self._is_at_work():
+                    if self._is_at_work() and (loop.time() - beaten >= self._beat or await self._is_wanted()):
+                        beaten = loop.time()
                         for signal in await self._store.beat(self._owner, self._lease):
                             self._hear(signal)
                     if self._recover and loop.time() - looked >= self._lease / 2:
@@ -67,4 +69,9 @@ class Keeper:
                         await recover_runs(self._store)
                 if not self._closed.is_set():
                     await asyncio.sleep(BREATH)
-                    await news.wait(self._beat)
+                    rest = beaten + self._beat - loop.time() if self._is_at_work() else self._beat
+                    await news.wait(max(0.0, rest))
+
+    async def _is_wanted(self) -> bool:
+        """Whether the news is for us: others write all the time, and must not make us write too."""
+        return await self._store.read(turns.is_wanted, self._owner)

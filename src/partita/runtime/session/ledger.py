@@ -6,26 +6,33 @@ from datetime import datetime
 from partita.logs.pricing.prices import price_of
 from partita.runtime.folding import read_usage
 from partita.store.values import ConsumptionRecord
-from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantMessage
+from partita.types.chunks import ChildChunk, Chunk, MessageFinish
+from partita.types.json import JsonObject, is_array, is_object
 from partita.types.runs import Run
 from partita.types.usage import Usage
 
 
-def records_of(run: Run, messages: Sequence[AssistantMessage], now: datetime) -> list[ConsumptionRecord]:
+def told_by(chunk: Chunk) -> JsonObject | None:
+    """What a message says of itself at its end, whoever's it is: the run's own or a sub-agent's."""
+    while isinstance(chunk, ChildChunk):
+        chunk = chunk.chunk
+    said = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
+    return said if is_object(said) else None
+
+
+def records_of(run: Run, ends: Sequence[JsonObject], now: datetime) -> list[ConsumptionRecord]:
     """The records of a run. A response is known by its provider's id, or by its place in the run."""
     records: list[ConsumptionRecord] = []
-    for message in messages:
-        for step, usage in _steps(message):
-            key = step.get("responseId")
-            model = step.get("model")
+    for said in ends:
+        for step, usage in _steps(said):
+            key, model = step.get("responseId"), step.get("model")
             named = model if isinstance(model, str) else run.model
             priced = price_of(named, None, usage, now)
             records.append(
                 ConsumptionRecord(
                     thread_id=run.thread_id,
                     key=key if isinstance(key, str) and key else f"{run.id}:{len(records) + 1}",
-                    message_id=message.id,
+                    message_id=run.message_id,
                     run_id=run.id,
                     agent=run.agent,
                     model=named,
@@ -48,11 +55,8 @@ def cost_of(records: Sequence[ConsumptionRecord]) -> float | None:
     return sum(known) if known else None
 
 
-def _steps(message: AssistantMessage) -> Iterator[tuple[JsonObject, Usage]]:
+def _steps(said: JsonObject) -> Iterator[tuple[JsonObject, Usage]]:
     """What each response said of itself; a message of one response says it of the whole."""
-    said: Json = message.content.metadata
-    if not is_object(said):
-        return
     steps = said.get("steps")
     for step in steps if is_array(steps) else [said]:
         usage = read_usage(step.get("usage")) if is_object(step) else None

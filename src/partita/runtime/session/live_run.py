@@ -45,28 +45,33 @@ class Stop(NamedTuple):
 
 
 class WaitingRoom:
-    """Questions of an agent at work that nobody has answered yet."""
+    """Questions of an agent at work. An answer may come before its question: it was seen in the log."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, tuple[Question, asyncio.Future[Decision]]] = {}
+        self._questions: dict[str, Question] = {}
+        self._decisions: dict[str, asyncio.Future[Decision]] = {}
 
     async def ask(self, question: Question) -> Decision:
         """The decision, however long it takes."""
-        future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        self._waiting[question.approval_id] = (question, future)
+        self._questions[question.approval_id] = question
         try:
-            return await future
+            return await self._decision(question.approval_id)
         finally:
-            self._waiting.pop(question.approval_id, None)
+            self._questions.pop(question.approval_id, None)
+            self._decisions.pop(question.approval_id, None)
 
     def question(self, approval_id: str) -> Question | None:
-        """The question of that id, if it still waits."""
-        waiting = self._waiting.get(approval_id)
-        return None if waiting is None or waiting[1].done() else waiting[0]
+        """The question of that id, if it waits."""
+        return self._questions.get(approval_id)
 
     def answer(self, approval_id: str, decision: Decision) -> None:
-        """Answer a question that waits."""
-        self._waiting[approval_id][1].set_result(decision)
+        """Answer a question, unless it is answered."""
+        future = self._decision(approval_id)
+        if not future.done():
+            future.set_result(decision)
+
+    def _decision(self, approval_id: str) -> "asyncio.Future[Decision]":
+        return self._decisions.setdefault(approval_id, asyncio.get_running_loop().create_future())
 
 
 class LiveRun:
@@ -76,9 +81,13 @@ class LiveRun:
         self.run = run
         self.fold = fold
         self.desk = WaitingRoom()
+        self.replied: set[str] = set()
+        """Which questions and calls have had their reply."""
         self.stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
-        self.note: Callable[[Chunk], Awaitable[None]] | None = None
-        """Adds a chunk of ours to the log, while the run is at work."""
+        self.say: Callable[[Sequence[Chunk]], Awaitable[None]] | None = None
+        """Adds chunks of ours to the log, while the run is at work; returns once they are stored."""
+        self.ready = asyncio.Event()
+        """Set once the fold holds what the run goes on with."""
         self._background: set[asyncio.Task[None]] = set()
         self.over = asyncio.Event()
         """Set once the run has ended and its messages are stored."""
@@ -126,6 +135,7 @@ class LiveRun:
     def end(self) -> None:
         """Nothing more will come."""
         self.over.set()
+        self.ready.set()
         self._watchers.tell("")
 
     @contextmanager

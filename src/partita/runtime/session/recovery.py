@@ -4,13 +4,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from partita.errors import ConflictError, StreamError
+from msgspec.structs import replace
+
+from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
 from partita.runtime.folding import RunFold
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogRecord
 from partita.store.turns import Ending
 from partita.types.messages import AssistantMessage, Message
-from partita.types.runs import Run
+from partita.types.runs import Run, RunStatus
+
+from .turn import without_ending
+
+AFTER: Final = "after"
+"""Where the metadata of a run says behind which message its answer stands, if not at the end."""
 
 LOST: Final = "the process that worked on it went away"
 
@@ -18,20 +25,52 @@ LOST: Final = "the process that worked on it went away"
 async def recover_runs(store: Store, *, limit: int = 100) -> list[Run]:
     """End the runs that nobody holds any more. Several processes may do so at once: each run ends once."""
     ended: list[Run] = []
-    for run in await store.abandoned_runs(limit=limit):
-        with suppress(ConflictError):  # its owner is back, or somebody else was faster
-            ended.append(await store.recover_run(run.id, fold_log, Ending("interrupted", LOST)))
+    more = True
+    while more:
+        found = await store.abandoned_runs(limit=limit)
+        before = len(ended)
+        for run in found:
+            with suppress(ConflictError):  # its owner is back, or somebody else was faster
+                ended.append(await end_by_log(store, run.id, Ending("interrupted", LOST)))
+        more = len(found) == limit and len(ended) > before
     return ended
 
 
-def fold_log(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]) -> Sequence[Message]:
+async def end_by_log(store: Store, run_id: str, ending: Ending, *, holder: str | None = None) -> Run:
+    """End a run: what its log holds becomes its messages. A log that cannot be read does not keep it."""
+
+    def fold(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]) -> Sequence[Message]:
+        return fold_log(run, seed, records, ending.status, ending.reason)
+
+    try:
+        return await store.recover_run(run_id, fold, ending, holder=holder)
+    except (ConflictError, UnavailableError):
+        raise
+    except StoreError:  # the doctor tells what is wrong with it
+        return await store.end_turn(run_id, (), ending)
+
+
+def fold_log(
+    run: Run,
+    seed: AssistantMessage | None,
+    records: Sequence[LogRecord],
+    status: RunStatus = "interrupted",
+    reason: str | None = LOST,
+) -> Sequence[Message]:
     """The messages of a run that broke off, as far as its log goes."""
-    return folded(run, seed, records).finish("interrupted", LOST)
+    if seed is not None and not any(record.chunk for record in records):
+        return ()  # it had not gone on with it yet
+    first, *rest = folded(run, seed, records).finish(status, reason)
+    after = (run.metadata or {}).get(AFTER)
+    if seed is None and isinstance(after, str):
+        first = replace(first, parent_id=after)
+    return (first, *rest)
 
 
 def folded(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]) -> RunFold:
     """A log, folded as the live run was. The store refuses what does not fit, so nothing here should not."""
-    fold = RunFold(run.message_id or f"{run.id}-message", run_id=run.id, seed=seed)
+    known = None if seed is None else without_ending(seed)
+    fold = RunFold(run.message_id or f"{run.id}-message", run_id=run.id, seed=known)
     for record in records:
         if record.chunk is not None:
             with suppress(StreamError):  # a log that others wrote: what fits is folded

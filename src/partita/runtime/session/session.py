@@ -12,20 +12,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from msgspec import UNSET, UnsetType
+
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
 from partita.store.turns import Busy, Signal
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.runs import Run
+from partita.types.tools import ToolOutput
 
-from .approvals import Answer, Answers
+from .approvals import Answer
+from .client_outputs import ClientOutput
 from .driver import GRACE
 from .following import follow_live, follow_stored
 from .keeper import Keeper
 from .live_run import LiveRun, Seen, Stop
+from .recovery import AFTER
+from .replies import Replies
 from .showing import Showing
 from .turn import Input, turn_of
 from .work import Work
@@ -66,7 +72,7 @@ class Session:
         self._clock = clock
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._answers = Answers(store, self._live, clock)
+        self._replies = Replies(store, self._live, clock)
         self._keeper = Keeper(
             store,
             self.owner,
@@ -76,7 +82,7 @@ class Session:
             is_at_work=lambda: bool(self._live),
             recover=recover,
         )
-        self._closed = False
+        self._closing = asyncio.Event()
 
     async def __aenter__(self) -> "Session":
         self._keeper.start()
@@ -89,7 +95,7 @@ class Session:
 
     async def close(self, reason: str = SHUTDOWN) -> None:
         """Stop all runs of this process, as interrupted, and let go of them. The store stays open."""
-        self._closed = True
+        self._closing.set()
         for live in self._live.values():
             live.stop(Stop("interrupted", reason))
         while self._tasks:
@@ -115,13 +121,15 @@ class Session:
         While the thread has a run at work this is a `BusyError`; with `busy="queue"` the turn waits for it.
         With `after`, what stands behind that message is left aside: a new branch begins there.
         """
-        if self._closed:
+        if self._closing.is_set():
             raise StoreError("the session is closed", hint="open another one")
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
         await _ensure_thread(store, thread_id, agent.name)
         turn = await turn_of(store, thread_id, input, after)
         how = options or Options()
+        if turn.after is not None:
+            metadata = {**(metadata or {}), AFTER: turn.after}
         run = await store.begin_turn(
             thread_id,
             turn.messages,
@@ -144,6 +152,7 @@ class Session:
             options=how,
             clock=self._clock,
             grace=self._grace,
+            closing=self._closing,
         )
         self._begin(work)
         return run
@@ -155,6 +164,8 @@ class Session:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: self._live.pop(run_id, None))
+        if self._closing.is_set():  # it was closed while the turn was stored
+            work.live.stop(Stop("interrupted", SHUTDOWN))
 
     async def stop(self, run_id: str, reason: str | None = None, *, wait: bool = True) -> Run:
         """Stop a run, whichever process works on it; with `wait`, return once it has ended.
@@ -208,7 +219,22 @@ class Session:
 
     async def answer(self, thread_id: str, answer: Answer) -> None:
         """Allow or refuse a call that asked, whether its run waits for it or has long ended."""
-        await self._answers.give(thread_id, answer)
+        await self._replies.give(thread_id, answer)
+
+    async def give_output(
+        self,
+        thread_id: str,
+        tool_call_id: str,
+        output: ToolOutput,
+        *,
+        tool_name: str | None = None,
+        input: Json | UnsetType = UNSET,
+    ) -> None:
+        """Give the output of a call that the client has run. What is shown of it must be what is stored.
+
+        Once no call of the message waits any more, a turn without input goes on with it.
+        """
+        await self._replies.give(thread_id, ClientOutput(tool_call_id, output, tool_name, input))
 
     async def _run(self, run_id: str) -> Run:
         run = await self.store.get_run(run_id)
@@ -222,8 +248,8 @@ class Session:
         reason = wanted.get("reason")
         if live is not None and wanted.get("kind") == "stop":
             live.stop(Stop("cancelled", reason if isinstance(reason, str) else None))
-        elif live is not None and wanted.get("kind") == "answer":
-            self._answers.hear(live, wanted)
+        elif live is not None:
+            self._replies.hear(live, wanted)
 
 
 async def _ensure_thread(store: Store, thread_id: str, agent: str) -> None:

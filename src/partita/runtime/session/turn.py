@@ -1,13 +1,20 @@
 """What a turn of a thread begins with, and which message it writes."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from partita.errors import AgentError, NotFoundError
+from partita.runtime.folding import ENDED
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
+from partita.types.json import Json, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import StepStartPart
+
+STOPPED_BY: Final = "stoppedBy"
+"""Where the metadata of a message says what limit its run came to."""
 
 Input: TypeAlias = str | UserMessage | Sequence[Message] | None
 """What a turn begins with: words, messages, or nothing, to go on with what is there."""
@@ -38,11 +45,34 @@ async def turn_of(store: Store, thread_id: str, input: Input, after: str | None)
         return Turn((), new_id(), after)
     if not goes_on(last):
         raise AgentError(
-            f"thread {thread_id!r} ends with an answer",
-            where=f"message {last.id}",
-            hint="give an input, or say after which message to answer again",
+            f"thread {thread_id!r} ends with an answer", where=f"message {last.id}", hint=_instead(history)
         )
     return Turn((), last.id, after)
+
+
+def _instead(history: Sequence[Message]) -> str:
+    """What to do where there is nothing to go on with: an older call may have been allowed since."""
+    for message in reversed(history):
+        for part in message.parts:
+            if isinstance(part, ToolCallPart) and part.state == "approval-responded":
+                return (
+                    f"call {part.id!r} was answered when the talk had gone on: after={message.id!r} runs it"
+                )
+    return "give an input, or say after which message to answer again"
+
+
+def check_turn(turn: Turn, history: Sequence[Message]) -> None:
+    """Refuse to go on with a thread that has changed since the turn was asked for."""
+    last = history[-1] if history else None
+    if turn.messages or last is None:
+        return
+    expected = last.id == turn.message_id and goes_on(last) if isinstance(last, AssistantMessage) else True
+    if not expected:
+        raise AgentError(
+            "the thread has changed since this turn was asked for",
+            where=f"message {last.id}",
+            hint="look at it again: the turn may have been done already",
+        )
 
 
 async def history_of(store: Store, thread_id: str, after: str | None = None) -> tuple[Message, ...]:
@@ -73,4 +103,13 @@ def goes_on(message: AssistantMessage) -> bool:
 def seed_of(history: Sequence[Message], message_id: str) -> AssistantMessage | None:
     """The message that a turn goes on with, if it does."""
     last = history[-1] if history else None
-    return last if isinstance(last, AssistantMessage) and last.id == message_id else None
+    return without_ending(last) if isinstance(last, AssistantMessage) and last.id == message_id else None
+
+
+def without_ending(message: AssistantMessage) -> AssistantMessage:
+    """A message that goes on: it no longer says how an earlier run of it ended."""
+    said: Json = message.content.metadata
+    if not is_object(said) or not {ENDED, STOPPED_BY} & said.keys():
+        return message
+    kept = {key: value for key, value in said.items() if key not in (ENDED, STOPPED_BY)}
+    return replace(message, content=replace(message.content, metadata=kept))

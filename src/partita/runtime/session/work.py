@@ -8,19 +8,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from partita.errors import ConflictError, StoreError
-from partita.logs.pricing.prices import price_of
+from partita.errors import ConflictError, StoreError, UnavailableError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
-from partita.types.usage import Usage
+from partita.store.runs import AT_WORK
+from partita.store.turns import Ending
+from partita.types.runs import Run
 
 from .agent_sessions import known_session, note_session
-from .driver import Driver
+from .driver import Driver, described
 from .live_run import LiveRun
-from .turn import Turn, history_of, seed_of
+from .recovery import end_by_log
+from .turn import Turn, check_turn, history_of, seed_of
 
 LOOK_AGAIN: Final = 1.0
+BREATH: Final = 0.02
+LONGEST_LINE: Final = 1000
+"""How many runs that wait in one thread are looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,8 @@ class Work:
     options: Options
     clock: Callable[[], datetime]
     grace: float
+    closing: asyncio.Event
+    """Set when the service shuts down."""
 
     async def do(self) -> None:
         """Do the work. However it goes, the run has ended when this returns, unless the store is gone."""
@@ -43,54 +50,79 @@ class Work:
             if self.live.run.status == "running" or await self._wait_in_line():
                 await self._answer()
         except Exception as error:  # whatever it is, the run must not stay at work
-            with suppress(StoreError):
-                await self.store.fail_run(self.live.run.id, f"{type(error).__name__}: {error}")
+            with suppress(StoreError):  # somebody else has it, or nobody can
+                await self._fail(described(error))
         finally:
             self.live.end()
+
+    async def _fail(self, reason: str) -> None:
+        """End the run by what is stored of it, as soon as the store can be used again."""
+        ending, run = Ending("failed", reason), self.live.run
+        while True:
+            try:
+                await end_by_log(self.store, run.id, ending, holder=run.lease_owner)
+                return
+            except UnavailableError:
+                if self.closing.is_set():  # whoever recovers runs will find it
+                    raise
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.closing.wait(), LOOK_AGAIN)
 
     async def _answer(self) -> None:
         store, live, turn = self.store, self.live, self.turn
         history = await history_of(store, live.run.thread_id, turn.after)
+        check_turn(turn, history)
         seed = seed_of(history, turn.message_id)
         live.fold = RunFold(turn.message_id, run_id=live.run.id, seed=seed)
         parent_id = history[-1].id if history and seed is None else None
-        driver = Driver(store, live, self.clock, parent_id=parent_id, grace=self.grace, priced=self._price)
-        events = self.agent.invoke(
-            history,
-            cwd=self.cwd,
-            session_id=self.session_id or await known_session(store, live.run),
-            options=replace(
-                self.options,
-                desk=live.desk,
-                thread_id=live.run.thread_id,
-                run_id=live.run.id,
-                message_id=turn.message_id,
-            ),
+        driver = Driver(store, live, self.clock, parent_id=parent_id, grace=self.grace)
+        session_id = self.session_id or await known_session(store, live.run)
+        options = replace(
+            self.options,
+            desk=live.desk,
+            thread_id=live.run.thread_id,
+            run_id=live.run.id,
+            message_id=turn.message_id,
         )
-        await driver.run(events)
+        await driver.run(
+            lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)
+        )
         await note_session(store, live.run, driver.result)
 
     async def _wait_in_line(self) -> bool:
         """Wait until the run may begin; whether it has not been stopped before that."""
         store, live = self.store, self.live
         while not live.stopped.done():
-            page = await store.list_runs(thread_id=live.run.thread_id, status=("running",), limit=1)
-            with store.engine.listen(page.items[0].id if page.items else live.run.id) as news:
-                begun = await store.begin_queued(live.run.id)
-                if begun is not None:
-                    live.run = begun
-                    return begun.status == "running"
-                waiting = asyncio.create_task(news.wait(LOOK_AGAIN))
-                await live.unless_stopped(waiting)
+            ahead = await self._ahead()
+            begun = None if ahead else await store.begin_queued(live.run.id)
+            if begun is not None:
+                live.run = begun
+                return begun.status == "running"
+            await live.unless_stopped(asyncio.create_task(self._wait_for(ahead or live.run)))
         await self._give_up()
         return False
+
+    async def _ahead(self) -> Run | None:
+        """The run to wait for: the one at work, or else the one before this in line."""
+        page = await self.store.list_runs(
+            thread_id=self.live.run.thread_id, status=AT_WORK, limit=LONGEST_LINE
+        )
+        ids = [run.id for run in page.items]  # the newest first
+        earlier = page.items[ids.index(self.live.run.id) + 1 :] if self.live.run.id in ids else ()
+        at_work = [run for run in page.items if run.status == "running"]
+        return next(iter([*at_work, *earlier]), None)
+
+    async def _wait_for(self, ahead: Run) -> None:
+        """Wait until a run has ended, or something else has happened to it."""
+        # What is wrong with the store is told by the next look.
+        with suppress(StoreError), self.store.engine.listen(ahead.id) as news:
+            run = await self.store.get_run(ahead.id)
+            if run is not None and run.finished_at is None:
+                await news.wait(LOOK_AGAIN)
+                await asyncio.sleep(BREATH)  # all that it says is news
 
     async def _give_up(self) -> None:
         """End a run that never began; what it would have begun with is stored all the same."""
         status, reason = self.live.stopped.result()
         with suppress(ConflictError):
             await self.store.end_queued(self.live.run.id, status, reason)
-
-    def _price(self, model: str | None, usage: Usage | None) -> float | None:
-        priced = None if usage is None else price_of(model, None, usage, self.clock())
-        return None if priced is None else priced.cost

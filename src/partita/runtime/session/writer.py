@@ -2,17 +2,17 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from partita.errors import StreamError, UnavailableError
+from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.codec import encode, to_json
 
-from .live_run import LiveRun
+from .live_run import LiveRun, Stop
 
 AHEAD: Final = 256
 """How many entries may be on their way to the store before the agent waits for it."""
@@ -32,62 +32,97 @@ class Writer:
         self._clock = clock
         self._groups: deque[tuple[asyncio.Future[int], list[Entry | None]]] = deque()
         self._ahead = 0
-        self.failure: BaseException | None = None
+        self._door = asyncio.Lock()  # one entry at a time, so that log and message agree on their order
+        self._closed = False
+        self.failure: StoreError | None = None
         """Why the store took no more, if so."""
 
     async def put(self, chunk: Chunk | None, raw: bytes | None = None) -> None:
         """Add an entry. Returns before it is durable, unless too many are not."""
-        if self.failure is not None:
-            raise self.failure
+        async with self._door:
+            if self._closed:
+                raise ConflictError(f"run {self._live.run.id!r} has ended", hint="start another one")
+            await self._add(chunk, raw)
+
+    async def say(self, chunks: Sequence[Chunk]) -> None:
+        """Add chunks of ours; returns once they are durable."""
+        for chunk in chunks:
+            await self.put(chunk)
+        if self._groups:
+            await _done(self._groups[-1][0])
+        self._raise_failure()
+
+    async def finish(self, last: Chunk | None) -> None:
+        """Add a last chunk and take no more; returns once everything is durable."""
+        self._closed = True
+        async with self._door:
+            if last is not None:
+                await self._add(last, None)
+            while self._groups:
+                await _done(self._groups[0][0])
+        self._raise_failure()
+
+    async def _add(self, chunk: Chunk | None, raw: bytes | None) -> None:
+        if self._groups and isinstance(
+            self._groups[-1][0], asyncio.Task
+        ):  # see `_submit`: it is not in line yet
+            await _done(self._groups[-1][0])
+        self._raise_failure()
         now = self._clock()
         entry = None
         if chunk is not None:
-            fitting = self._fitting(chunk)
-            entry = (now, fitting, encode(fitting))
-        log_entry = LogEntry(now, None if entry is None else entry[2], raw)
-        try:
-            self._submit(entry, log_entry)
-        except UnavailableError:  # too much waits to be written: so do we
-            await self.drain()
-            self._live.publish([entry], await self._store.append(self._live.run.id, (log_entry,)))
+            entry = (now, *self._fitting(chunk))
+        self._submit(entry, LogEntry(now, None if entry is None else entry[2], raw))
         if self._ahead >= AHEAD:
-            await self._wait()
+            await _done(self._groups[0][0])
 
-    async def drain(self) -> None:
-        """Wait until everything is durable."""
-        while self._groups:
-            await self._wait()
+    def _raise_failure(self) -> None:
         if self.failure is not None:
             raise self.failure
 
-    def _fitting(self, chunk: Chunk) -> Chunk:
-        """The chunk, taken by the message; one that the message cannot take is told instead."""
+    def _fitting(self, chunk: Chunk) -> tuple[Chunk, bytes]:
+        """The chunk and its JSON, taken by the message; one that the message cannot take is told instead."""
+        json = encode(chunk)  # first: what cannot be written must not be in the message
         try:
             self._live.fold.feed(chunk)
         except StreamError as error:
-            return DataChunk(REFUSED, {"chunk": to_json(chunk), "why": str(error)}, transient=True)
-        return chunk
+            told = DataChunk(REFUSED, {"chunk": to_json(chunk), "why": str(error)}, transient=True)
+            return told, encode(told)
+        return chunk, json
 
     def _submit(self, entry: Entry | None, log_entry: LogEntry) -> None:
-        future = self._store.submit(self._live.run.id, (log_entry,))
+        run_id = self._live.run.id
+        try:
+            future = self._store.submit(run_id, (log_entry,))
+        except UnavailableError:  # too much waits to be written: it waits in line, and so does what follows
+            future = asyncio.ensure_future(self._store.append(run_id, (log_entry,)))
+        except StoreError as error:  # the message has it and the log has not: the log counts
+            self.failure = error
+            raise
+        self._ahead += 1
         if self._groups and self._groups[-1][0] is future:
             self._groups[-1][1].append(entry)
         else:
             self._groups.append((future, [entry]))
             future.add_done_callback(self._settle)
-        self._ahead += 1
 
     def _settle(self, future: "asyncio.Future[int]") -> None:
         """Show what has become durable."""
         _, entries = self._groups.popleft()
         self._ahead -= len(entries)
-        error = None if future.cancelled() else future.exception()
-        if future.cancelled() or error is not None:
-            self.failure = error or UnavailableError("the log was closed")
+        error = UnavailableError("the log was closed") if future.cancelled() else future.exception()
+        if error is not None:
+            self._fail(error)
         elif self.failure is None:  # nothing is shown behind a gap
             self._live.publish(entries, future.result())
 
-    async def _wait(self) -> None:
-        if self._groups:
-            await asyncio.wait([self._groups[0][0]])
-            await asyncio.sleep(0)  # callbacks of the future come first
+    def _fail(self, error: BaseException) -> None:
+        """Remember why, and stop the agent: nothing that it says can be kept."""
+        if self.failure is None:
+            self.failure = error if isinstance(error, StoreError) else StoreError(f"the log failed: {error}")
+            self._live.stop(Stop("failed", str(self.failure)))
+
+
+async def _done(future: "asyncio.Future[int]") -> None:
+    await asyncio.wait([future])
+    await asyncio.sleep(0)  # its callbacks come first

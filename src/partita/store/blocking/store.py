@@ -465,9 +465,12 @@ class SyncStore:
         """Save what a run came to, and end it, in one step."""
         return self._portal.wait(self._store.end_turn(run_id, messages, ending, thread_id=thread_id))
 
-    def recover_run(self, run_id: str, fold: Fold, ending: Ending) -> Run:
-        """End a run whose owner is gone: `fold` makes messages of its log, which nobody adds to meanwhile."""
-        return self._portal.wait(self._store.recover_run(run_id, fold, ending))
+    def recover_run(self, run_id: str, fold: Fold, ending: Ending, *, holder: str | None = None) -> Run:
+        """End a run whose owner is gone: `fold` makes messages of its log, which nobody adds to meanwhile.
+
+        The `holder` of a run may do so too, when all it knows for certain is what is stored.
+        """
+        return self._portal.wait(self._store.recover_run(run_id, fold, ending, holder=holder))
 
     def signal_run(self, run_id: str, wanted: JsonObject) -> Run:
         """Leave word for whoever works on a run; it is taken up with the next `beat`."""

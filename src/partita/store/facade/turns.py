@@ -75,9 +75,12 @@ class TurnStore(Facade):
         self._tell_end(run)
         return run
 
-    async def recover_run(self, run_id: str, fold: Fold, ending: Ending) -> Run:
-        """End a run whose owner is gone: `fold` makes messages of its log, which nobody adds to meanwhile."""
-        run = await self.write(turns.recover, run_id, fold, ending)
+    async def recover_run(self, run_id: str, fold: Fold, ending: Ending, *, holder: str | None = None) -> Run:
+        """End a run whose owner is gone: `fold` makes messages of its log, which nobody adds to meanwhile.
+
+        The `holder` of a run may do so too, when all it knows for certain is what is stored.
+        """
+        run = await self.write(turns.recover, run_id, fold, ending, holder=holder)
         self._tell_end(run)
         return run
 

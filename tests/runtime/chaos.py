@@ -1,0 +1,125 @@
+"""A process that owns many runs at once until it is killed, and those in it who watch and write down all.
+
+`python -m tests.runtime.chaos` reads a line of JSON for every round: URL, file and seed. It forks a worker,
+says its process id once runs are at work, and says when it is gone. The worker adds a line to the file for
+every turn that was begun, and for every chunk that somebody was shown, the moment he was.
+"""
+
+import asyncio
+import itertools
+import os
+import sys
+import traceback
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from random import Random
+
+from partita.errors import BusyError
+from partita.runtime.agent.agent import Agent
+from partita.runtime.scripted.script import Script, as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.session.session import Session
+from partita.runtime.tools.tool import tool
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.types.json import Json, JsonObject, dumps, loads
+
+RUNS = 100
+SHARED = 20
+"""How many of the threads are those of earlier rounds: their runs wait until what was left there is ended."""
+
+LEASE = 2.0
+WORDS = "The lighthouse keeper counts the ships that pass, one after another, all night long. "
+
+
+def say(said: JsonObject) -> None:
+    """Say something to whoever started us."""
+    os.write(1, dumps(said) + b"\n")
+
+
+def script(random: Random) -> Script:
+    """A short talk, with a call or without one."""
+    pause = random.choice((0.001, 0.003, 0.01))
+    text: JsonObject = {"type": "text", "text": WORDS * random.randint(1, 3)}
+    reasoning: JsonObject = {"type": "reasoning", "text": WORDS}
+    call: JsonObject = {
+        "type": "tool-call",
+        "id": "",
+        "name": "count_ships",
+        "state": "input-available",
+        "input": {"night": random.randint(1, 9)},
+    }
+    steps: list[Json] = [{"parts": [text], "pause": pause}]
+    if random.random() < 0.5:
+        steps.insert(0, {"parts": [reasoning, call], "pause": pause, "usage": {"inputTokens": 7}})
+    return as_script({"scenes": [{"steps": steps}]})
+
+
+@tool
+async def count_ships(night: int) -> int:
+    """How many ships passed in a night."""
+    await asyncio.sleep(night / 1000)
+    return 10 * night
+
+
+class Book:
+    """A file that is only added to, without a buffer: what was written is there after a kill."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def write(self, *line: Json, rest: bytes = b"") -> None:
+        os.write(self._file, dumps(list(line)) + b" " + rest + b"\n")
+
+
+async def talk(session: Session, thread_id: str, seed: str, book: Book, ready: asyncio.Event) -> None:
+    """Turn after turn in a thread, each of them watched."""
+    random = Random(seed)
+    for number in itertools.count():
+        agent = Agent(ScriptedService(script(random)), tools=[count_ships], session=session)
+        words = f"{seed} {number}"
+        with suppress(BusyError):
+            run = await agent.start(thread_id, words, busy="queue")
+            book.write("begun", run.id, thread_id, words)
+            async for seen in session.follow(run.id, everything=True):
+                for one in seen:
+                    book.write("seen", run.id, one.seq, rest=one.json)
+                ready.set()
+
+
+async def work(url: str, file: str, seed: str) -> None:
+    """Own many runs, for ever."""
+    book, ready = Book(Path(file)), asyncio.Event()
+    store: Store = await open_store(url)
+    async with Session(store, lease=LEASE, beat=LEASE / 5) as session, asyncio.TaskGroup() as group:
+        for number in range(RUNS):
+            thread_id = f"shared-{number}" if number < SHARED else f"{seed}-{number}"
+            group.create_task(talk(session, thread_id, f"{seed}-{number}", book, ready))
+        await ready.wait()
+        say({"ready": os.getpid()})
+
+
+def fork(url: str, file: str, seed: str) -> int:
+    """The process id of a new worker."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        asyncio.run(work(url, file, seed))
+    except BaseException:
+        say({"failed": traceback.format_exc()[-4000:]})
+    os._exit(1)
+
+
+def main() -> None:
+    """Start workers as told, one after another."""
+    import_module("alembic.command")  # now, not in every worker
+    for line in sys.stdin:
+        pid = fork(*loads(line))
+        os.waitpid(pid, 0)
+        say({"gone": pid})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Sessions over stores of every kind, and pairs of them that share a database."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from partita.runtime.session.session import Session
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+
+BEAT = 0.2
+"""How often a session of a test holds its runs: often, for some wait for it."""
+
+
+@pytest.fixture
+async def session(store: Store) -> AsyncIterator[Session]:
+    """A session of its own."""
+    async with Session(store, beat=BEAT, grace=0.2) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a store that several processes can open."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    found: str = request.getfixturevalue("postgres_url")
+    return found
+
+
+class Pair(NamedTuple):
+    """Two sessions, each with a store of its own, over one database: as good as two processes."""
+
+    one: Session
+    other: Session
+
+
+@pytest.fixture
+async def pair(shared_url: str) -> AsyncIterator[Pair]:
+    async with (
+        open_store(shared_url) as first,
+        open_store(shared_url) as second,
+        Session(first, beat=BEAT, grace=0.2) as one,
+        Session(second, beat=BEAT, grace=0.2) as other,
+    ):
+        yield Pair(one, other)

@@ -1,0 +1,66 @@
+"""An engine that can be slowed down, stopped and made to fail."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from partita.store.engines.engine import Engine
+from partita.store.engines.wake import News
+from partita.store.facade.store import Store
+
+T = TypeVar("T")
+
+
+class GatedEngine:
+    """Another engine, whose writes wait while the gate is shut and fail while it is told to."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.failure: Exception | None = None
+        self.waiting = asyncio.Event()
+        """Set once somebody stands before the gate."""
+
+    @property
+    def where(self) -> str:
+        return self._engine.where
+
+    async def _pass(self) -> None:
+        if not self.gate.is_set():
+            self.waiting.set()
+        await self.gate.wait()
+        if self.failure is not None:
+            raise self.failure
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self._engine.read(work)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        await self._pass()
+        return await self._engine.write(work)
+
+    async def make(self, work: Callable[[Connection], None]) -> None:
+        await self._engine.make(work)
+
+    async def alone(self, work: Callable[[Connection], T]) -> T:
+        await self._pass()
+        return await self._engine.alone(work)
+
+    def listen(self, topic: str) -> AbstractContextManager[News]:
+        return self._engine.listen(topic)
+
+    def tell(self, topic: str) -> None:
+        self._engine.tell(topic)
+
+    async def close(self) -> None:
+        """Leave the engine to who opened it."""
+
+
+def gated(store: Store) -> tuple[Store, GatedEngine]:
+    """The same store behind a gate."""
+    engine = GatedEngine(store.engine)
+    return Store(engine, clock=store.clock), engine

@@ -1,0 +1,56 @@
+"""A process that owns one run, which talks until it is stopped: `python -m tests.runtime.session.talker URL`.
+
+It says the id of the run, and in the end what became of it, each as a line of JSON.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from itertools import count
+from pathlib import Path
+
+from partita.runtime.service import Options, Prompt
+from partita.runtime.session.session import Session
+from partita.store.opening import open_store
+from partita.types.chunks import MessageStart, TextDelta, TextStart
+from partita.types.events import AgentStreamEvent, ChunkEvent
+from partita.types.json import JsonObject, dumps
+
+
+class Talker:
+    """Counts, for ever."""
+
+    name = "talker"
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        yield ChunkEvent(chunk=MessageStart())
+        yield ChunkEvent(chunk=TextStart("t"))
+        for number in count(1):
+            yield ChunkEvent(chunk=TextDelta("t", f"{number} "))
+            await asyncio.sleep(0.005)
+
+
+async def own(url: str) -> None:
+    """Own a run until it ends."""
+    async with open_store(url) as store, Session(store, beat=0.2) as session:
+        run = await session.start(Talker(), "t1", "Count.")
+        say({"run": run.id})
+        ended = await session.wait(run.id)
+        say({"status": ended.status, "reason": ended.error})
+
+
+def say(said: JsonObject) -> None:
+    """Say something to whoever started us."""
+    os.write(1, dumps(said) + b"\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(own(sys.argv[1]))

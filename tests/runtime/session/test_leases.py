@@ -1,0 +1,167 @@
+"""A process that goes away loses its runs: another one ends them, with what their logs hold."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+import pytest
+
+from partita.errors import ConflictError
+from partita.runtime.session.recovery import LOST, end_by_log, recover_runs
+from partita.runtime.session.session import Session
+from partita.store.opening import open_store
+from partita.store.turns import Ending
+from partita.types.chunks import MessageAbort, TextDelta
+from partita.types.messages import text_of
+from partita.types.runs import Run
+from tests.runtime.session.gates import GatedEngine, gated
+from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
+from tests.store.running import Clock
+
+LEASE = 30.0
+
+
+class Processes(NamedTuple):
+    """Two processes, one of which can be frozen for a while."""
+
+    lost: Session
+    other: Session
+    clock: Clock
+    engine: GatedEngine
+
+    def freeze(self) -> None:
+        """Let the one be silent for longer than its lease."""
+        self.engine.gate.clear()
+        self.clock.advance(LEASE + 1)
+
+    def thaw(self) -> None:
+        """Let it go on, as if nothing had happened."""
+        self.engine.gate.set()
+
+
+@asynccontextmanager
+async def processes(url: str) -> AsyncGenerator[Processes, None]:
+    """Two processes with one clock."""
+    clock = Clock()
+    async with open_store(url, clock=clock) as one, open_store(url, clock=clock) as two:
+        store, engine = gated(one)
+        lost, other = (Session(one, lease=LEASE, beat=3600, grace=0.2, recover=False) for one in (store, two))
+        yield Processes(lost, other, clock, engine)
+        engine.gate.set()
+        await lost.close()
+        await other.close()
+
+
+async def begun(session: Session, puppet: Puppet, thread_id: str = "t1", **how: str) -> Run:
+    """A run that has said something."""
+    puppet.say(*talk("so far"))
+    run = await session.start(puppet, thread_id, how.get("input"), after=how.get("after"))
+    await Watcher(session, run.id).until(TextDelta("t", "so far"))
+    return run
+
+
+async def test_a_run_whose_process_is_silent_is_ended_by_another(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        puppet = Puppet()
+        run = await begun(lost, puppet, input="Well?")
+        there = Watcher(other, run.id)
+        assert await recover_runs(other.store) == []
+        both.freeze()
+        (ended,) = await recover_runs(other.store)
+        assert (ended.id, ended.status, ended.error) == (run.id, "interrupted", LOST)
+        left = await left_by(other.store, run.id)
+        assert (left.words, left.ended) == ("so far", {"status": "interrupted", "reason": LOST})
+        await there.task
+
+        before = await other.store.read_log(run.id)
+        both.thaw()
+        puppet.say(TextDelta("t", " and more"))  # it does not know yet
+        await puppet.left.wait()
+        assert (await lost.wait(run.id)).status == "interrupted"
+        assert await other.store.read_log(run.id) == before
+        assert await left_by(other.store, run.id) == left
+        assert (await speak(other, "t1", "Again.")).status == "completed"
+
+
+async def test_who_beats_keeps_its_runs(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        puppet = Puppet()
+        run = await begun(lost, puppet, input="Well?")
+        for _ in range(3):
+            both.clock.advance(LEASE - 1)
+            assert await lost.store.beat(lost.owner, LEASE) == []
+            assert await recover_runs(other.store) == []
+        with pytest.raises(ConflictError, match="is held by"):
+            await end_by_log(other.store, run.id, Ending("interrupted"))
+        puppet.end(*answer()[2:])
+        assert (await lost.wait(run.id)).status == "completed"
+
+
+async def test_a_run_that_waited_in_line_keeps_what_the_user_said(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        run = await begun(lost, Puppet(), input="one?")
+        waiting = await lost.start(Puppet(), "t1", "two?", busy="queue")
+        both.freeze()
+        ended = {one.id: one for one in await recover_runs(other.store)}
+        assert {one.status for one in ended.values()} == {"interrupted"}
+        assert ended[waiting.id].metadata is None
+        assert [text_of(one) for one in await other.store.list_messages("t1")] == ["one?", "so far", "two?"]
+        assert ended[run.id].message_id == run.message_id
+
+
+async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        await speak(lost, "t1", "Blue.", "Which colour?")
+        asked, _ = await lost.store.list_messages("t1")
+        run = await begun(lost, Puppet(), after=asked.id)
+        both.freeze()
+        await recover_runs(other.store)
+        left = await left_by(other.store, run.id)
+        assert left.message.parent_id == asked.id
+        assert [text_of(one) for one in await other.store.list_messages("t1")] == ["Which colour?", "so far"]
+
+
+async def test_many_runs_are_ended_by_whoever_comes_each_once(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        runs = [await begun(lost, Puppet(), f"t{number}", input="Well?") for number in range(7)]
+        both.freeze()
+        async with open_store(shared_url, clock=both.clock) as third:
+            found = await asyncio.gather(recover_runs(other.store, limit=2), recover_runs(third, limit=2))
+        statuses = [await other.store.get_run(run.id) for run in runs]
+        assert {run.status for run in statuses if run is not None} == {"interrupted"}
+        assert {run.id for ended in found for run in ended} == {run.id for run in runs}
+        for run in runs:
+            log = await other.store.read_log(run.id)
+            assert not any(isinstance(record.chunk, MessageAbort) for record in log)
+
+
+async def test_a_log_that_cannot_be_read_does_not_keep_the_others(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        store = other.store
+        broken = await begun(lost, Puppet(), "t1", input="Well?")
+        both.clock.advance(1)
+        whole = await begun(lost, Puppet(), "t2", input="Well?")
+        more = "UPDATE runs SET last_seq = last_seq + 5 WHERE id = ?"  # its log has a hole at the end
+        await store.write(lambda tx: tx.sql(more, (broken.id,)).close())
+        both.freeze()
+        ended = {run.id: run.status for run in await recover_runs(store)}
+        assert ended == {broken.id: "interrupted", whole.id: "interrupted"}
+        assert (await left_by(store, whole.id)).words == "so far"
+
+
+async def test_a_session_recovers_what_others_left_when_it_is_opened(shared_url: str) -> None:
+    async with processes(shared_url) as both:
+        lost, other = both.lost, both.other
+        run = await begun(lost, Puppet(), input="Well?")
+        both.freeze()
+        watcher = Watcher(other, run.id)
+        async with Session(other.store):
+            await watcher.task
+        assert (await left_by(other.store, run.id)).words == "so far"
