@@ -120,7 +120,7 @@ def end(tx: Transaction, run_id: str, prepared: Sequence[Prepared], ending: Endi
     """Save what a run came to, and end it."""
     saving.save(tx, prepared)
     message_id = prepared[-1].message.id if prepared else None
-    return _end(tx, run_id, ending, message_id)
+    return _end(tx, run_id, ending, message_id, timed=any(map(_has_calls, prepared)))
 
 
 def recover(tx: Transaction, run_id: str, fold: Fold, ending: Ending, *, holder: str | None = None) -> Run:
@@ -200,15 +200,24 @@ def _at_work(tx: Transaction, thread: Row[Any]) -> Sequence[Row[Any]]:
     )
 
 
-def _end(tx: Transaction, run_id: str, ending: Ending, message_id: str | None) -> Run:
-    """End a run; what others left behind it is saved now."""
+def _has_calls(one: Prepared) -> bool:
+    """Whether a message may hold calls whose times the log tells."""
+    message = one.message
+    network = isinstance(message, AssistantMessage) and message.content.network_execution is not None
+    return one.derived.has_tool_calls or network
+
+
+def _end(tx: Transaction, run_id: str, ending: Ending, message_id: str | None, *, timed: bool = False) -> Run:
+    """End a run; what others left behind it is saved now. Calls get the times that its log tells."""
     row = runs.find(tx, run_id, lock=True)
     metadata = _metadata(row)
     if BEHIND in metadata:
         _save(tx, row.thread_id, metadata.pop(BEHIND))
         runs.change(tx, row, {"metadata": _written(metadata)})
     said: dict[str, Any] = {"usage": ending.usage, "cost": ending.cost, "message_id": message_id}
-    return with_timings(tx, runs.end, run_id, ending.status, ending.reason, **said)
+    if timed:
+        return with_timings(tx, runs.end, run_id, ending.status, ending.reason, **said)
+    return runs.end(tx, run_id, ending.status, ending.reason, **said)
 
 
 def _save_queued(tx: Transaction, row: Row[Any]) -> None:
