@@ -31,6 +31,7 @@ __all__ = [
     "json_values",
     "provider_metadata",
     "single_chunks",
+    "spoil",
     "sse_damage",
     "texts",
     "ui_messages",

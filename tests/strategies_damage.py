@@ -1,11 +1,12 @@
 """Streams that went wrong: chunks out of place, and chunks that are none."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json, JsonObject, is_array, is_object
 
 from .strategies_chunks import Track, valid_streams
 from .strategies_fields import BLOCK_IDS, CALL_IDS, MESSAGE_IDS, single_chunks
@@ -198,3 +199,25 @@ def sse_damage(draw: st.DrawFn, version: int) -> list[Json]:
     place = draw(st.integers(0, len(chunks)))
     chunks[place : place + draw(st.integers(0, 1))] = [draw(damaged_chunks(version))]
     return chunks
+
+
+def spoil(draw: st.DrawFn, event: Json) -> Json:
+    """A copy of a JSON value in which one value, at some depth, is replaced or gone."""
+    spoiled: Json = deepcopy(event)
+    place: Json = spoiled
+    for _ in range(draw(st.integers(0, 5))):
+        inner = [key for key in _members(place) if is_object(place[key]) or is_array(place[key])]
+        if not inner:
+            break
+        place = place[draw(st.sampled_from(inner))]
+    if place:
+        key: Json = draw(st.sampled_from(_members(place)))
+        if draw(st.booleans()):
+            del place[key]
+        else:
+            place[key] = draw(json_values(2))
+    return spoiled
+
+
+def _members(value: Json) -> list[Json]:
+    return list(value) if is_object(value) else list(range(len(value)))

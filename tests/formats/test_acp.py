@@ -1,6 +1,5 @@
 """Lines of the Agent Client Protocol → chunks."""
 
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from partita.formats.acp.decoder import AcpDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageAbort, ToolOutputChunk
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import (
@@ -21,7 +20,7 @@ from partita.types.tools import (
     JsonOutput,
     TextOutput,
 )
-from tests.strategies import json_values
+from tests.strategies import json_values, spoil
 
 UNFINISHED = {"streaming", "input-streaming", "input-available", "approval-requested", "approval-responded"}
 OPTIONS = [
@@ -350,22 +349,7 @@ def test_a_turn_that_stops_anywhere_leaves_nothing_open() -> None:
 @st.composite
 def damaged(draw: st.DrawFn) -> Json:
     """A message of the turn with one value in it replaced or gone."""
-    event: Json = deepcopy(draw(st.sampled_from(TURN)))
-    place: Json = event
-    for _ in range(draw(st.integers(0, 5))):
-        keys: list[Json] = list(place) if is_object(place) else list(range(len(place)))
-        inner = [key for key in keys if is_object(place[key]) or is_array(place[key])]
-        if not inner:
-            break
-        place = place[draw(st.sampled_from(inner))]
-    if place:
-        members: list[Json] = list(place) if is_object(place) else list(range(len(place)))
-        key: Json = draw(st.sampled_from(members))
-        if draw(st.booleans()):
-            del place[key]
-        else:
-            place[key] = draw(json_values(2))
-    return event
+    return spoil(draw, draw(st.sampled_from(TURN)))
 
 
 @given(events=st.lists(damaged() | st.sampled_from(TURN) | json_values(3), max_size=25))

@@ -1,7 +1,6 @@
 """Whatever an Anthropic stream brings, and wherever it stops: it folds, and goes back as it came."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,7 @@ from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
-from tests.strategies import json_values
+from tests.strategies import json_values, spoil
 
 STREAMS: Final[dict[str, list[JsonObject]]] = {
     path.stem: [loads(line) for line in path.read_bytes().splitlines()]
@@ -131,22 +130,7 @@ def test_an_answer_goes_back_as_it_came(stream: list[JsonObject], apart: bool) -
 @st.composite
 def damaged(draw: st.DrawFn) -> Json:
     """An event of some stream with one value in it replaced or gone."""
-    event: Json = deepcopy(draw(st.sampled_from(EVENTS)))
-    place: Json = event
-    for _ in range(draw(st.integers(0, 4))):
-        keys: list[Json] = list(place) if is_object(place) else list(range(len(place)))
-        inner = [key for key in keys if is_object(place[key]) or is_array(place[key])]
-        if not inner:
-            break
-        place = place[draw(st.sampled_from(inner))]
-    if place:
-        members: list[Json] = list(place) if is_object(place) else list(range(len(place)))
-        key: Json = draw(st.sampled_from(members))
-        if draw(st.booleans()):
-            del place[key]
-        else:
-            place[key] = draw(json_values(2))
-    return event
+    return spoil(draw, draw(st.sampled_from(EVENTS)))
 
 
 @given(events=st.lists(damaged() | st.sampled_from(EVENTS) | json_values(3), max_size=25))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from partita.formats.claude_code.stream import ClaudeStreamDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from tests.formats.claude_turns import (
@@ -32,7 +32,7 @@ from tests.formats.claude_turns import (
     user,
     whole,
 )
-from tests.strategies import json_values
+from tests.strategies import json_values, spoil
 
 UNFINISHED = {"input-streaming", "input-available", "approval-requested", "approval-responded"}
 
@@ -83,21 +83,7 @@ def damaged(draw: st.DrawFn) -> Json:
         event.pop("uuid", None)  # with it, a message that comes again is passed over
     if draw(st.integers(0, 3)) == 0:
         return event
-    place: Json = event
-    for _ in range(draw(st.integers(0, 5))):
-        keys: list[Json] = list(place) if is_object(place) else list(range(len(place)))
-        inner = [key for key in keys if is_object(place[key]) or is_array(place[key])]
-        if not inner:
-            break
-        place = place[draw(st.sampled_from(inner))]
-    if place:
-        members: list[Json] = list(place) if is_object(place) else list(range(len(place)))
-        key: Json = draw(st.sampled_from(members))
-        if draw(st.booleans()):
-            del place[key]
-        else:
-            place[key] = draw(json_values(2))
-    return event
+    return spoil(draw, event)
 
 
 @given(events=st.lists(damaged() | st.sampled_from(EVENTS) | json_values(3), max_size=25))
