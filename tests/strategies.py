@@ -1,6 +1,6 @@
 """Hypothesis strategies for plain JSON in the shapes of the AI SDK, by release: 5, 6 or 7."""
 
-from .strategies_damage import chunk_streams, damaged_chunks, sse_damage
+from .strategies_damage import chunk_streams, damaged_chunks, spoil, sse_damage
 from .strategies_fields import CALL_IDS, DATA_NAMES, MESSAGE_IDS, TOOL_NAMES, single_chunks
 from .strategies_json import (
     cuts,
