@@ -1,0 +1,51 @@
+"""An agent over HTTP: the model asks, the tool runs here, the model is told, and everything is stored."""
+
+import pytest
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.session.session import Session
+from partita.store.opening import open_store
+from partita.types.json import dumps, loads
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import ReasoningPart
+from tests.runtime.playback import Play, Playback
+
+from .families import FAMILIES, Family
+
+OPAQUE = {"anthropic": b"c2lnbmVk", "gemini": b"c2lnbmVk"}
+"""What must come back to a provider byte for byte."""
+
+
+def weather(city: str) -> str:
+    """The weather of a city."""
+    return f"rain in {city}"
+
+
+@pytest.mark.parametrize(("name", "family"), FAMILIES.items(), ids=FAMILIES)
+async def test_an_answer_with_tools(name: str, family: Family) -> None:
+    async with (
+        Playback(Play(body=family.body)) as playback,
+        await open_store("memory:") as store,
+        Session(store) as session,
+    ):
+        service = family.service(playback.address)
+        agent = Agent(service, tools=[weather], session=session, max_steps=2, instructions="Be brief.")
+        message = await agent.run("t", "How is the weather in Bergen?")
+        run = (await store.list_runs(thread_id="t")).items[0]
+        log = await store.read_log(run.id)
+        await service.aclose()
+    first, second = (loads(request.body) for request in playback.requests)
+    assert b"rain in Bergen" not in dumps(first)
+    assert b"rain in Bergen" in dumps(second)
+    assert b"Be brief." in dumps(second)
+    assert OPAQUE.get(name, b"") in dumps(second)
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    assert [(call.name, call.input, call.state) for call in calls] == [
+        ("weather", {"city": "Bergen"}, "output-available")
+    ] * 2
+    assert any(isinstance(part, ReasoningPart) for part in message.parts)
+    assert b"".join(record.raw or b"" for record in log) == family.body * 2
+    assert (run.status, run.model) == ("completed", "m-1")
+    assert isinstance(message, AssistantMessage)
+    assert message.content.usage is not None
+    assert message.content.usage == run.usage
