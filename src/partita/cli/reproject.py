@@ -53,6 +53,9 @@ def reproject(
 ) -> None:
     """Make messages again from the raw bytes of their runs, after a decoder has got better.
 
+    An imported session is read from the lines that the store keeps, all its runs at once: its files may be
+    gone.
+
     Each RUN is an id, the beginning of one, or `last`. Ids, numbers and times of messages stay, and so do
     answers to questions. A message that would lose something is left alone, and told; --force writes it.
 
@@ -76,15 +79,15 @@ def reproject(
         for one in report.runs:
             write_json(one.to_json())
     else:
-        _print(report, every=every, dry_run=dry_run)
+        _print(report, ids, dry_run=dry_run)
     left = any(one.outcome == "would-lose" and not one.written for one in report.runs)
     ctx.exit(1 if left and not dry_run else 0)
 
 
-def _print(report: "ReprojectReport", *, every: bool, dry_run: bool) -> None:
+def _print(report: "ReprojectReport", named: "Sequence[str] | None", *, dry_run: bool) -> None:
     """Each run that comes out otherwise; of all others, those that were named."""
     for one in report.runs:
-        if one.messages or (not every and not _told_with_another(one, report.runs)):
+        if one.messages or (named is not None and _is_meant(one, named, report.runs)):
             _print_run(one, dry_run=dry_run)
     counts = report.counts
     words: dict[str, str] = {
@@ -92,10 +95,21 @@ def _print(report: "ReprojectReport", *, every: bool, dry_run: bool) -> None:
         "would-lose": "would lose something",
     }
     told = [f"{counts[name]:,} {words.get(name, name)}" for name in MARKS if counts[name]]
-    total = len(report.runs)
-    click.echo(f"{total:,} {'run' if total == 1 else 'runs'}: {', '.join(told)}" if told else "no runs")
-    if every:
+    click.echo(f"{_how_many(report)}: {', '.join(told)}" if told else "no runs")
+    if named is None:
         _print_reasons(report.runs)
+
+
+def _how_many(report: "ReprojectReport") -> str:
+    """How many runs there are, and of which kind when not all are of our own."""
+    total, imported = len(report.runs), report.imported
+    runs = f"{total:,} {'run' if total == 1 else 'runs'}"
+    return f"{runs} ({total - imported:,} of our own, {imported:,} imported)" if imported else runs
+
+
+def _is_meant(one: "Reprojected", named: "Sequence[str]", runs: "Sequence[Reprojected]") -> bool:
+    """Whether a run is told although nothing comes out otherwise. A session may have hundreds."""
+    return one.run_id in named if one.imported else not _told_with_another(one, runs)
 
 
 def _told_with_another(one: "Reprojected", runs: "Sequence[Reprojected]") -> bool:

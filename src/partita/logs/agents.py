@@ -3,7 +3,7 @@
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -29,11 +29,45 @@ DEEPEST: Final = 16
 """So far files are read while another is; those below wait until that one is done."""
 
 
+class AgentLog(Protocol):
+    """The own log of a sub-agent, wherever it is kept."""
+
+    @property
+    def name(self) -> str:
+        """The name of the sub-agent."""
+        ...
+
+    def blocks(self) -> Iterable[bytes]:
+        """Its bytes, in order."""
+        ...
+
+    def head(self) -> Sequence[Json]:
+        """Its first values."""
+        ...
+
+    def call(self) -> str | None:
+        """The call that started the sub-agent, if something beside the log tells it."""
+        ...
+
+
 class AgentFile(NamedTuple):
     """The file of a sub-agent."""
 
     name: str
     path: Path
+
+    def blocks(self) -> Iterable[bytes]:
+        """Its bytes, in order."""
+        return open_log(self.path)
+
+    def head(self) -> Sequence[Json]:
+        """Its first values."""
+        return first_values(self.path)
+
+    def call(self) -> str | None:
+        """The call that started the sub-agent, by what stands beside the file."""
+        call = _sidecar(self.path).get("toolUseId")
+        return call if isinstance(call, str) else None
 
 
 def agent_name(path: Path) -> str:
@@ -78,8 +112,8 @@ def _session_of(path: Path) -> Json:
 class Agents:
     """The sub-agents of a session, read when a call claims them."""
 
-    def __init__(self, files: Iterable[AgentFile]) -> None:
-        self.files: Mapping[str, Path] = {file.name: file.path for file in files}
+    def __init__(self, files: Iterable[AgentLog]) -> None:
+        self.files: Mapping[str, AgentLog] = {file.name: file for file in files}
         self.problems: list[PartitaError] = []
         self._waiting = dict(self.files)
         self._signs: dict[str, str] = {}  # of those that wait; looked up when somebody asks
@@ -93,8 +127,8 @@ class Agents:
 
     def attend(self, reading: LogReading) -> None:
         """Read each sub-agent's file as soon as its call is known."""
-        calls = {name: _sidecar(path).get("toolUseId") for name, path in self.files.items()}
-        reading.assembly.claims = {call: name for name, call in calls.items() if isinstance(call, str)}
+        calls = {name: file.call() for name, file in self.files.items()}
+        reading.assembly.claims = {call: name for name, call in calls.items() if call is not None}
         reading.assembly.on_link = lambda name: self.read(name, reading)
         self._serve(reading.decoder, reading)
 
@@ -102,13 +136,13 @@ class Agents:
         """Read a sub-agent's file, if that was not done yet."""
         if self._depth == DEEPEST:
             return
-        path = self._waiting.pop(name, None)
-        if path is None:
+        file = self._waiting.pop(name, None)
+        if file is None:
             return
         self._depth += 1
         try:
             run_id = f"{reading.thread_id}/{name}@0"
-            reading.read_agent(name, self._lines(path), self._decoder(name, reading), run_id)
+            reading.read_agent(name, _lines(file), self._decoder(name, reading), run_id)
         except PartitaError as error:
             self.problems.append(error)
             reading.diagnostics.add("the file of a sub-agent that cannot be read", Place(0, 0), str(error))
@@ -158,17 +192,18 @@ class Agents:
         sign = self._signs.get(name)
         if sign is None:
             try:
-                sign = reading.format.agent_sign(first_values(self.files[name]))
+                sign = reading.format.agent_sign(self.files[name].head())
             except PartitaError:
                 sign = ""
             self._signs[name] = sign
         return sign
 
-    def _lines(self, path: Path) -> Iterator[Line]:
-        reader = LineReader()
-        for block in open_log(path):
-            yield from reader.feed(block)
-        yield from reader.finish()
+
+def _lines(file: AgentLog) -> Iterator[Line]:
+    reader = LineReader()
+    for block in file.blocks():
+        yield from reader.feed(block)
+    yield from reader.finish()
 
 
 def prompt_in(values: Sequence[Json]) -> str:

@@ -68,4 +68,9 @@ def digest(path: Path, offset: int) -> str:
             tail = file.read(min(HEAD, offset))
     except OSError:
         return ""
+    return fingerprint(head, tail)
+
+
+def fingerprint(head: bytes, tail: bytes) -> str:
+    """What tells bytes from others, by as many of them at each end as `HEAD` says."""
     return sha256(head + b"\n" + tail).hexdigest()

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from partita.errors import NotFoundError, StreamError
 from partita.runtime.folding import RunFold
+from partita.runtime.session.turn import without_ending
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogRecord
 from partita.types.chunks import Chunk, MessageStart
@@ -62,7 +63,7 @@ def first_message_id(run: Run, records: Sequence[LogRecord]) -> str:
 
 async def lineage(store: Store, run: Run) -> list[Run]:
     """The runs of the messages that a run tells of, this one among them, in order."""
-    every = await _runs_of(store, run.thread_id)
+    every = await runs_of(store, run.thread_id)
     return sorted(
         {
             one.id: one for one in (*await _before(store, run, every), *await _after(store, run, every))
@@ -71,7 +72,7 @@ async def lineage(store: Store, run: Run) -> list[Run]:
     )
 
 
-async def _runs_of(store: Store, thread_id: str) -> list[Run]:
+async def runs_of(store: Store, thread_id: str) -> list[Run]:
     """The runs of a thread, in the order in which they were made."""
     runs: list[Run] = []
     cursor: str | None = None
@@ -128,12 +129,12 @@ def fold_recorded(
 async def seed_of(store: Store, recorded_run: Recorded) -> AssistantMessage | None:
     """The message that a run went on with, as it was then; `None` when it began one."""
     run = recorded_run.run
-    earlier = (await _before(store, run, await _runs_of(store, run.thread_id)))[:0:-1]
+    earlier = (await _before(store, run, await runs_of(store, run.thread_id)))[:0:-1]
     seed: AssistantMessage | None = None
     for one in earlier:
         past = await recorded(store, one)
         seed = fold_recorded(past, past.chunks, seed)[-1]
-        seed = with_answers(seed, await store.get_message(run.thread_id, seed.id))
+        seed = with_answers(without_ending(seed), await store.get_message(run.thread_id, seed.id))
     return seed
 
 

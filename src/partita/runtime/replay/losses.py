@@ -26,13 +26,13 @@ SHOWN: Final = 60
 
 
 class Inventory:
-    """All that stands in a message and in those of its sub-agents."""
+    """All that stands in messages and in those of their sub-agents."""
 
-    def __init__(self, message: Message) -> None:
+    def __init__(self, *messages: Message) -> None:
         words: list[str] = []
         self.calls: dict[str, ToolCallPart] = {}
         self.others: set[object] = set()
-        for _, part in parts_of(message):
+        for _, part in (one for message in messages for one in parts_of(message)):
             match part:
                 case TextPart(text=text) | ReasoningPart(text=text):
                     words.append(_bare(text))
@@ -43,9 +43,9 @@ class Inventory:
         self.words = "".join(words)
 
 
-def lost(old: Message, new: Message) -> list[str]:
-    """What stands in one message and not in the other, each with its place."""
-    there = Inventory(new)
+def lost(old: Message, *new: Message) -> list[str]:
+    """What stands in one message and not in the others, each with its place."""
+    there = Inventory(*new)
     return [f"{path}: {what}" for path, part in parts_of(old) if (what := _missing(part, there)) is not None]
 
 

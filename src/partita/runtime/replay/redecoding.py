@@ -21,6 +21,9 @@ from .lineage import Recorded
 TOTALS: Final = frozenset({"finishReason", "usage", "steps"})
 """What the end of a message tells in any case."""
 
+TALLY: Final = frozenset({"usage", "steps"})
+"""What it tells when it is about several answers."""
+
 STOPPED_BY: Final = "stoppedBy"
 
 
@@ -130,7 +133,7 @@ def _finish(told: MessageFinish, speaker: Speaker) -> MessageFinish:
     if speaker.message.steps:
         reason = told.finish_reason if _is_own(told.finish_reason, said) else None
         return speaker.message.finish(reason, _added(said))
-    if speaker.total.steps:  # the last message of a network tells of all turns of its router
+    if speaker.total.steps and not TALLY.isdisjoint(said):  # a network may tell of all turns of its router
         return speaker.total.finish(told.finish_reason, _added(said))
     return told
 

@@ -1,7 +1,8 @@
 """Stored messages made again from the raw bytes of their runs, after a decoder has got better.
 
-Ids, numbers, parents and times of messages stay, and so do answers to questions, which no log holds. Nothing
-that a stored message has is given up: a message that would lose something is left alone, and told.
+Here are the runs of our own; `imported` has the sessions that were read from logs of their agents. Ids,
+numbers, parents and times of messages stay, and so do answers to questions, which no log holds. Nothing that
+a stored message has is given up: a message that would lose something is left alone, and told.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -26,6 +27,8 @@ from partita.types.messages import AssistantMessage
 from partita.types.runs import Run
 
 from .differences import differences
+from .imported import reproject_session
+from .kept_session import Skipped, sources_of_threads
 from .lineage import Recorded, fold_recorded, get_run, lineage, recorded, with_answers
 from .losses import lost
 from .redecoding import Redecoding
@@ -50,10 +53,6 @@ class Anew(NamedTuple):
         return Changed(self.stored.id, tuple(found), tuple(lost(self.stored, self.new)))
 
 
-class _Skipped(Exception):  # noqa: N818 # no error: a reason
-    """Why runs are left alone."""
-
-
 async def reproject(
     store: Store,
     run_ids: Sequence[str] | None = None,
@@ -64,13 +63,19 @@ async def reproject(
 ) -> ReprojectReport:
     """Make the messages of runs anew, of all runs if none is named; with `dry_run` only tell how they differ.
 
-    Runs that went on with each other's messages are made together. `tell` hears how many runs are done.
+    Runs that went on with each other's messages are made together, and so are those of an imported session.
+    `tell` hears how many runs are done.
     """
     report = ReprojectReport()
     done: set[str] = set()
+    sources = await sources_of_threads(store)
     async for run in _runs(store, run_ids):
         if run.id not in done:
-            found = await _reproject(store, run, dry_run=dry_run, force=force)
+            if is_imported(run):
+                read = sources.get(run.thread_id, ())
+                found = await reproject_session(store, run.thread_id, read, dry_run=dry_run, force=force)
+            else:
+                found = await _reproject(store, run, dry_run=dry_run, force=force)
             report.runs += [one for one in found if one.run_id not in done]
             done |= {one.run_id for one in found}
             if tell is not None:
@@ -98,7 +103,7 @@ async def _reproject(store: Store, run: Run, *, dry_run: bool, force: bool) -> l
         _check(run)
         runs = await lineage(store, run)
         made = await _made_anew(store, runs)
-    except _Skipped as reason:
+    except Skipped as reason:
         return [Reprojected(one.id, one.thread_id, "skipped", str(reason)) for one in runs]
     except UnavailableError:
         raise
@@ -132,10 +137,8 @@ async def _reproject(store: Store, run: Run, *, dry_run: bool, force: bool) -> l
 
 def _check(run: Run) -> None:
     """Leave alone what cannot be made anew."""
-    if is_imported(run):
-        raise _Skipped("imported: its lines are those of a log file, which the importer reads")
     if run.status in AT_WORK:
-        raise _Skipped("it is at work")
+        raise Skipped("it is at work")
 
 
 async def _made_anew(store: Store, runs: Sequence[Run]) -> list[Anew]:
@@ -153,13 +156,13 @@ async def _made_anew(store: Store, runs: Sequence[Run]) -> list[Anew]:
         for old, new in await _pairs(store, log, anew, then, now):
             then[old.id], now[old.id], last[old.id] = old, new, run.id
     if calls == 0:
-        raise _Skipped("its log holds no bytes of an agent")
+        raise Skipped("its log holds no bytes of an agent")
     made: list[Anew] = []
     for message_id, old in then.items():
         stored = await store.get_message(runs[0].thread_id, message_id)
         if isinstance(stored, AssistantMessage):  # what was deleted stays deleted
             if stored.run_id not in last.values():
-                raise _Skipped(f"message {message_id} was written by another run: {stored.run_id}")
+                raise Skipped(f"message {message_id} was written by another run: {stored.run_id}")
             made.append(Anew(stored, merged(stored, old, now[message_id]), last[message_id]))
     return made
 
@@ -176,7 +179,7 @@ async def _pairs(
     old = fold_recorded(log, log.chunks, then.get(first))
     new = fold_recorded(log, anew, now.get(first))
     if len(old) != len(new):
-        raise _Skipped(f"it comes to {len(new)} messages, and {len(old)} are stored")
+        raise Skipped(f"it comes to {len(new)} messages, and {len(old)} are stored")
     pairs: list[tuple[AssistantMessage, AssistantMessage]] = []
     for one, other in zip(old, new, strict=True):
         stored = await store.get_message(log.run.thread_id, one.id)

@@ -37,6 +37,8 @@ class Reprojected(NamedTuple):
     why: str | None = None
     messages: tuple[Changed, ...] = ()
     written: bool = False
+    imported: bool = False
+    """Whether it was read from a log of its agent."""
 
     def to_json(self) -> JsonObject:
         """As JSON."""
@@ -45,7 +47,7 @@ class Reprojected(NamedTuple):
             said["why"] = self.why
         if self.messages:
             said["messages"] = [one.to_json() for one in self.messages]
-        return {**said, "written": self.written}
+        return {**said, "written": self.written, "imported": self.imported}
 
 
 @dataclass(slots=True)
@@ -62,3 +64,8 @@ class ReprojectReport:
     def counts(self) -> Counter[Outcome]:
         """How many runs came out in which way."""
         return Counter(one.outcome for one in self.runs)
+
+    @property
+    def imported(self) -> int:
+        """How many runs were read from logs of their agents; the others are of our own runtime."""
+        return sum(one.imported for one in self.runs)

@@ -142,7 +142,7 @@ class Driver:
         await self.writer.finish(self._last_word(ending))
         messages = self._messages(ending)
         usage = ending.usage or self._own_usage(messages[-1])
-        records = records_of(self._live.run, self._ends, self._clock())
+        records = records_of(self._live.run, self._ends, usage, self._clock())
         full = ending._replace(usage=usage, cost=cost_of(records))
         await self._store.end_turn(self._live.run.id, messages, full, thread_id=self._live.run.thread_id)
         if records:

@@ -20,33 +20,37 @@ def told_by(chunk: Chunk) -> JsonObject | None:
     return said if is_object(said) else None
 
 
-def records_of(run: Run, ends: Sequence[JsonObject], now: datetime) -> list[ConsumptionRecord]:
-    """The records of a run. A response is known by its provider's id, or by its place in the run."""
-    records: list[ConsumptionRecord] = []
-    for said in ends:
-        for step, usage in _steps(said):
-            key, model = step.get("responseId"), step.get("model")
-            named = model if isinstance(model, str) else run.model
-            priced = price_of(named, None, usage, now)
-            records.append(
-                ConsumptionRecord(
-                    thread_id=run.thread_id,
-                    key=key if isinstance(key, str) and key else f"{run.id}:{len(records) + 1}",
-                    message_id=run.message_id,
-                    run_id=run.id,
-                    agent=run.agent,
-                    model=named,
-                    time=now,
-                    input_tokens=usage.input_tokens or 0,
-                    cached_input_tokens=usage.cached_input_tokens or 0,
-                    cache_write_tokens=usage.cache_write_tokens or 0,
-                    output_tokens=usage.output_tokens or 0,
-                    reasoning_tokens=usage.reasoning_tokens or 0,
-                    cost=None if priced is None else priced.cost,
-                    price=None if priced is None else priced.snapshot,
-                )
-            )
-    return records
+def records_of(
+    run: Run, ends: Sequence[JsonObject], whole: Usage | None, now: datetime
+) -> list[ConsumptionRecord]:
+    """The records of a run: of each response that was told apart, or else one of the whole."""
+    steps = [step for said in ends for step in _steps(said)]
+    if not steps and whole is not None:
+        steps = [({}, whole)]
+    return [_record(run, step, usage, number, now) for number, (step, usage) in enumerate(steps, 1)]
+
+
+def _record(run: Run, step: JsonObject, usage: Usage, number: int, now: datetime) -> ConsumptionRecord:
+    """A response, known by its provider's id or by its place in the run."""
+    key, model = step.get("responseId"), step.get("model")
+    named = model if isinstance(model, str) else run.model
+    priced = price_of(named, None, usage, now)
+    return ConsumptionRecord(
+        thread_id=run.thread_id,
+        key=key if isinstance(key, str) and key else f"{run.id}:{number}",
+        message_id=run.message_id,
+        run_id=run.id,
+        agent=run.agent,
+        model=named,
+        time=now,
+        input_tokens=usage.input_tokens or 0,
+        cached_input_tokens=usage.cached_input_tokens or 0,
+        cache_write_tokens=usage.cache_write_tokens or 0,
+        output_tokens=usage.output_tokens or 0,
+        reasoning_tokens=usage.reasoning_tokens or 0,
+        cost=None if priced is None else priced.cost,
+        price=None if priced is None else priced.snapshot,
+    )
 
 
 def cost_of(records: Sequence[ConsumptionRecord]) -> float | None:
