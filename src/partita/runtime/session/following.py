@@ -10,7 +10,6 @@ from partita.types.codec import encode
 from .live_run import LiveRun, Seen
 
 AT_ONCE: Final = 1000
-LOOK_AGAIN: Final = 60.0
 
 
 async def follow_stored(store: Store, run_id: str, after: int) -> AsyncGenerator[Sequence[Seen], None]:
@@ -38,7 +37,7 @@ async def follow_live(store: Store, live: LiveRun, after: int) -> AsyncGenerator
             elif over:
                 return
             else:
-                await news.wait(LOOK_AGAIN)
+                await news.next()
 
 
 def seen_of(records: Sequence[LogRecord]) -> list[Seen]:

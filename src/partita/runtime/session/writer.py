@@ -39,10 +39,17 @@ class Writer:
 
     async def put(self, chunk: Chunk | None, raw: bytes | None = None) -> None:
         """Add an entry. Returns before it is durable, unless too many are not."""
-        async with self._door:
-            if self._closed:
-                raise ConflictError(f"run {self._live.run.id!r} has ended", hint="start another one")
-            await self._add(chunk, raw)
+        if self._door.locked() or self._full:
+            async with self._door:
+                await self._room()
+                self._put(chunk, raw)
+        else:
+            self._put(chunk, raw)  # nothing to wait for: no lock, and nobody comes in between
+
+    def _put(self, chunk: Chunk | None, raw: bytes | None) -> None:
+        if self._closed:
+            raise ConflictError(f"run {self._live.run.id!r} has ended", hint="start another one")
+        self._add(chunk, raw)
 
     async def say(self, chunks: Sequence[Chunk]) -> None:
         """Add chunks of ours; returns once they are durable."""
@@ -57,24 +64,28 @@ class Writer:
         self._closed = True
         async with self._door:
             if last is not None:
-                await self._add(last, None)
+                await self._room()
+                self._add(last, None)
             while self._groups:
                 await _done(self._groups[0][0])
         self._raise_failure()
 
-    async def _add(self, chunk: Chunk | None, raw: bytes | None) -> None:
-        if self._groups and isinstance(
-            self._groups[-1][0], asyncio.Task
-        ):  # see `_submit`: it is not in line yet
-            await _done(self._groups[-1][0])
+    @property
+    def _full(self) -> bool:
+        """Whether the next entry has to wait: too many are under way, or the last is not in line yet."""
+        return self._ahead >= AHEAD or bool(self._groups and isinstance(self._groups[-1][0], asyncio.Task))
+
+    async def _room(self) -> None:
+        while self._full:
+            await _done(self._groups[0][0])
+
+    def _add(self, chunk: Chunk | None, raw: bytes | None) -> None:
         self._raise_failure()
         now = self._clock()
         entry = None
         if chunk is not None:
             entry = (now, *self._fitting(chunk))
         self._submit(entry, LogEntry(now, None if entry is None else entry[2], raw))
-        if self._ahead >= AHEAD:
-            await _done(self._groups[0][0])
 
     def _raise_failure(self) -> None:
         if self.failure is not None:

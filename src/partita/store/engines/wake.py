@@ -20,6 +20,10 @@ class News:
         """From here on, only what comes later is news."""
         self._event.clear()
 
+    async def next(self) -> None:
+        """Return when there is news, however long it takes: for what is told in this process alone."""
+        await self._event.wait()
+
     async def wait(self, seconds: float) -> None:
         """Return when there is news, or when time is up."""
         with suppress(TimeoutError):
