@@ -52,6 +52,15 @@ if TYPE_CHECKING:
     from .runtime.network.network import Network as Network
     from .runtime.registry import agent_names as agent_names
     from .runtime.registry import get_agent as get_agent
+    from .runtime.replay.diff import RunDiff as RunDiff
+    from .runtime.replay.diff import diff_runs as diff_runs
+    from .runtime.replay.forking import rerun as rerun
+    from .runtime.replay.playing import play as play
+    from .runtime.replay.playing import play_sse as play_sse
+    from .runtime.replay.reproject import reproject as reproject
+    from .runtime.replay.reprojection import ReprojectReport as ReprojectReport
+    from .runtime.replay.service import ReplayService as ReplayService
+    from .runtime.replay.stepping import Stepper as Stepper
     from .runtime.scripted.script import as_script as as_script
     from .runtime.scripted.service import ScriptedService as ScriptedService
     from .runtime.service import AgentService as AgentService
@@ -433,6 +442,19 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "get_agent",
         "agent_names",
     ),
+    "partita.runtime.replay.diff": (
+        "RunDiff",
+        "diff_runs",
+    ),
+    "partita.runtime.replay.forking": ("rerun",),
+    "partita.runtime.replay.playing": (
+        "play",
+        "play_sse",
+    ),
+    "partita.runtime.replay.reproject": ("reproject",),
+    "partita.runtime.replay.reprojection": ("ReprojectReport",),
+    "partita.runtime.replay.service": ("ReplayService",),
+    "partita.runtime.replay.stepping": ("Stepper",),
     "partita.runtime.scripted.service": ("ScriptedService",),
     "partita.runtime.scripted.script": ("as_script",),
 }
