@@ -72,6 +72,8 @@ class Conversation:
         self._has_stopped = False
         self._silent = False
         self._usage: Usage | None = None
+        self._reading: Iterator[list[AgentStreamEvent]] = iter(())  # the rest of the piece at hand
+        self._unheard: list[AgentStreamEvent] = []  # of its line at hand
 
     async def start(self, launch: Launch) -> None:
         """Start the program."""
@@ -93,6 +95,12 @@ class Conversation:
 
     def read(self, item: Piece | Done) -> Iterator[list[AgentStreamEvent]]:
         """The events of a piece, line by line."""
+        self._reading = self._read(item)
+        for events in self._reading:
+            self._unheard = events
+            yield events
+
+    def _read(self, item: Piece | Done) -> Iterator[list[AgentStreamEvent]]:
         if not isinstance(item, Piece):
             return
         match item.channel:
@@ -110,6 +118,7 @@ class Conversation:
     def respond(self, events: Iterable[AgentStreamEvent]) -> list[AgentStreamEvent]:
         """Do what the agent's messages ask for; what is said to it comes back as events."""
         told: list[AgentStreamEvent] = []
+        self._unheard = []
         for event in events:
             if event.raw_agent_message is not UNSET:
                 told += self._do(self._dialogue.hear(event.raw_agent_message))
@@ -179,6 +188,7 @@ class Conversation:
     # Inside
 
     async def _ask_to_stop(self) -> None:
+        self._hear([*self._unheard, *(event for events in self._reading for event in events)])
         is_over = self._dialogue.outcome is not None or self._program.has_exited
         lines = () if is_over else self._dialogue.interrupt()
         for line in lines:
@@ -202,10 +212,14 @@ class Conversation:
                 continue
             if item.channel in ("output-end", "gone"):
                 break
-            for event in [event for events in self.read(item) for event in events]:
-                if event.raw_agent_message is not UNSET:
-                    self._humour(self._dialogue.hear(event.raw_agent_message))
+            self._hear([event for events in self._read(item) for event in events])
             self._program.took(item)
+
+    def _hear(self, events: Iterable[AgentStreamEvent]) -> None:
+        """Take note of what nobody is told any more."""
+        for event in events:
+            if event.raw_agent_message is not UNSET:
+                self._humour(self._dialogue.hear(event.raw_agent_message))
 
     def _humour(self, actions: Iterable[Action]) -> None:
         """Answer what can be answered at once; start nothing more."""
