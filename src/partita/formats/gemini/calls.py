@@ -76,7 +76,7 @@ class Calls:
         text = arguments if isinstance(arguments, str) else written(arguments)
         if arguments is not None and text is not None:
             self._outlet.grow_call(call.id, text)
-        given = {} if arguments is None else arguments
+        given: Json = {} if arguments is None else arguments
         self._outlet.end_call(call, UNSET if isinstance(given, str) else given, marks)
 
     def _write(self, writing: Writing, pieces: list[Json]) -> bool:

@@ -26,7 +26,7 @@ def records_of(
     """The records of a run: of each response that was told apart, or else one of the whole."""
     steps = [step for said in ends for step in _steps(said)]
     if not steps and whole is not None:
-        steps = [({}, whole)]
+        steps.append(({}, whole))
     return [_record(run, step, usage, number, now) for number, (step, usage) in enumerate(steps, 1)]
 
 
