@@ -1,5 +1,18 @@
-"""The stores of every kind, as the tests of the store have them."""
+"""Stores in a file and on a real server. That memory is like a file, the tests of the store see to."""
 
-from tests.store.conftest import engine, postgres_server, postgres_template, postgres_url, store, url
+from pathlib import Path
 
-__all__ = ["engine", "postgres_server", "postgres_template", "postgres_url", "store", "url"]
+import pytest
+
+from tests.store.conftest import engine, postgres_server, postgres_template, postgres_url, store
+
+__all__ = ["engine", "postgres_server", "postgres_template", "postgres_url", "store"]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    found: str = request.getfixturevalue("postgres_url")
+    return found

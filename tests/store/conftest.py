@@ -23,6 +23,8 @@ from partita.store.opening import open_engine, open_store
 
 ENGINES = ("memory", "sqlite", "postgresql")
 _numbers = itertools.count(1)
+_used: list[str] = []
+"""Databases that nobody needs any more: they go when the next one is made, in one visit to the server."""
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +48,7 @@ def postgres_server(testrun_uid: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres_server: str, worker_id: str) -> str:
+def postgres_template(postgres_server: str, worker_id: str) -> Iterator[str]:
     """The name of a database that has the schema and nothing else."""
     name = f"partita_template_{worker_id}"
     _admin(postgres_server, f'DROP DATABASE IF EXISTS "{name}"', f'CREATE DATABASE "{name}"')
@@ -56,16 +58,23 @@ def postgres_template(postgres_server: str, worker_id: str) -> str:
         await engine.close()
 
     asyncio.run(prepare())
-    return name
+    yield name
+    _admin(postgres_server, *_drops(), f'DROP DATABASE "{name}"')
+
+
+def _drops() -> list[str]:
+    drops = [f'DROP DATABASE "{used}" WITH (FORCE)' for used in _used]
+    _used.clear()
+    return drops
 
 
 @pytest.fixture
 def postgres_url(postgres_server: str, postgres_template: str, worker_id: str) -> Iterator[str]:
     """The URL of a database of one's own, with the schema and nothing else."""
     name = f"partita_{worker_id}_{next(_numbers)}"
-    _admin(postgres_server, f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"')
+    _admin(postgres_server, *_drops(), f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"')
     yield with_database(postgres_server, name)
-    _admin(postgres_server, f'DROP DATABASE "{name}" WITH (FORCE)')
+    _used.append(name)
 
 
 def with_database(server: str, name: str) -> str:

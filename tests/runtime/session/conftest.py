@@ -1,7 +1,6 @@
 """Sessions over stores of every kind, and pairs of them that share a database."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -21,15 +20,6 @@ async def session(store: Store) -> AsyncIterator[Session]:
         yield opened
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a store that several processes can open."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.db'}"
-    found: str = request.getfixturevalue("postgres_url")
-    return found
-
-
 class Pair(NamedTuple):
     """Two sessions, each with a store of its own, over one database: as good as two processes."""
 
@@ -38,10 +28,10 @@ class Pair(NamedTuple):
 
 
 @pytest.fixture
-async def pair(shared_url: str) -> AsyncIterator[Pair]:
+async def pair(url: str) -> AsyncIterator[Pair]:
     async with (
-        open_store(shared_url) as first,
-        open_store(shared_url) as second,
+        open_store(url) as first,
+        open_store(url) as second,
         Session(first, beat=BEAT, grace=0.2) as one,
         Session(second, beat=BEAT, grace=0.2) as other,
     ):

@@ -193,16 +193,16 @@ async def test_one_who_waited_to_take_it_up_finds_it_done(launch: Launch) -> Non
     assert (launch.ran, text_of(await launch.stored(message.id))) == (["moon"], "Launched.")
 
 
-async def test_a_question_outlives_the_store_that_was_open(shared_url: str) -> None:
-    async with open_store(shared_url) as store:
+async def test_a_question_outlives_the_store_that_was_open(url: str) -> None:
+    async with open_store(url) as store:
         first = Launch(store, ASKS)
         message = await first.asked()
         await first.agent.session.close()
-    async with open_store(shared_url) as store:
+    async with open_store(url) as store:
         second = Launch(store)
         await second.agent.answer("t1", Answer(question_of(message), True, "ada"))
         await second.agent.session.close()
-    async with open_store(shared_url) as store:
+    async with open_store(url) as store:
         third = Launch(store, reply("Launched."))
         gone_on = await third.agent.run("t1")
         assert (third.ran, text_of(gone_on)) == (["moon"], "Launched.")

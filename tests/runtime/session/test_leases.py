@@ -61,8 +61,8 @@ async def begun(session: Session, puppet: Puppet, thread_id: str = "t1", **how: 
     return run
 
 
-async def test_a_run_whose_process_is_silent_is_ended_by_another(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         puppet = Puppet()
         run = await begun(lost, puppet, input="Well?")
@@ -85,8 +85,8 @@ async def test_a_run_whose_process_is_silent_is_ended_by_another(shared_url: str
         assert (await speak(other, "t1", "Again.")).status == "completed"
 
 
-async def test_who_beats_keeps_its_runs(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_who_beats_keeps_its_runs(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         puppet = Puppet()
         run = await begun(lost, puppet, input="Well?")
@@ -100,8 +100,8 @@ async def test_who_beats_keeps_its_runs(shared_url: str) -> None:
         assert (await lost.wait(run.id)).status == "completed"
 
 
-async def test_a_run_that_waited_in_line_keeps_what_the_user_said(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_a_run_that_waited_in_line_keeps_what_the_user_said(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         run = await begun(lost, Puppet(), input="one?")
         waiting = await lost.start(Puppet(), "t1", "two?", busy="queue")
@@ -113,8 +113,8 @@ async def test_a_run_that_waited_in_line_keeps_what_the_user_said(shared_url: st
         assert ended[run.id].message_id == run.message_id
 
 
-async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         await speak(lost, "t1", "Blue.", "Which colour?")
         asked, _ = await lost.store.list_messages("t1")
@@ -126,12 +126,12 @@ async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(shared_
         assert [text_of(one) for one in await other.store.list_messages("t1")] == ["Which colour?", "so far"]
 
 
-async def test_many_runs_are_ended_by_whoever_comes_each_once(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_many_runs_are_ended_by_whoever_comes_each_once(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         runs = [await begun(lost, Puppet(), f"t{number}", input="Well?") for number in range(7)]
         both.freeze()
-        async with open_store(shared_url, clock=both.clock) as third:
+        async with open_store(url, clock=both.clock) as third:
             found = await asyncio.gather(recover_runs(other.store, limit=2), recover_runs(third, limit=2))
         statuses = [await other.store.get_run(run.id) for run in runs]
         assert {run.status for run in statuses if run is not None} == {"interrupted"}
@@ -141,8 +141,8 @@ async def test_many_runs_are_ended_by_whoever_comes_each_once(shared_url: str) -
             assert not any(isinstance(record.chunk, MessageAbort) for record in log)
 
 
-async def test_a_log_that_cannot_be_read_does_not_keep_the_others(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_a_log_that_cannot_be_read_does_not_keep_the_others(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         store = other.store
         broken = await begun(lost, Puppet(), "t1", input="Well?")
@@ -156,8 +156,8 @@ async def test_a_log_that_cannot_be_read_does_not_keep_the_others(shared_url: st
         assert (await left_by(store, whole.id)).words == "so far"
 
 
-async def test_a_session_recovers_what_others_left_when_it_is_opened(shared_url: str) -> None:
-    async with processes(shared_url) as both:
+async def test_a_session_recovers_what_others_left_when_it_is_opened(url: str) -> None:
+    async with processes(url) as both:
         lost, other = both.lost, both.other
         run = await begun(lost, Puppet(), input="Well?")
         both.freeze()

@@ -40,10 +40,10 @@ async def heard(process: Process) -> JsonObject:
     return line
 
 
-async def test_one_process_follows_and_stops_what_another_works_on(shared_url: str) -> None:
-    async with talker(shared_url) as process:
+async def test_one_process_follows_and_stops_what_another_works_on(url: str) -> None:
+    async with talker(url) as process:
         run_id = str((await heard(process))["run"])
-        async with open_store(shared_url) as store, Session(store) as session:
+        async with open_store(url) as store, Session(store) as session:
             watcher = Watcher(session, run_id)
             await watcher.until(TextDelta("t", "10 "))
             stopped = await session.stop(run_id, "enough")

@@ -109,12 +109,12 @@ async def test_of_two_sessions_that_race_exactly_one_wins(pair: Pair) -> None:
         assert await words_of(pair.one.store, thread) == ["Who?", "mine"]
 
 
-async def test_who_queues_with_a_clock_that_is_slow_does_not_overtake(shared_url: str) -> None:
+async def test_who_queues_with_a_clock_that_is_slow_does_not_overtake(url: str) -> None:
     late, early = Clock(), Clock()
     late.advance(60)
     async with (
-        open_store(shared_url, clock=late) as one,
-        open_store(shared_url, clock=early) as other,
+        open_store(url, clock=late) as one,
+        open_store(url, clock=early) as other,
         Session(one, recover=False) as first,
         Session(other, recover=False) as second,
     ):
@@ -129,10 +129,10 @@ async def test_who_queues_with_a_clock_that_is_slow_does_not_overtake(shared_url
         assert await words_of(one, "t1") == ["one?", "one.", "two?", "two."]
 
 
-async def test_the_line_is_by_arrival_whatever_the_clocks_say(shared_url: str) -> None:
+async def test_the_line_is_by_arrival_whatever_the_clocks_say(url: str) -> None:
     late, early = Clock(), Clock()
     late.advance(60)
-    async with open_store(shared_url, clock=late) as one, open_store(shared_url, clock=early) as other:
+    async with open_store(url, clock=late) as one, open_store(url, clock=early) as other:
         await one.create_thread("t1")
         first = await one.begin_turn("t1")
         second = await one.begin_turn("t1", busy="queue")

@@ -138,3 +138,9 @@ def is_conflict(error: BaseException) -> bool:
     the second look will see.
     """
     return sqlstate(root(error)) in ("40001", "40P01", "23503", "23505")
+
+
+def is_busy(error: BaseException | None) -> bool:
+    """Whether SQLite was only busy with another process."""
+    driver: object = getattr(error, "orig", None)
+    return str(getattr(driver, "sqlite_errorname", "")).startswith("SQLITE_BUSY")

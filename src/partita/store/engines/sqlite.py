@@ -23,7 +23,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from partita.errors import StoreError, UnavailableError
 
-from .failures import SQLITE, TELLABLE, explained, told
+from .failures import SQLITE, TELLABLE, explained, is_busy, told
 from .wake import Listeners, News
 
 T = TypeVar("T")
@@ -129,8 +129,18 @@ class SqliteEngine:
         return connection
 
     async def own(self) -> None:
-        """The file is ours: from now on, changes go to a write-ahead log first."""
-        await self.alone(_write_ahead)
+        """The file is ours: from now on, changes go to a write-ahead log first.
+
+        SQLite does not wait for its turn here when another process opens the file at the same moment.
+        """
+        deadline = monotonic() + self._patience
+        while True:
+            try:
+                return await self.alone(_write_ahead)
+            except UnavailableError as error:
+                if not is_busy(error.__cause__) or monotonic() > deadline:
+                    raise
+            await asyncio.sleep(GLANCE)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """What the work gives, from one consistent view."""
