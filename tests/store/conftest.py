@@ -59,11 +59,11 @@ def postgres_template(postgres_server: str, worker_id: str) -> Iterator[str]:
 
     asyncio.run(prepare())
     yield name
-    _admin(postgres_server, *_drops(), f'DROP DATABASE "{name}"')
+    _admin(postgres_server, *_drops(), f'DROP DATABASE IF EXISTS "{name}"')
 
 
 def _drops() -> list[str]:
-    drops = [f'DROP DATABASE "{used}" WITH (FORCE)' for used in _used]
+    drops = [f'DROP DATABASE IF EXISTS "{used}" WITH (FORCE)' for used in _used]
     _used.clear()
     return drops
 
