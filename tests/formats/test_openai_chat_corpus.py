@@ -16,12 +16,6 @@ FAMILIES = ("openai-chat", "openai-compatible")
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
 
-CONTRADICTED = {
-    "openai-compatible/rl-error-handling-with-mistral-mistral-small-latest-raises-appropriate-auth-error"
-    ".response": "a body that only has a `detail` says why there is no answer: the truth takes it for one",
-}
-"""Recordings whose truth we do not share, and why."""
-
 DEVIATIONS = {
     "derived-cut-mid-tool-arguments": "a call that was cut stays open instead of failing",
     "oaipy-multiple-choices": "the other choices are not mixed into the first",
@@ -56,10 +50,9 @@ def difference(found: JsonObject, truth: JsonObject) -> JsonObject:
 def test_every_recording_amounts_to_the_truth(family: str) -> None:
     truths = loads((CORPUS / "truth.json").read_bytes())
     wrong = {
-        name: told
+        name_of(path): told
         for path in recordings(family)
-        if (name := f"{family}/{name_of(path)}") not in CONTRADICTED
-        if (told := difference(truth_of(family, path), truths[name]))
+        if (told := difference(truth_of(family, path), truths[f"{family}/{name_of(path)}"]))
     }
     assert not wrong
 

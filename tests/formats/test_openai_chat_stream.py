@@ -6,7 +6,7 @@ import pytest
 
 from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.stream.accumulator import Accumulator
-from partita.types.chunks import Chunk, type_of
+from partita.types.chunks import Chunk, DataChunk, ErrorChunk, MessageFinish, type_of
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage
@@ -450,9 +450,15 @@ ERRORS: dict[str, tuple[Json, list[str]]] = {
     "an object without a message": ({"error": {"status": 500}}, ['{"status":500}']),
     "flat": ({"object": "error", "message": "too long", "code": 40303}, ["too long"]),
     "a gateway": ({"statusCode": 401, "message": "Access denied"}, ["Access denied"]),
-    "Mistral": ({"detail": "Unauthorized"}, ["Unauthorized"]),
-    "a list of complaints": ({"detail": [{"msg": "a"}, {"msg": "b"}]}, ["a; b"]),
+    "a list of complaints": ({"error": [{"msg": "a"}, {"msg": "b"}]}, ["a; b"]),
 }
+
+
+def test_a_body_that_is_no_answer_is_kept_and_has_no_end() -> None:
+    body = {"detail": "Unauthorized"}
+    chunks = ChatDecoder().read_body(body)
+    assert chunks[-1] == DataChunk("data-openai-unknown", body)
+    assert not any(isinstance(chunk, MessageFinish | ErrorChunk) for chunk in chunks)
 
 
 @pytest.mark.parametrize(("failure", "texts"), ERRORS.values(), ids=ERRORS)

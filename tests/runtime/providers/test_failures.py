@@ -213,3 +213,10 @@ NAMES: dict[str, tuple[Json, int | None, str]] = {
 @pytest.mark.parametrize(("said", "status", "name"), NAMES.values(), ids=NAMES)
 def test_names_of_failures(said: Json, status: int | None, name: str) -> None:
     assert name_of(said, status) == name
+
+
+async def test_a_refusal_in_words_of_its_own_is_told() -> None:
+    body = Play(body=b'{"detail":"Invalid API Key"}', status=401, content_type="application/json")
+    events = await play(FAMILIES["openai-chat"], body)
+    last = error(events)
+    assert (last.message, last.name) == ("Invalid API Key", "authentication")

@@ -46,10 +46,15 @@ class ChatDecoder:
         return self._answer.outlet.take()
 
     def read_body(self, body: Json) -> list[Chunk]:
-        """The chunks of a whole answer that was not streamed, or of the body of an error."""
+        """The chunks of a whole answer that was not streamed, or of the body of an error.
+
+        What is neither is kept, and has no end: only who sees the HTTP status knows what it means.
+        """
         outlet = self._answer.outlet
         if not self._take(body, "message", "delta"):
             outlet.emit(DataChunk(f"data-{outlet.namespace}-unknown", body))
+            if not is_object(body) or not _is_answer(body):
+                return outlet.take()
         self._answer.settle(whole=True)
         return outlet.take()
 

@@ -25,8 +25,8 @@ FINISHES: Final[Mapping[str, str]] = {
 }
 """Finish reasons; any other is `other`. Some servers pass on the words of the model's own API."""
 
-FAILURES: Final = ("error", "message", "detail")
-"""Where a record without an answer says what failed: nearly all servers, gateways, and Mistral."""
+FAILURES: Final = ("error", "message")
+"""Where a record without an answer says what failed: nearly all servers, and gateways."""
 
 WORDS: Final = ("message", "msg", "detail", "error", "code")
 """Where a failure has its words."""

@@ -74,7 +74,7 @@ class Ending:
     def _refused(self) -> ErrorEvent:
         said = self._said if self._error is None else self._error_said
         error = error_in(None if said is UNSET else said)
-        text = self._error.error_text if self._error else f"HTTP {self._status}"
+        text = self._error.error_text if self._error else _words_of(said) or f"HTTP {self._status}"
         details = {**self._told, "body": None if said is UNSET else said}
         wait = retry_after(self._headers, error)
         if wait is not None:
@@ -99,6 +99,12 @@ class Ending:
             agent_result={**result, **self._told},
             usage=read_usage(metadata.get("usage")),
         )
+
+
+def _words_of(said: Json | UnsetType) -> str | None:
+    """What a refusal says that its family has no word for: Mistral and many a gateway call it `detail`."""
+    words = said.get("detail") if is_object(said) else None
+    return words if isinstance(words, str) and words else None
 
 
 def never_answered(error: Exception) -> ErrorEvent:
