@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from partita.runtime.service import Options, Prompt
 from partita.runtime.session.session import Session
+from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import (
@@ -32,11 +33,13 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, raw_text
+from partita.types.messages import AssistantMessage, Message, UserMessage
 
 from .table import print_table
 
 SLOW_RUNS, SLOW_CHUNKS, SLOW_RATE = 1000, 200, 20.0
 IDLE_RUNS = 1000
+SHORT_RUNS, KNOWN_MESSAGES, AT_ONCE = 1000, 20, 16
 
 
 class Talker:
@@ -86,6 +89,32 @@ class Sleeper:
     ) -> AsyncIterator[AgentStreamEvent]:
         yield ChunkEvent(chunk=MessageStart())
         await asyncio.Event().wait()
+
+
+class Answerer:
+    """An agent that says three chunks at once; it ends when it is told that they were heard, if it waits."""
+
+    name = "answerer"
+
+    def __init__(self, *, waits: bool) -> None:
+        self._waits = waits
+        self.heard = asyncio.Event()
+        self.done = 0.0
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        for chunk in (MessageStart(), TextStart("0"), TextDelta("0", "Beans.")):
+            yield ChunkEvent(chunk=chunk)
+        if self._waits:
+            await self.heard.wait()
+        self.done = perf_counter()
+        yield CompleteEvent()
 
 
 def _words(count: int) -> list[tuple[Chunk, str]]:
@@ -191,6 +220,71 @@ async def idle_runs() -> None:
     print_table("Memory", ("", ""), [(f"each of {IDLE_RUNS:,} idle runs", f"{each / 1024:.1f} KiB")])
 
 
+class Times(NamedTuple):
+    """Seconds of one short run."""
+
+    first: float
+    """From the call of `start` to the first chunk that its reader is given."""
+    ending: float
+    """From the agent's end to the end of the run, its message stored."""
+
+
+async def short_run(session: Session, thread_id: str, *, waits: bool) -> Times:
+    """Start a run and read it to its end."""
+    agent, first = Answerer(waits=waits), 0.0
+    began = perf_counter()
+    run = await session.start(agent, thread_id, "What grows there?", resource_id="somebody")
+    async for seen in session.follow(run.id):
+        first = first or perf_counter() - began
+        if seen[-1].seq == 3:
+            agent.heard.set()
+    return Times(first, perf_counter() - agent.done)
+
+
+async def short_runs() -> None:
+    """How long a run takes to begin and to end, and how many can do both in a second."""
+    rows: list[tuple[str, ...]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        async with await open_store(f"sqlite:///{folder}/d.db") as store, Session(store) as session:
+            for number in range(SHORT_RUNS):
+                await _talk(store.scoped("somebody"), f"known-{number}")
+            for kind, text in (("known", f"a thread of {KNOWN_MESSAGES} messages"), ("new", "a new thread")):
+                ids = [f"{kind}-{number}" for number in range(SHORT_RUNS)]
+                times = [await short_run(session, thread_id, waits=True) for thread_id in ids]
+                rows.append((f"start to first chunk, {text}", *_spread([one.first for one in times])))
+                rows.append((f"ending a run, {text}", *_spread([one.ending for one in times])))
+            print_table("A short run in an idle process", ("", "p50", "p99"), rows)
+            rates = [(f"{at_once} at once", await _rate(session, at_once)) for at_once in (1, AT_ONCE)]
+    print_table("Runs a second: start, three chunks, end", ("", ""), rates)
+
+
+async def _talk(store: Store, thread_id: str) -> None:
+    """A thread in which something was said."""
+    await store.create_thread(thread_id)
+    said: list[Message] = []
+    for number in range(0, KNOWN_MESSAGES, 2):
+        said.append(UserMessage(id=f"{thread_id}-{number}", content=f"What grows in bed {number}?"))
+        said.append(AssistantMessage(id=f"{thread_id}-{number + 1}", content="Beans, and some peas."))
+    await store.save_messages(said, thread_id=thread_id)
+
+
+async def _rate(session: Session, at_once: int) -> str:
+    async def some(first: int) -> None:
+        for number in range(first, SHORT_RUNS, at_once):
+            await short_run(session, f"rate-{at_once}-{number}", waits=False)
+
+    began = perf_counter()
+    await asyncio.gather(*map(some, range(at_once)))
+    return f"{SHORT_RUNS / (perf_counter() - began):,.0f}"
+
+
+def _spread(seconds: list[float]) -> tuple[str, str]:
+    ordered = sorted(seconds)
+    places = (len(ordered) // 2, len(ordered) * 99 // 100)
+    half, most = (f"{ordered[place] * 1000:.1f} ms" for place in places)
+    return half, most
+
+
 def _memory() -> int:
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -200,6 +294,7 @@ def _memory() -> int:
 
 def main() -> None:
     asyncio.run(idle_runs())  # first: later, memory that others used is used again
+    asyncio.run(short_runs())
     asyncio.run(throughput())
     asyncio.run(slow_runs())
 

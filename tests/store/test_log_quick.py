@@ -57,6 +57,33 @@ async def lines_of(store: Facade, run_id: str = "r1") -> list[bytes | None]:
     return [record.raw for record in records]
 
 
+async def test_a_run_that_begins_here_is_never_written_the_long_way(long_ways: list[int]) -> None:
+    async with await open_store("memory:") as store:
+        await store.create_thread("t1", resource_id="u1")
+        for owner in ("u1", None):
+            mine = store if owner is None else store.scoped(owner)
+            run = await mine.begin_turn("t1")
+            assert [await mine.append(run.id, raws(line)) for line in (b"a", b"b")] == [1, 2]
+            assert [record.raw for record in await mine.read_log(run.id)] == [b"a", b"b"]
+            await mine.finish_run(run.id)
+            with pytest.raises(ConflictError, match="has ended"):
+                await mine.append(run.id, raws(b"c"))
+    assert long_ways == [1, 1]  # those that were refused
+
+
+async def test_short_runs_do_not_make_the_tail_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail, "FAR", 50)
+    monkeypatch.setattr("partita.store.log.appender.SELDOM", 40)
+    async with await open_store("memory:") as store:
+        for number in range(400):
+            run = (await store.start_turn(f"t{number}")).run
+            await store.append(run.id, raws(b"all there is to say"))
+            await store.finish_run(run.id)
+        assert await tail_rows(store) <= 50 + 2 * 40
+        page = await store.list_runs(limit=400)
+        assert {len(await store.read_log(run.id)) for run in page.items} == {1}
+
+
 async def test_a_run_is_written_the_long_way_once(store: Facade, long_ways: list[int]) -> None:
     appender = Appender(store.engine)
     said = [b"%d" % number for number in range(LONG)]

@@ -15,16 +15,17 @@ from partita.errors import StoreError
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.opening import open_engine, open_store
-from partita.store.schema import NEWEST, Schema, run_scripts
+from partita.store.schema import NEWEST, Schema, revision_of, run_scripts
 from partita.store.tables import metadata
 from tests.store.examples import ask
 
-FIRST = "from partita.store.migrations.versions.v0001_first import down_revision, revision, upgrade\n"
-NEXT = """
+OURS = "from partita.store.migrations.versions.{} import down_revision, revision, upgrade\n"
+LATER = f"{int(NEWEST.head) + 1:04}"
+NEXT = f"""
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "{LATER}"
+down_revision = "{NEWEST.head}"
 
 
 def upgrade() -> None:
@@ -41,9 +42,11 @@ def next_schema(folder: Path, script: str = NEXT) -> Schema:
     (scripts / "versions").mkdir(parents=True)
     environment = files("partita.store.migrations") / "env.py"
     (scripts / "env.py").write_text(environment.read_text())
-    (scripts / "versions" / "v0001.py").write_text(FIRST)
-    (scripts / "versions" / "v0002.py").write_text(script)
-    return Schema("0002", str(scripts))
+    for ours in (files("partita.store.migrations") / "versions").iterdir():
+        if ours.name.startswith("v"):
+            (scripts / "versions" / ours.name).write_text(OURS.format(ours.name.removesuffix(".py")))
+    (scripts / "versions" / f"v{LATER}.py").write_text(script)
+    return Schema(LATER, str(scripts))
 
 
 async def with_message(url: str) -> None:
@@ -78,7 +81,7 @@ async def test_a_newer_schema_is_refused(url: str, tmp_path: Path) -> None:
     path = locate(url).path
     before = content(path) if path else b""
     with pytest.raises(
-        StoreError, match=r"the store has schema 0002, and Partita \S+ knows up to 0001"
+        StoreError, match=rf"the store has schema {LATER}, and Partita \S+ knows up to {NEWEST.head}"
     ) as caught:
         await open_store(url)
     assert caught.value.hint == "a newer Partita wrote it: upgrade with pip install -U partita"
@@ -92,7 +95,9 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
     engine = await later(str(path), next_schema(tmp_path))
     assert await engine.read(moods) == ["calm"]
     await engine.close()
-    async with open_store(tmp_path / "store.db.schema-0001.bak") as copy:  # as it was, for today's version
+    async with open_store(
+        tmp_path / f"store.db.schema-{NEWEST.head}.bak"
+    ) as copy:  # as it was, for today's version
         assert [message.id for message in await copy.list_messages("t1")] == ["m1"]
         thread = await copy.get_thread_by_id("t1")
         assert thread is not None
@@ -101,15 +106,36 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
     assert [found.name for found in tmp_path.glob("*.part")] == []
 
 
+async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str) -> None:
+    if url == "memory:":
+        pytest.skip("memory is always new")
+    await with_message(url)
+
+    def first(connection: Connection) -> None:
+        connection.execute(text("DROP TABLE api_keys"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+    engine = await open_engine(locate(url))
+    await engine.make(first)
+    await engine.close()
+    async with open_store(url) as store:
+        assert [message.id for message in await store.list_messages("t1")] == ["m1"]
+        await store.create_key("ada")
+        assert len(await store.list_keys()) == 1
+    engine = await open_engine(locate(url))
+    assert await engine.read(revision_of) == NEWEST.head
+    await engine.close()
+
+
 async def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await with_message(str(path))
-    (tmp_path / "store.db.schema-0001.bak").write_text("mine")
-    (tmp_path / "store.db.schema-0001-2.bak.part").write_text("of one who was killed")
+    (tmp_path / f"store.db.schema-{NEWEST.head}.bak").write_text("mine")
+    (tmp_path / f"store.db.schema-{NEWEST.head}-2.bak.part").write_text("of one who was killed")
     engine = await later(str(path), next_schema(tmp_path))
     await engine.close()
-    assert (tmp_path / "store.db.schema-0001.bak").read_text() == "mine"
-    async with open_store(tmp_path / "store.db.schema-0001-2.bak") as copy:
+    assert (tmp_path / f"store.db.schema-{NEWEST.head}.bak").read_text() == "mine"
+    async with open_store(tmp_path / f"store.db.schema-{NEWEST.head}-2.bak") as copy:
         assert await copy.count_threads() == 1
 
 
@@ -124,13 +150,15 @@ async def test_a_migration_that_fails_leaves_everything_as_it_was(
     await with_message(url)
     path = locate(url).path
     before = content(path) if path else b""
-    with pytest.raises(StoreError, match="the schema cannot be brought from 0001 to 0002") as caught:
+    with pytest.raises(
+        StoreError, match=f"the schema cannot be brought from {NEWEST.head} to {LATER}"
+    ) as caught:
         await later(url, next_schema(tmp_path, script))
     assert reason in caught.value.what
     assert caught.value.where
     assert caught.value.hint.startswith("nothing was changed")
     if path is not None:
-        copy = path.with_name(f"{path.name}.schema-0001.bak")
+        copy = path.with_name(f"{path.name}.schema-{NEWEST.head}.bak")
         assert caught.value.hint.endswith(f"a copy from before is {copy}")
         assert copy.exists()
         assert content(path) == before
@@ -192,7 +220,7 @@ async def test_an_old_file_that_two_open_at_the_same_moment_is_copied_once(tmp_p
     for engine in engines:
         assert await engine.read(moods) == ["calm"]
         await engine.close()
-    assert [found.name for found in tmp_path.glob("*.bak")] == ["store.db.schema-0001.bak"]
+    assert [found.name for found in tmp_path.glob("*.bak")] == [f"store.db.schema-{NEWEST.head}.bak"]
 
 
 def _empty(connection: Connection) -> None:

@@ -14,7 +14,15 @@ from msgspec.structs import replace
 from partita.errors import PartitaError
 from partita.formats.mastra.network_string import network_string
 from partita.stream.accumulator import Accumulator, close_message
-from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    MessageFinish,
+    MessageStart,
+    ReasoningDelta,
+    TextDelta,
+    ToolInputDelta,
+)
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
@@ -38,6 +46,9 @@ INTERRUPTIONS: Final[Mapping[RunStatus, Interruption]] = {
 }
 
 
+DELTAS: Final = frozenset({TextDelta, ReasoningDelta, ToolInputDelta})
+"""Most of what agents say."""
+
 USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
@@ -58,6 +69,9 @@ class RunFold:
 
     def feed(self, chunk: Chunk) -> None:
         """Take a chunk. One that does not fit changes nothing and is a `StreamError`."""
+        if type(chunk) in DELTAS:
+            self._current.feed(chunk)
+            return
         if isinstance(chunk, MessageStart) and self._ended and chunk.message_id is not None:
             self._next(chunk)
         elif isinstance(chunk, DataChunk) and chunk.type == DECISION and is_object(chunk.data):
@@ -145,9 +159,13 @@ def with_ending(message: AssistantMessage, status: RunStatus, reason: str | None
     said: Json = message.content.metadata
     if said is not UNSET and not is_object(said):
         return message
-    ending = {"status": status, **({} if reason is None else {"reason": reason})}
-    metadata = {**(said if is_object(said) else {}), ENDED: ending}
+    metadata = {**(said if is_object(said) else {}), ENDED: ending_of(status, reason)}
     return replace(message, content=replace(message.content, metadata=metadata))
+
+
+def ending_of(status: RunStatus, reason: str | None) -> JsonObject:
+    """What the metadata of a message says of how its run ended."""
+    return {"status": status, **({} if reason is None else {"reason": reason})}
 
 
 def read_usage(raw: Json) -> Usage | None:

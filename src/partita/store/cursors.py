@@ -24,7 +24,10 @@ def _read(cursor: str, types: tuple[type, ...]) -> tuple[object, ...]:
 def from_cursor(cursor: str, *types: type) -> tuple[object, ...]:
     """The values of a cursor."""
     try:
-        return _read(cursor, types)
+        values = _read(cursor, types)
+        if any(isinstance(value, datetime) and value.tzinfo is None for value in values):
+            raise ValueError("a moment without a zone")
+        return values
     except (binascii.Error, ValueError, msgspec.MsgspecError):
         raise StoreError(
             "this is no cursor of this list", where=cursor[:80], hint="pass on `page.next`, unchanged"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Row, and_, delete, select, update
+from sqlalchemy import ColumnElement, Row, and_, bindparam, delete, false, select, update
 
 from partita.errors import NotFoundError, StoreError
 from partita.types.messages import Message, Part
@@ -13,6 +13,7 @@ from . import blobs, branches, saving, threads
 from .message_rows import read_messages
 from .prepared import prepare
 from .search import search
+from .statement import Statement
 from .tables import blob_refs, messages
 from .tables import threads as thread_table
 from .transaction import Transaction, cut
@@ -23,13 +24,22 @@ def _of_thread(row: Row[Any]) -> ColumnElement[bool]:
     return and_(messages.c.owner == row.owner, messages.c.thread_id == row.id)
 
 
+_ONE = Statement(
+    select(messages).where(
+        messages.c.owner == bindparam("of_owner"),
+        messages.c.thread_id == bindparam("of_thread"),
+        messages.c.id == bindparam("of_id"),
+    )
+)
+
+
 def get(tx: Transaction, thread_id: str, message_id: str, blobs: BlobMode) -> Message | None:
     """The message of that id in a thread, or `None`."""
     try:
         thread = threads.find(tx, thread_id)
     except NotFoundError:
         return None
-    row = tx.row(select(messages).where(_of_thread(thread), messages.c.id == message_id))
+    row = _ONE.row(tx, of_owner=thread.owner, of_thread=thread.id, of_id=message_id)
     return None if row is None else read_messages(tx, [row], blobs)[0]
 
 
@@ -40,6 +50,20 @@ def _require(tx: Transaction, thread: Row[Any], message_id: str) -> Row[Any]:
             f"no message {message_id!r} in thread {thread.id!r}", hint="list_messages() shows what there is"
         )
     return row
+
+
+_READ = ("key", "owner", "thread_id", "seq", "id", "role", "type", "content", "blobs", "extra")
+_TALK = Statement(
+    select(*(messages.c[name] for name in (*_READ, "parent_id", "run_id", "internal", "created_at")))
+    .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
+    .where(messages.c.active, messages.c.internal == false())
+    .order_by(messages.c.seq)
+)
+
+
+def talk(tx: Transaction, thread: Row[Any], blobs: BlobMode = "inline") -> tuple[Message, ...]:
+    """The whole talk of a thread on its active branch, without what is internal."""
+    return read_messages(tx, _TALK.rows(tx, of_owner=thread.owner, of_thread=thread.id), blobs)
 
 
 def list_page(
@@ -54,6 +78,8 @@ def list_page(
 ) -> Page[Message]:
     """Messages of a thread, by number; the cursor is the number of the last one given."""
     thread = threads.find(tx, thread_id)
+    if limit is None and cursor is None and order == "asc" and wanted == MessageFilter():
+        return Page(talk(tx, thread, blobs), None)
     query = select(messages).where(_of_thread(thread), *_conditions(wanted))
     if cursor is not None:
         number = _number(cursor)

@@ -7,9 +7,22 @@ and renews it; when the lease runs out, the owner is gone and somebody else may 
 import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, literal, or_, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Row,
+    bindparam,
+    literal,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 
 from partita.errors import ConflictError, StoreError
 from partita.types.codec import decode, encode
@@ -21,6 +34,7 @@ from partita.types.value import Extra
 from . import threads
 from .cursors import time_and_id, to_cursor
 from .engines.channel import CHANNEL
+from .statement import Statement
 from .tables import Instant, runs
 from .texts import required, storable
 from .transaction import Transaction, found
@@ -30,11 +44,20 @@ AT_WORK: tuple[RunStatus, ...] = ("pending", "running")
 LONGEST_ID = 255
 
 
+_OF_ANYBODY = select(runs).where(runs.c.id == bindparam("of_id")).limit(2)
+_OF_OWNER = select(runs).where(runs.c.owner == bindparam("of_owner"), runs.c.id == bindparam("of_id"))
+_FIND_OF_ANYBODY = {False: Statement(_OF_ANYBODY), True: Statement(_OF_ANYBODY.with_for_update())}
+_FIND_OF_OWNER = {False: Statement(_OF_OWNER), True: Statement(_OF_OWNER.with_for_update())}
+"""By whether the row is locked, which means nothing to SQLite."""
+
+
 def find(tx: Transaction, id: str, *, lock: bool = False) -> Row[Any]:
     """The row of a run. Without an owner, an id that several owners have is an error."""
     storable(id, "the run id")
-    query = select(runs).where(runs.c.id == id, tx.mine(runs)).limit(2)
-    rows = tx.rows(query.with_for_update() if lock and not tx.lite else query)
+    if tx.owner is None:
+        rows = _FIND_OF_ANYBODY[lock].rows(tx, of_id=id)
+    else:
+        rows = _FIND_OF_OWNER[lock].rows(tx, of_owner=tx.owner, of_id=id)
     if len(rows) > 1:
         raise ConflictError(f"several owners have a run {id!r}", hint="ask the store of one of them")
     return found(rows[0] if rows else None, "run", id)
@@ -71,9 +94,14 @@ def open_run(
     lease_seconds: float | None = None,
 ) -> Run:
     """Write a new run, at work from now on unless it is `pending`; an id that is taken is an error."""
+    thread = threads.find(tx, required(run.thread_id, "thread id"), resource_id)
+    return from_row(insert(tx, run, thread.owner, lease(tx, lease_owner, lease_seconds)))
+
+
+def insert(tx: Transaction, run: Run, owner: str, held: dict[str, Any]) -> Row[Any]:
+    """The row of a new run in a thread of that owner; in SQLite with its key, by which its log knows it."""
     if len(required(run.id, "run id")) > LONGEST_ID:
         raise StoreError("the run id is too long", where=run.id[:80], hint=f"at most {LONGEST_ID} characters")
-    owner = threads.find(tx, required(run.thread_id, "thread id"), resource_id).owner
     pending = run.status == "pending"
     fields: dict[str, Any] = {
         "owner": owner,
@@ -85,21 +113,31 @@ def open_run(
         "created_at": run.created_at or tx.now,
         "started_at": run.started_at or (None if pending else tx.now),
         **own_fields(run),
-        **lease(tx, lease_owner, lease_seconds),
+        **held,
     }
-    if tx.run(_insert_unless_taken(tx), fields).rowcount == 0:
+    row = _INSERT[tx.lite].row(tx, **{f"new_{name}": value for name, value in fields.items()})
+    if row is None:
         raise ConflictError(f"there is a run {run.id!r} already", hint="make a new id for every run")
-    return get_run(Transaction(tx.connection, owner, tx.now), run.id)
+    return row
 
 
-def _insert_unless_taken(tx: Transaction) -> Any:
-    if tx.lite:
-        from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+_AT_FIRST = (
+    *("owner", "id", "thread_id", "status", "last_seq", "sealed", "created_at", "started_at"),
+    *("message_id", "agent", "model", "usage", "cost", "error", "metadata", "extra"),
+    *("lease_owner", "lease_expires_at"),
+)
+"""What is known of a run when it is opened."""
 
-        return sqlite_insert(runs).on_conflict_do_nothing()
-    from sqlalchemy.dialects.postgresql import insert as postgres_insert
 
-    return postgres_insert(runs).on_conflict_do_nothing()
+def _insert_unless_taken(insert: Any, *more: Any) -> Statement:
+    new = {name: bindparam(f"new_{name}", type_=runs.c[name].type) for name in _AT_FIRST}
+    return Statement(insert(runs).values(new).on_conflict_do_nothing().returning(runs, *more))
+
+
+_INSERT = {
+    True: _insert_unless_taken(sqlite.insert, literal_column("key", BigInteger)),
+    False: _insert_unless_taken(postgresql.insert),
+}
 
 
 def own_fields(run: Run) -> dict[str, Any]:
@@ -125,6 +163,26 @@ def _amount(cost: float | None) -> float | None:
 def get_run(tx: Transaction, id: str) -> Run:
     """A run."""
     return from_row(find(tx, id))
+
+
+_RUNNING = (
+    select(runs)
+    .where(runs.c.thread_id == bindparam("of_thread"), runs.c.status == "running")
+    .order_by(runs.c.created_at.desc(), runs.c.id.desc())
+    .limit(1)
+)
+_RUNNING_OF_ANYBODY = Statement(_RUNNING)
+_RUNNING_OF_OWNER = Statement(_RUNNING.where(runs.c.owner == bindparam("of_owner")))
+
+
+def running(tx: Transaction, thread_id: str) -> Run | None:
+    """The run at work in a thread, if there is one."""
+    storable(thread_id, "the thread id")
+    if tx.owner is None:
+        row = _RUNNING_OF_ANYBODY.row(tx, of_thread=thread_id)
+    else:
+        row = _RUNNING_OF_OWNER.row(tx, of_owner=tx.owner, of_thread=thread_id)
+    return None if row is None else from_row(row)
 
 
 def list_runs(
@@ -176,12 +234,16 @@ def save_run(tx: Transaction, run: Run) -> Run:
 
 def change(tx: Transaction, row: Row[Any], fields: dict[str, Any]) -> Run:
     """The run of a row, after its columns were changed."""
-    changed = tx.row(_update(row.owner, row.id).values(fields).returning(runs))
+    values = {f"new_{name}": value for name, value in fields.items()}
+    changed = _update(tuple(fields)).row(tx, of_owner=row.owner, of_id=row.id, **values)
     return from_row(found(changed, "run", row.id))
 
 
-def _update(owner: str, id: str) -> Any:
-    return update(runs).where(runs.c.owner == owner, runs.c.id == id)
+@cache
+def _update(names: tuple[str, ...]) -> Statement:
+    own = (runs.c.owner == bindparam("of_owner"), runs.c.id == bindparam("of_id"))
+    new = {name: bindparam(f"new_{name}", type_=runs.c[name].type) for name in names}
+    return Statement(update(runs).where(*own).values(new).returning(runs))
 
 
 def finish_run(
@@ -231,11 +293,25 @@ def end(
 ) -> Run:
     """The ended run. To end it twice in the same way is harmless, in another way an error."""
     row = find(tx, id, lock=True)
+    return end_row(tx, row, status, error, usage=usage, cost=cost, message_id=message_id)
+
+
+def end_row(
+    tx: Transaction,
+    row: Row[Any],
+    status: RunStatus,
+    error: str | None,
+    *,
+    usage: Usage | None = None,
+    cost: float | None = None,
+    message_id: str | None = None,
+) -> Run:
+    """The ended run of a row that is at hand, locked."""
     if row.status == status:
         return from_row(row)
     if row.status not in AT_WORK:
         raise ConflictError(
-            f"run {id!r} is {row.status}, it does not become {status}",
+            f"run {row.id!r} is {row.status}, it does not become {status}",
             hint="a run ends once: look at get_run",
         )
     said = {
@@ -246,7 +322,7 @@ def end(
     }
     fields = {name: value for name, value in said.items() if value is not None}
     ended = change(tx, row, {**fields, "status": status, "finished_at": tx.now, **lease(tx, None, None)})
-    notify(tx, id)
+    notify(tx, row.id)
     return ended
 
 

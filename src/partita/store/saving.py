@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, delete, select, update
+from sqlalchemy import Row, bindparam, delete, select
 
 from partita.types.json import dumps, is_object, loads
 from partita.types.messages import Message
@@ -13,9 +13,9 @@ from .blob_moves import HASH, Move, Moved, move_out, moves_to_json
 from .message_rows import stored
 from .prepared import Prepared, check
 from .search import search
+from .statement import Statement
 from .tables import blob_refs, messages, parts
-from .tables import threads as thread_table
-from .transaction import Transaction, cut
+from .transaction import LISTS, Transaction, among, cut
 
 UPDATE_MESSAGE = (
     "UPDATE messages SET role = ?, type = ?, content = ?, blobs = ?, extra = ?, parent_id = ?, run_id = ?,"
@@ -70,6 +70,17 @@ def save(tx: Transaction, prepared: Sequence[Prepared]) -> tuple[Message, ...]:
     return tuple(saved[id(one)] for one in prepared)
 
 
+def save_in(tx: Transaction, thread: Row[Any], prepared: Sequence[Prepared]) -> None:
+    """Write messages to one thread, whose row is at hand, as it is and locked."""
+    if any(one.message.resource_id not in (None, "", thread.owner) for one in prepared):
+        save(tx, prepared)  # which tells whose they are
+        return
+    for one in prepared:
+        check(one.message)
+    if prepared:
+        _save_group(tx, thread, prepared)
+
+
 def _save_group(tx: Transaction, thread: Row[Any], group: Sequence[Prepared]) -> list[Message]:
     latest = {one.message.id: one for one in group}  # of two with one id the later is the last word
     slots = _place(tx, thread, list(latest.values()), _known(tx, thread, list(latest)))
@@ -79,10 +90,17 @@ def _save_group(tx: Transaction, thread: Row[Any], group: Sequence[Prepared]) ->
     return [_given(tx, thread, placed[one.message.id]) for one in group]
 
 
+_IN_THREAD = select(*(messages.c[name] for name in ("id", *Known._fields))).where(
+    messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread")
+)
+_KNOWN = {
+    lite: Statement(_IN_THREAD.where(among(messages.c.id, bindparam("ids", type_=kind), lite=lite)))
+    for lite, kind in LISTS.items()
+}
+
+
 def _known(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> dict[str, Known]:
-    columns = (messages.c[name] for name in ("id", *Known._fields))
-    query = select(*columns).where(messages.c.owner == thread.owner, messages.c.thread_id == thread.id)
-    rows = tx.rows(query.where(tx.among(messages.c.id, ids)))
+    rows = _KNOWN[tx.lite].rows(tx, of_owner=thread.owner, of_thread=thread.id, ids=tx.listed(ids))
     return {row[0]: Known._make(row[1:]) for row in rows}
 
 
@@ -257,18 +275,14 @@ def _settle(tx: Transaction, thread: Row[Any], slots: Sequence[Slot]) -> None:
     errors = sum(slot.prepared.derived.has_errors for slot in slots)
     errors -= sum(slot.known.has_errors for slot in slots if slot.known is not None)
     leaf = fresh[-1].message.id if fresh else thread.active_leaf_id
-    own = (thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
-    tx.run(
-        update(thread_table)
-        .where(*own)
-        .values(
-            next_seq=thread.next_seq + len(fresh),
-            message_count=thread.message_count + len(fresh),
-            error_count=thread.error_count + errors,
-            active_leaf_id=leaf,
-            updated_at=tx.now,
-        )
-    )
+    counters = {
+        "next_seq": thread.next_seq + len(fresh),
+        "message_count": thread.message_count + len(fresh),
+        "error_count": thread.error_count + errors,
+        "active_leaf_id": leaf,
+        "updated_at": tx.now,
+    }
+    threads.change_row(tx, thread, counters)
     if branches_off(thread.active_leaf_id, slots):
         branches.mark_active(tx, thread.owner, thread.id, leaf)
 

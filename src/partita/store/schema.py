@@ -11,8 +11,8 @@ from sqlalchemy import Connection, inspect, text
 from partita.errors import StoreError
 from partita.version import __version__
 
+from . import first_schema, key_schema
 from .engines.failures import is_conflict, is_gone, root
-from .first_schema import REVISION, statements
 
 LOCK = 7_261_486_213
 """The advisory lock that servers which start at the same time take in turn."""
@@ -26,14 +26,17 @@ class Schema:
     scripts: str
 
 
-NEWEST = Schema(REVISION, "partita.store:migrations")
+STEPS = (first_schema, key_schema)
+"""The modules that make the tables, step by step: those that `migrations` has, and in the same order."""
+
+NEWEST = Schema(STEPS[-1].REVISION, "partita.store:migrations")
 """The schema of this version. Alembic is loaded only when a database has an older one."""
 
 NAME = re.compile("[0-9]{4}")
 STAMP = (
     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL,"
     " CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))",
-    f"INSERT INTO alembic_version (version_num) VALUES ('{REVISION}')",
+    f"INSERT INTO alembic_version (version_num) VALUES ('{NEWEST.head}')",
 )
 """What Alembic reads to learn where a database is."""
 
@@ -75,7 +78,7 @@ def upgrade(connection: Connection, schema: Schema = NEWEST, file: Path | None =
     try:
         if revision is None:
             _make_tables(connection)
-        if schema.head != REVISION:
+        if revision is not None or schema.head != NEWEST.head:
             run_scripts(connection, schema)
     except Exception as error:
         if is_gone(error) or is_conflict(error):
@@ -87,8 +90,10 @@ def upgrade(connection: Connection, schema: Schema = NEWEST, file: Path | None =
 
 
 def _make_tables(connection: Connection) -> None:
-    """The first schema, as Alembic would make it: loading it takes longer than making the tables."""
-    for statement in (*statements(lite=connection.dialect.name == "sqlite"), *STAMP):
+    """The newest schema, as Alembic would make it: loading that takes longer than making the tables."""
+    lite = connection.dialect.name == "sqlite"
+    made = (statement for step in STEPS for statement in step.statements(lite=lite))
+    for statement in (*made, *STAMP):
         connection.exec_driver_sql(statement)
 
 

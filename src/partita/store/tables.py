@@ -236,6 +236,19 @@ data_migrations = Table(
     Column("finished_at", Instant),
 )
 
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", Text),
+    Column("owner", Text),  # NULL: every resource, which only an admin may see
+    Column("role", Text),
+    Column("hash", Text),  # of the secret, which is kept nowhere
+    Column("name", Text),
+    Column("created_at", Instant),
+    Column("expires_at", Instant),
+    Column("revoked_at", Instant),
+)
+
 write_tokens = Table(  # PostgreSQL only: which writes were committed, for those who lost the answer
     "write_tokens",
     metadata,

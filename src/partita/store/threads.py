@@ -1,9 +1,23 @@
 """Threads: the rows of conversations."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, and_, delete, exists, func, insert, literal, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.types.codec import encode
@@ -16,23 +30,39 @@ from .cursors import time_and_id, to_cursor
 from .owners import owner_of
 from .search import search
 from .search.text import NO_FIELDS
+from .statement import Statement
 from .tables import Instant, blob_refs, messages, run_blobs, runs, thread_labels, threads
 from .texts import UNSTORABLE, required, storable
 from .transaction import Transaction, found
 from .values import Order, Page, ThreadFilter
 
+_OF_ANYBODY = select(threads).where(threads.c.id == bindparam("of_id")).limit(2)
+_OF_OWNER = select(threads).where(
+    threads.c.owner == bindparam("of_owner"), threads.c.id == bindparam("of_id")
+)
+_FIND_OF_ANYBODY = {False: Statement(_OF_ANYBODY), True: Statement(_OF_ANYBODY.with_for_update())}
+_FIND_OF_OWNER = {False: Statement(_OF_OWNER), True: Statement(_OF_OWNER.with_for_update())}
+"""By whether the row is locked, which means nothing to SQLite."""
+
 
 def find(tx: Transaction, thread_id: str, resource_id: str | None = None, *, lock: bool = False) -> Row[Any]:
     """The row of a thread. Without an owner, an id that several owners have is an error."""
-    query = select(threads).where(threads.c.id == thread_id, tx.mine(threads)).limit(2)
-    if resource_id is not None:
-        query = query.where(threads.c.owner == owner_of(tx, resource_id))
-    rows = tx.rows(query.with_for_update() if lock and not tx.lite else query)
+    return found(look_up(tx, thread_id, resource_id, lock=lock), "thread", thread_id)
+
+
+def look_up(
+    tx: Transaction, thread_id: str, resource_id: str | None = None, *, lock: bool = False
+) -> Row[Any] | None:
+    """The row of a thread, if there is one."""
+    owner = tx.owner if resource_id is None else owner_of(tx, resource_id)
+    if owner is not None:
+        return _FIND_OF_OWNER[lock].row(tx, of_owner=owner, of_id=thread_id)
+    rows = _FIND_OF_ANYBODY[lock].rows(tx, of_id=thread_id)
     if len(rows) > 1:
         raise ConflictError(
             f"several owners have a thread {thread_id!r}", hint="ask the store of one: store.scoped(owner)"
         )
-    return found(rows[0] if rows else None, "thread", thread_id)
+    return rows[0] if rows else None
 
 
 def from_row(row: Row[Any]) -> Thread:
@@ -55,13 +85,31 @@ def from_row(row: Row[Any]) -> Thread:
 def create(tx: Transaction, thread: Thread) -> Thread:
     """Write a new thread; an id that is taken is an error."""
     required(thread.id, "thread id")
-    owner = owner_of(tx, thread.resource_id)
-    if tx.row(select(threads.c.id).where(threads.c.owner == owner, threads.c.id == thread.id)):
+    row = _insert(tx, owner_of(tx, thread.resource_id), thread)
+    if row is None:
         raise ConflictError(f"there is a thread {thread.id!r} already", hint="save_thread() changes it")
-    return _insert(tx, owner, thread)
+    return from_row(row)
 
 
-def _insert(tx: Transaction, owner: str, thread: Thread) -> Thread:
+def find_or_create(tx: Transaction, thread: Thread) -> Row[Any]:
+    """The row of a thread, locked; a new one if there is none."""
+    required(thread.id, "thread id")
+    row = look_up(tx, thread.id, thread.resource_id, lock=True)
+    if row is None:
+        row = _insert(tx, owner_of(tx, thread.resource_id), thread)
+    return row or find(tx, thread.id, thread.resource_id, lock=True)  # another process was faster
+
+
+def _insert_unless_taken(insert: Any) -> Statement:
+    new = {column.name: bindparam(f"new_{column.name}", type_=column.type) for column in threads.columns}
+    return Statement(insert(threads).values(new).on_conflict_do_nothing().returning(threads))
+
+
+_INSERT = {True: _insert_unless_taken(sqlite.insert), False: _insert_unless_taken(postgresql.insert)}
+
+
+def _insert(tx: Transaction, owner: str, thread: Thread) -> Row[Any] | None:
+    """The row of a new thread; `None` when the id is taken."""
     created = thread.created_at or tx.now
     key = tx.next_keys("threads", 1)[0]
     fields: dict[str, Any] = {
@@ -76,16 +124,10 @@ def _insert(tx: Transaction, owner: str, thread: Thread) -> Thread:
         "updated_at": thread.updated_at or created,
         **own_fields(thread),
     }
-    if not tx.lite:
-        from sqlalchemy.dialects.postgresql import insert as postgres_insert
-
-        statement = postgres_insert(threads).values(fields).on_conflict_do_nothing()
-        if tx.run(statement).rowcount == 0:  # another process was faster
-            raise ConflictError(f"there is a thread {thread.id!r} already", hint="save_thread() changes it")
-    else:
-        tx.run(insert(threads).values(fields))
-    _write_derived(tx, owner, key, thread)
-    return from_row(find(tx, thread.id, owner))
+    row = _INSERT[tx.lite].row(tx, **{f"new_{name}": value for name, value in fields.items()})
+    if row is not None:
+        _write_derived(tx, owner, key, thread)
+    return row
 
 
 def own_fields(thread: Thread) -> dict[str, Any]:
@@ -134,20 +176,32 @@ def rewrite_derived(tx: Transaction, row: Row[Any]) -> None:
 def save(tx: Transaction, thread: Thread) -> Thread:
     """Write a thread, new or known by its id. Counters and the active leaf are the store's own."""
     required(thread.id, "thread id")
-    owner = owner_of(tx, thread.resource_id)
-    row = tx.row(select(threads).where(threads.c.id == thread.id, threads.c.owner == owner))
+    row = look_up(tx, thread.id, owner_of(tx, thread.resource_id))
     if row is None:
-        return _insert(tx, owner, thread)
+        return create(tx, thread)
     times = {"created_at": thread.created_at or row.created_at, "updated_at": thread.updated_at or tx.now}
     return _change(tx, row, {**own_fields(thread), **times})
 
 
 def _change(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> Thread:
-    tx.run(update(threads).where(threads.c.owner == row.owner, threads.c.id == row.id).values(**fields))
+    change_row(tx, row, fields)
     changed = find(tx, row.id, row.owner)
     if {"title", "metadata"} & fields.keys():
         rewrite_derived(tx, changed)
     return from_row(changed)
+
+
+def change_row(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> None:
+    """Change columns of a thread's row, and nothing that was derived from them."""
+    values = {f"new_{name}": value for name, value in fields.items()}
+    _update(tuple(fields)).run(tx, of_owner=row.owner, of_id=row.id, **values)
+
+
+@cache
+def _update(names: tuple[str, ...]) -> Statement:
+    own = (threads.c.owner == bindparam("of_owner"), threads.c.id == bindparam("of_id"))
+    new = {name: bindparam(f"new_{name}", type_=threads.c[name].type) for name in names}
+    return Statement(update(threads).where(*own).values(new))
 
 
 def set_title(tx: Transaction, thread_id: str, title: str | None) -> Thread:
@@ -167,10 +221,8 @@ def merge_metadata(tx: Transaction, thread_id: str, changes: JsonObject) -> Thre
 
 def get(tx: Transaction, thread_id: str) -> Thread | None:
     """The thread of that id, or `None`."""
-    try:
-        return from_row(find(tx, thread_id))
-    except NotFoundError:
-        return None
+    row = look_up(tx, thread_id)
+    return None if row is None else from_row(row)
 
 
 def list_page(

@@ -1,13 +1,15 @@
 """One transaction: a connection, whose rows it may touch, and what time it is."""
 
+import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
+    BindParameter,
     ColumnElement,
     Connection,
     CursorResult,
@@ -16,12 +18,13 @@ from sqlalchemy import (
     Table,
     Text,
     any_,
+    bindparam,
     func,
-    literal,
     select,
     true,
 )
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.types import TypeEngine
 
 from partita.errors import NotFoundError
 from partita.types.json import dumps
@@ -29,6 +32,9 @@ from partita.types.json import dumps
 from .microseconds import to_microseconds
 
 POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy gives it no types
+
+LISTS: dict[bool, TypeEngine[Any]] = {True: Text(), False: ARRAY(Text)}
+"""The type of a parameter that holds many values, in SQLite as JSON and in PostgreSQL."""
 
 AT_ONCE = 500
 """How many values one `IN (…)` takes: SQLite of old allows 999 parameters."""
@@ -41,11 +47,17 @@ class Transaction:
     connection: Connection
     owner: str | None
     now: datetime
+    driver: sqlite3.Connection | None = field(init=False)
+    """The bare driver of SQLite, in the same transaction; `None` where the engine is another."""
+
+    def __post_init__(self) -> None:
+        driver = self.connection.connection.driver_connection
+        self.driver = driver if isinstance(driver, sqlite3.Connection) else None
 
     @property
     def lite(self) -> bool:
         """Whether the engine is SQLite."""
-        return self.connection.dialect.name == "sqlite"
+        return self.driver is not None
 
     def run(self, statement: Executable, parameters: Any = None) -> CursorResult[Any]:
         """Execute a statement."""
@@ -65,8 +77,12 @@ class Transaction:
 
     def many(self, text: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Execute a statement once for every row, with the bare driver."""
-        if rows:
-            self.connection.exec_driver_sql(text if self.lite else numbered(text), list(rows))
+        if not rows:
+            return
+        if self.driver is not None:
+            self.driver.executemany(text, rows)
+        else:
+            self.connection.exec_driver_sql(numbered(text), list(rows))
 
     def insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows that hold every column of the table, in order, as the driver takes them."""
@@ -85,20 +101,31 @@ class Transaction:
 
     def among(self, column: ColumnElement[str], values: Sequence[str]) -> ColumnElement[bool]:
         """The condition that a column holds one of the values: one parameter, however many there are."""
-        if self.lite:
-            each = func.json_each(dumps(list(values)).decode()).table_valued("value")
-            return column.in_(select(each.c.value))
-        return column == any_(literal(list(values), ARRAY(Text)))
+        kind = LISTS[self.lite]
+        return among(column, bindparam(None, self.listed(values), kind), lite=self.lite)
+
+    def listed(self, values: Sequence[str]) -> Any:
+        """Values as one parameter."""
+        return dumps(list(values)).decode() if self.lite else list(values)
 
     def next_keys(self, table: str, count: int) -> Sequence[int]:
         """Keys for new rows, before they are written: what is derived from them needs to know."""
-        if not self.lite:
+        if self.driver is None:
             result = self.sql(
                 "SELECT nextval(pg_get_serial_sequence(?, 'key')) FROM generate_series(1, ?)", (table, count)
             )
             return [row[0] for row in result]
-        last = self.sql("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).scalar() or 0
+        known = self.driver.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+        last = known[0] if known else 0
         return range(last + 1, last + 1 + count)
+
+
+def among(column: ColumnElement[str], listed: BindParameter[Any], *, lite: bool) -> ColumnElement[bool]:
+    """The condition that a column holds one of the values of a parameter, made by `Transaction.listed`."""
+    if lite:
+        each = func.json_each(listed).table_valued("value")
+        return column.in_(select(each.c.value))
+    return column == any_(listed)
 
 
 @lru_cache(maxsize=256)

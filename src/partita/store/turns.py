@@ -9,13 +9,14 @@ from datetime import timedelta
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
-from sqlalchemy import Row, or_, select, update
+from sqlalchemy import Row, and_, bindparam, or_, select, update
 
 from partita.errors import BusyError, ConflictError
 from partita.types.codec import MESSAGES, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
+from partita.types.threads import Thread
 from partita.types.usage import Usage
 
 from . import messages, runs, saving, threads
@@ -23,6 +24,7 @@ from .endings import with_timings
 from .engines.channel import CHANNEL
 from .log.run_log import LogRecord, read_log
 from .prepared import Prepared, prepare
+from .statement import Statement
 from .tables import runs as run_table
 from .transaction import Transaction
 
@@ -34,6 +36,14 @@ BEHIND = "behind"
 
 SIGNALS = "signals"
 """Where the metadata of a run keeps what others want of it."""
+
+_BY_STATUS = or_(*(run_table.c.status == status for status in runs.AT_WORK))
+_AT_WORK = Statement(
+    select(run_table.c.id, run_table.c.status, run_table.c.created_at)
+    .where(run_table.c.owner == bindparam("of_owner"), run_table.c.thread_id == bindparam("of_thread"))
+    .where(_BY_STATUS)
+    .order_by(run_table.c.created_at, run_table.c.id)
+)
 
 _SIGNALLED = run_table.c.metadata.like(f'%"{SIGNALS}":[%')
 
@@ -51,6 +61,18 @@ class Ending(NamedTuple):
     reason: str | None = None
     usage: Usage | None = None
     cost: float | None = None
+
+
+class Begun(NamedTuple):
+    """A turn that was begun, or waits in line."""
+
+    run: Run
+    key: int | None
+    """By which the log of SQLite knows the run."""
+    history: tuple[Message, ...] | None = None
+    """The talk of the thread, the turn's own messages included; `None` while the run waits."""
+    recalled: str | None = None
+    """What the last run of the thread with the same agent noted under the name that was asked for."""
 
 
 class Signal(NamedTuple):
@@ -73,9 +95,39 @@ def begin(
     resource_id: str | None = None,
     lease_owner: str | None = None,
     lease_seconds: float | None = None,
-) -> Run:
+) -> Begun:
     """Save what a turn begins with and open its run; behind another run, refuse or wait in line."""
     thread = threads.find(tx, run.thread_id, resource_id, lock=True)
+    return _begin(tx, thread, run, prepared, busy, runs.lease(tx, lease_owner, lease_seconds))
+
+
+def start(
+    tx: Transaction,
+    run: Run,
+    prepared: Sequence[Prepared],
+    *,
+    busy: Busy = "refuse",
+    recall: str | None = None,
+    lease_owner: str | None = None,
+    lease_seconds: float | None = None,
+) -> Begun:
+    """Begin a turn, in a new thread if there is none; with it, all that is needed to work on it."""
+    thread = threads.find_or_create(tx, Thread(id=run.thread_id, agent=run.agent))
+    begun = _begin(tx, thread, run, prepared, busy, runs.lease(tx, lease_owner, lease_seconds))
+    if begun.run.status == "pending":
+        return begun
+    recalled = None if recall is None else _recall(tx, thread, begun.run, recall)
+    return begun._replace(history=messages.talk(tx, thread), recalled=recalled)
+
+
+def _begin(
+    tx: Transaction,
+    thread: Row[Any],
+    run: Run,
+    prepared: Sequence[Prepared],
+    busy: Busy,
+    held: dict[str, Any],
+) -> Begun:
     ahead = _at_work(tx, thread)
     if ahead and busy == "refuse":
         raise BusyError(
@@ -90,10 +142,30 @@ def begin(
         run = replace(run, status="pending", metadata=metadata, created_at=behind)
     else:
         run = replace(run, status="running")
-        saving.save(tx, prepared)
-    return runs.open_run(
-        tx, run, resource_id=resource_id, lease_owner=lease_owner, lease_seconds=lease_seconds
-    )
+        saving.save_in(tx, thread, prepared)
+    row = runs.insert(tx, run, thread.owner, held)
+    return Begun(runs.from_row(row), row.key if tx.lite else None)
+
+
+LOOKED_BACK = 10
+"""How many runs are looked at for what one of them noted."""
+
+_NOTES = Statement(
+    select(run_table.c.metadata)
+    .where(run_table.c.owner == bindparam("of_owner"), run_table.c.thread_id == bindparam("of_thread"))
+    .where(run_table.c.agent == bindparam("by_agent"))
+    .order_by(run_table.c.created_at.desc(), run_table.c.id.desc())
+    .limit(LOOKED_BACK)
+)
+
+
+def _recall(tx: Transaction, thread: Row[Any], run: Run, name: str) -> str | None:
+    """What the last run of a thread with the same agent noted under a name."""
+    for row in _NOTES.rows(tx, of_owner=thread.owner, of_thread=thread.id, by_agent=run.agent):
+        noted = _metadata(row).get(name)
+        if isinstance(noted, str):
+            return noted
+    return None
 
 
 def begin_queued(tx: Transaction, run_id: str) -> Run | None:
@@ -156,22 +228,30 @@ def signal(tx: Transaction, run_id: str, wanted: JsonObject) -> Run:
     return changed
 
 
+_HELD = and_(run_table.c.lease_owner == bindparam("holder"), run_table.c.finished_at.is_(None))
+_BY_KEY = (run_table.c.owner, run_table.c.id)
+_WANTED = Statement(select(run_table.c.id).where(_HELD, _SIGNALLED).limit(1))
+_TOLD = Statement(select(run_table).where(_HELD, _SIGNALLED).order_by(*_BY_KEY))
+_HOLD = Statement(select(run_table.c.id).where(_HELD).order_by(*_BY_KEY).with_for_update(key_share=True))
+_RENEW = Statement(
+    update(run_table)
+    .where(_HELD)
+    .values(lease_expires_at=bindparam("until", type_=run_table.c.lease_expires_at.type))
+)
+
+
 def is_wanted(tx: Transaction, lease_owner: str) -> bool:
     """Whether somebody wants something of an owner's runs."""
-    mine = (run_table.c.lease_owner == lease_owner, run_table.c.finished_at.is_(None))
-    return tx.row(select(run_table.c.id).where(*mine, _SIGNALLED).limit(1)) is not None
+    return _WANTED.row(tx, holder=lease_owner) is not None
 
 
 def beat(tx: Transaction, lease_owner: str, seconds: float) -> list[Signal]:
     """Renew all leases of an owner, and take up what others want of its runs."""
-    mine = (run_table.c.lease_owner == lease_owner, run_table.c.finished_at.is_(None))
     if not tx.lite:  # in the order in which logs are written, so that neither waits for the other in a circle
-        ordered = select(run_table.c.id).where(*mine).order_by(run_table.c.owner, run_table.c.id)
-        tx.rows(ordered.with_for_update(key_share=True))
-    tx.run(update(run_table).where(*mine).values(**runs.lease(tx, lease_owner, seconds)))
-    told = select(run_table).where(*mine, _SIGNALLED)
+        _HOLD.rows(tx, holder=lease_owner)
+    _RENEW.run(tx, holder=lease_owner, until=runs.lease(tx, lease_owner, seconds)["lease_expires_at"])
     taken: list[Signal] = []
-    for row in tx.rows(told.order_by(run_table.c.owner, run_table.c.id)):
+    for row in _TOLD.rows(tx, holder=lease_owner):
         metadata = _metadata(row)
         wanted = metadata.pop(SIGNALS, [])
         taken += [Signal(row.id, one) for one in wanted if is_object(one)]
@@ -189,15 +269,7 @@ def _locked(tx: Transaction, run_id: str) -> tuple[Transaction, Row[Any], Row[An
 
 def _at_work(tx: Transaction, thread: Row[Any]) -> Sequence[Row[Any]]:
     """The runs of a thread that are at work or wait, the oldest first."""
-    return tx.rows(
-        select(run_table.c.id, run_table.c.status, run_table.c.created_at)
-        .where(
-            run_table.c.owner == thread.owner,
-            run_table.c.thread_id == thread.id,
-            or_(*(run_table.c.status == status for status in runs.AT_WORK)),
-        )
-        .order_by(run_table.c.created_at, run_table.c.id)
-    )
+    return _AT_WORK.rows(tx, of_owner=thread.owner, of_thread=thread.id)
 
 
 def _has_calls(one: Prepared) -> bool:
@@ -217,7 +289,7 @@ def _end(tx: Transaction, run_id: str, ending: Ending, message_id: str | None, *
     said: dict[str, Any] = {"usage": ending.usage, "cost": ending.cost, "message_id": message_id}
     if timed:
         return with_timings(tx, runs.end, run_id, ending.status, ending.reason, **said)
-    return runs.end(tx, run_id, ending.status, ending.reason, **said)
+    return runs.end_row(tx, row, ending.status, ending.reason, **said)
 
 
 def _save_queued(tx: Transaction, row: Row[Any]) -> None:

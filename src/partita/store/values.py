@@ -1,7 +1,7 @@
 """What the store gives and takes, besides messages, threads and runs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Generic, Literal, TypeAlias, TypeVar
 
@@ -133,6 +133,30 @@ class Blob(Value, kw_only=True):
     size: int
     media_type: str | None = None
     created_at: Moment | None = None
+
+
+KeyRole: TypeAlias = Literal["read", "write", "admin"]
+"""What a key may do; each may what those before it may."""
+
+
+class ApiKey(Value, kw_only=True):
+    """A key that lets a program in. The secret is no part of it, nor is it stored."""
+
+    id: str
+    role: KeyRole
+    resource_id: str | None = None  # `None`: every resource
+    name: str | None = None
+    created_at: Moment | None = None
+    expires_at: Moment | None = None
+    revoked_at: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key that was made just now, with the text that programs show. It cannot be had again."""
+
+    key: ApiKey
+    text: str = field(repr=False)  # so that it reaches no log by accident
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

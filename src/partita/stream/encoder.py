@@ -5,13 +5,17 @@ that are open when a step ends, the calls of release 5, and network executions, 
 call of a dynamic tool, as it does in a stored message.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.types.chunks import (
     Chunk,
+    ErrorChunk,
+    MessageAbort,
+    MessageMetadata,
     MessageStart,
     NetworkExecutionEnd,
     NetworkExecutionStart,
@@ -64,8 +68,10 @@ class SseEncoder:
     The bytes are whole events: they may be sent as they come, to any number of clients of that release.
     """
 
-    def __init__(self, target: Target | str | int | None = None) -> None:
+    def __init__(self, target: Target | str | int | None = None, *, one_message: bool = False) -> None:
+        """With `one_message`, all that comes is one message to the client, which knows no second one."""
         self.target = Target.parse(str(target)) if isinstance(target, str | int) else target
+        self._one_message = one_message
         self.withheld: list[Withheld] = []
         """What the client was not told."""
         self._count = 0
@@ -80,10 +86,15 @@ class SseEncoder:
         blocks = self._blocks
 
         def message_start(chunk: MessageStart) -> Sequence[Chunk]:
+            is_first = not network.message_id
             network.message_id = chunk.message_id or network.message_id
-            return blocks.message_start(chunk)
+            said = blocks.message_start(chunk)
+            return said if is_first or not self._one_message else (*said[:-1], *_without_start(chunk))
 
         self._expand[MessageStart] = message_start
+        if self._one_message:
+            self._expand |= dict.fromkeys(BLOCKS, blocks.feed)
+            self._expand |= dict.fromkeys((MessageAbort, ErrorChunk), blocks.message_end)
         self._expand[NetworkExecutionStart] = network.start
         self._expand[NetworkExecutionEnd] = network.end
         if not target.knows(BLOCKS_OUTLIVE_STEPS):
@@ -94,14 +105,26 @@ class SseEncoder:
         if target.major == 5:
             self._calls = _Calls()
 
-    def encode(self, chunk: Chunk) -> bytes:
-        """The events of a chunk; no bytes if its client is not told of it."""
+    def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
+        """The events of a chunk, whose JSON may be at hand; no bytes if its client is not told of it."""
         if self.target is None or (_is_plain(chunk) and not self._blocks.cut):
-            frames = _event(encode(chunk))
+            frames = _event(json or encode(chunk))
         else:
             frames = self._encode_for(self.target, chunk)
         self._count += 1
         return frames
+
+    def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
+        """The events of each of these chunks, whose JSON is at hand."""
+        if self.target is not None and self._blocks.cut:
+            return [self.encode(chunk, json) for chunk, json in chunks]
+        # Most are plain: to write those costs little more than to look at them.
+        return [
+            b"data: " + json + b"\n\n"
+            if type(chunk) is TextDelta and chunk.provider_metadata is chunk.extra is None
+            else self.encode(chunk, json)
+            for chunk, json in chunks
+        ]
 
     def finish(self) -> bytes:
         """The event that ends the stream."""
@@ -142,6 +165,12 @@ class SseEncoder:
 
 def _event(payload: bytes) -> bytes:
     return b"data: " + payload + b"\n\n"  # what `sse.frame` gives: JSON holds no line ends
+
+
+def _without_start(chunk: MessageStart) -> Sequence[Chunk]:
+    """What the start of a message says besides that it starts."""
+    said = chunk.message_metadata
+    return () if said is None or said is UNSET else (MessageMetadata(said),)
 
 
 def _is_plain(chunk: Chunk) -> bool:
@@ -262,6 +291,10 @@ class _Blocks:
             return (chunk,)
         self._message_id = chunk.message_id
         self.cut.clear()
+        return (*self._close(), chunk)
+
+    def message_end(self, chunk: MessageAbort | ErrorChunk) -> Sequence[Chunk]:
+        """The end, after those of the open blocks: a client would take them for unfinished for ever."""
         return (*self._close(), chunk)
 
     def _close(self) -> list[Chunk]:

@@ -20,8 +20,11 @@ from .value import Extra, Value
 DATA_PREFIX = "data-"
 
 
-class ChunkBase(Value, tag_field="type"):
-    """What every chunk is: a value told apart by its `type`."""
+class ChunkBase(Value, tag_field="type", gc=False):
+    """What every chunk is: a value told apart by its `type`.
+
+    Chunks come in great number and hold nothing that could hold them: the garbage collector need not look.
+    """
 
 
 class MessageStart(ChunkBase, tag="start"):

@@ -10,7 +10,7 @@ from .usage import Usage
 from .value import Value
 
 
-class EventBase(Value, tag_field="type", kw_only=True):
+class EventBase(Value, tag_field="type", kw_only=True, gc=False):
     """Every event may carry the agent's own message that caused it: as a value, and byte for byte."""
 
     raw_agent_message: Json | UnsetType = UNSET

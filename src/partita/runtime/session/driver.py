@@ -10,9 +10,19 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.runtime.closing import closed
+from partita.runtime.folding import DELTAS, ENDED, INTERRUPTIONS, ending_of
 from partita.store.facade.store import Store
 from partita.store.turns import Ending
-from partita.types.chunks import Chunk, DataChunk, ErrorChunk, MessageAbort, MessageStart
+from partita.stream.accumulator import close_message
+from partita.types.chunks import (
+    Chunk,
+    DataChunk,
+    ErrorChunk,
+    MessageAbort,
+    MessageMetadata,
+    MessageStart,
+    ToolOutputChunk,
+)
 from partita.types.events import (
     AgentStreamEvent,
     CancelledEvent,
@@ -23,7 +33,7 @@ from partita.types.events import (
     raw_bytes,
 )
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage
+from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.usage import Usage
 
 from .ledger import cost_of, records_of, told_by
@@ -82,8 +92,14 @@ class Driver:
         pump.add_done_callback(_look_at)
 
     async def _pump(self, invoke: Callable[[], AsyncIterator[AgentStreamEvent]]) -> None:
+        take = self.writer.take
         async with closed(invoke()) as events:
             async for event in events:
+                # Most of what agents say: taken without further ado, unless there is something to wait for.
+                if type(event) is ChunkEvent and type(event.chunk) in DELTAS:
+                    raw = raw_bytes(event)
+                    if take(event.chunk, raw):
+                        continue
                 await self._take(event)
 
     async def _take(self, event: AgentStreamEvent) -> None:
@@ -139,20 +155,38 @@ class Driver:
 
     async def _end(self, ending: Ending) -> None:
         """Store what came of the run."""
-        await self.writer.finish(self._last_word(ending))
+        await self.writer.finish(self._last_words(ending))
         messages = self._messages(ending)
         usage = ending.usage or self._own_usage(messages[-1])
         records = records_of(self._live.run, self._ends, usage, self._clock())
         full = ending._replace(usage=usage, cost=cost_of(records))
-        await self._store.end_turn(self._live.run.id, messages, full, thread_id=self._live.run.thread_id)
+        run = self._live.run
+        self._live.run = await self._store.end_turn(run.id, messages, full, thread_id=run.thread_id)
         if records:
             await self._store.record_consumptions(records)
 
-    def _last_word(self, ending: Ending) -> Chunk | None:
-        """What tells those who watch why the stream ends here."""
-        if ending.status == "failed" and ending.reason not in self._live.fold.errors:
-            return ErrorChunk(ending.reason or NO_END)
-        return MessageAbort(ending.reason) if ending.status in ("cancelled", "interrupted") else None
+    def _last_words(self, ending: Ending) -> list[Chunk]:
+        """What tells those who watch how the run ended, and why the stream ends here."""
+        if ending.status == "completed":
+            return []
+        known = self._live.fold.snapshot()[-1].content.metadata
+        fits = known is UNSET or is_object(known)
+        ended = MessageMetadata({ENDED: ending_of(ending.status, ending.reason)})
+        said: list[Chunk] = [*self._cut_calls(ending), *([ended] if fits else [])]
+        if ending.status != "failed":
+            return [*said, MessageAbort(ending.reason)]
+        is_told = ending.reason in self._live.fold.errors
+        return said if is_told else [*said, ErrorChunk(ending.reason or NO_END)]
+
+    def _cut_calls(self, ending: Ending) -> list[Chunk]:
+        """What comes of the calls that were at work: who watches would wait for it for ever."""
+        message = self._live.fold.snapshot()[-1]
+        whole = close_message(message, INTERRUPTIONS.get(ending.status))
+        return [
+            ToolOutputChunk(part.id, part.output)
+            for part, before in zip(whole.parts, message.parts, strict=True)
+            if part is not before and isinstance(part, ToolCallPart) and part.output is not None
+        ]
 
     def _own_usage(self, message: AssistantMessage) -> Usage | None:
         """What a message says that it took, unless it said so before this run."""

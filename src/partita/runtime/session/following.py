@@ -9,17 +9,23 @@ from partita.types.codec import encode
 
 from .live_run import LiveRun, Seen
 
-AT_ONCE: Final = 1000
+AT_ONCE: Final = 200
+"""How many records are read at a time for who is far behind."""
 
 
-async def follow_stored(store: Store, run_id: str, after: int) -> AsyncGenerator[Sequence[Seen], None]:
+async def follow_stored(
+    store: Store, run_id: str, after: int, idle: float | None = None
+) -> AsyncGenerator[Sequence[Seen], None]:
     """The chunks of a run that another process works on, or that has ended."""
-    async for records in store.follow(run_id, after=after):
-        if shown := seen_of(records):
+    async for records in store.follow(run_id, after=after, idle=idle):
+        shown = seen_of(records)
+        if shown or not records:
             yield shown
 
 
-async def follow_live(store: Store, live: LiveRun, after: int) -> AsyncGenerator[Sequence[Seen], None]:
+async def follow_live(
+    store: Store, live: LiveRun, after: int, idle: float | None = None
+) -> AsyncGenerator[Sequence[Seen], None]:
     """The chunks of a run of this process: from memory, and from the store for who is far behind."""
     with live.watch() as news:
         while True:
@@ -36,8 +42,10 @@ async def follow_live(store: Store, live: LiveRun, after: int) -> AsyncGenerator
                 continue  # a stretch of the log without chunks
             elif over:
                 return
-            else:
+            elif idle is None:
                 await news.next()
+            elif not await news.wait(idle):
+                yield ()
 
 
 def seen_of(records: Sequence[LogRecord]) -> list[Seen]:

@@ -15,6 +15,9 @@ from partita.types.runs import Run, RunStatus
 WINDOW: Final = 512
 """How many entries are kept at hand for those who watch; who is further behind reads the store."""
 
+WINDOW_BYTES: Final = 4 * 1024 * 1024
+"""And about how many bytes of them at most."""
+
 
 NOTES: Final = "data-partita-"
 """How the names of our own notes in a log begin: marks of calls, decisions, failures."""
@@ -35,6 +38,9 @@ class Seen(NamedTuple):
         while isinstance(chunk, ChildChunk):
             chunk = chunk.chunk
         return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
+
+
+_seen: Final[Callable[..., Seen]] = tuple.__new__  # half the price of calling the class
 
 
 class Stop(NamedTuple):
@@ -93,18 +99,31 @@ class LiveRun:
         """Set once the run has ended and its messages are stored."""
         self.last_seq = 0
         self._window: list[Seen | None] = []  # the last entries; those without a chunk hold a place
+        self._bytes = 0  # of what is in the window
         self._watchers = Listeners()
 
     def publish(self, entries: Sequence[tuple[datetime, Chunk, bytes] | None], last_seq: int) -> None:
         """Show entries that are stored now, the last of them with that number."""
         first = last_seq - len(entries) + 1
         self._window += [
-            None if entry is None else Seen(first + place, *entry) for place, entry in enumerate(entries)
+            None if entry is None else _seen(Seen, (first + place, *entry))
+            for place, entry in enumerate(entries)
         ]
         self.last_seq = last_seq
-        if len(self._window) > 2 * WINDOW:
-            del self._window[:-WINDOW]
+        self._bytes += sum([len(entry[2]) for entry in entries if entry])
+        if len(self._window) > 2 * WINDOW or self._bytes > 2 * WINDOW_BYTES:
+            self._forget()
         self._watchers.tell("")
+
+    def _forget(self) -> None:
+        """Let go of what is furthest behind."""
+        del self._window[:-WINDOW]
+        sizes = [len(seen.json) if seen else 0 for seen in self._window]
+        self._bytes, first = sum(sizes), 0
+        while self._bytes > WINDOW_BYTES:
+            self._bytes -= sizes[first]
+            first += 1
+        del self._window[:first]
 
     def after(self, seq: int) -> Sequence[Seen] | None:
         """What came after a number; `None` when that is no longer at hand."""

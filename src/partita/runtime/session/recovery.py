@@ -76,3 +76,11 @@ def folded(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]
             with suppress(StreamError):  # a log that others wrote: what fits is folded
                 fold.feed(record.chunk)
     return fold
+
+
+async def fold_so_far(store: Store, run: Run) -> tuple[RunFold, int]:
+    """What a run at work has come to by its log, and the number of the last record of it."""
+    stored = await store.get_message(run.thread_id, run.message_id or "")
+    records = await store.read_log(run.id)
+    seed = stored if isinstance(stored, AssistantMessage) else None
+    return folded(run, seed, records), records[-1].seq if records else 0

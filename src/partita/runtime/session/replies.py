@@ -19,13 +19,13 @@ from partita.store.ids import new_id
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
-from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.messages import ToolCallPart
 from partita.types.runs import Run
 
 from .approvals import Answer, Shown, answered, check, note_of, response_of, shown_by
 from .client_outputs import OUTPUT, ClientOutput, output_chunk, with_output
 from .live_run import LiveRun
-from .recovery import folded
+from .recovery import fold_so_far
 
 HEARD: Final = "data-partita-heard"
 """The note that a reply from another process was taken, or why not: `{token, why}`."""
@@ -118,17 +118,15 @@ class Replies:
 
     async def _elsewhere(self, run: Run, reply: Reply) -> bool:
         """Leave the reply with the process whose run waits for it, and see what it makes of it."""
-        stored = await self._store.get_message(run.thread_id, run.message_id or "")
-        seed = stored if isinstance(stored, AssistantMessage) else None
-        records = await self._store.read_log(run.id)
-        if self._waiting(folded(run, seed, records), reply) is None:
+        fold, last_seq = await fold_so_far(self._store, run)
+        if self._waiting(fold, reply) is None:
             return False
         token = new_id()
         try:
             await self._store.signal_run(run.id, {**_written(reply), "token": token})
         except ConflictError:  # it has ended
             return False
-        return await self._heard(run.id, token, records[-1].seq if records else 0)
+        return await self._heard(run.id, token, last_seq)
 
     async def _heard(self, run_id: str, token: str, after: int) -> bool:
         """Whether the reply was taken before the run ended."""

@@ -5,6 +5,7 @@ number of readers, in any process, can follow it from any point.
 """
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
@@ -19,18 +20,21 @@ from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
+from partita.store.log.run_log import status_of
 from partita.store.turns import Busy, Signal
 from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage
 from partita.types.runs import Run
 from partita.types.tools import ToolOutput
 
+from .agent_sessions import AGENT_SESSION
 from .approvals import Answer
 from .client_outputs import ClientOutput
 from .driver import GRACE
 from .following import follow_live, follow_stored
 from .keeper import Keeper
 from .live_run import LiveRun, Seen, Stop
-from .recovery import AFTER
+from .recovery import AFTER, fold_so_far
 from .replies import Replies
 from .showing import Showing
 from .turn import Input, turn_of
@@ -58,18 +62,21 @@ class Session:
         beat: float = BEAT,
         grace: float = GRACE,
         recover: bool = True,
+        watch: Callable[[Run], None] | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """`owner` names this process among those that share the store; it holds a run for `lease` seconds.
 
         An agent that is stopped has `grace` seconds to clean up. With `recover`, runs that other processes
-        left behind are ended, at the start and from time to time.
+        left behind are ended, at the start and from time to time. `watch` sees every run of this process
+        when it begins, and when it has ended.
         """
         self.store = store
         self.owner = owner or new_id()
         self._lease = lease
         self._grace = grace
         self._clock = clock
+        self._watch = watch
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._replies = Replies(store, self._live, clock)
@@ -92,6 +99,13 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    def scoped(self, resource_id: str) -> "Session":
+        """The same session for one owner: what belongs to others is not found. Close the whole one only."""
+        own = copy.copy(self)
+        own.store = self.store.scoped(resource_id)
+        own._replies = Replies(own.store, self._live, self._clock)
+        return own
 
     async def close(self, reason: str = SHUTDOWN) -> None:
         """Stop all runs of this process, as interrupted, and let go of them. The store stays open."""
@@ -125,12 +139,13 @@ class Session:
             raise StoreError("the session is closed", hint="open another one")
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
-        await _ensure_thread(store, thread_id, agent.name)
+        if not input:
+            await _ensure_thread(store, thread_id, agent.name)
         turn = await turn_of(store, thread_id, input, after)
         how = options or Options()
         if turn.after is not None:
             metadata = {**(metadata or {}), AFTER: turn.after}
-        run = await store.begin_turn(
+        begun = await store.start_turn(
             thread_id,
             turn.messages,
             busy=busy,
@@ -138,17 +153,20 @@ class Session:
             agent=agent.name,
             model=how.model or getattr(agent, "model", None),
             metadata=metadata,
+            recall=None if session_id else AGENT_SESSION,
             lease_owner=self.owner,
             lease_seconds=self._lease,
         )
+        run = begun.run
         live = LiveRun(run, RunFold(turn.message_id, run_id=run.id))
         work = Work(
             store=store,
             live=live,
             agent=agent,
             turn=turn,
+            history=begun.history,
             cwd=cwd,
-            session_id=session_id,
+            session_id=session_id or begun.recalled,
             options=how,
             clock=self._clock,
             grace=self._grace,
@@ -164,6 +182,10 @@ class Session:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: self._live.pop(run_id, None))
+        if self._watch is not None:
+            watch = self._watch
+            watch(work.live.run)
+            task.add_done_callback(lambda _: watch(work.live.run))
         if self._closing.is_set():  # it was closed while the turn was stored
             work.live.stop(Stop("interrupted", SHUTDOWN))
 
@@ -172,7 +194,7 @@ class Session:
 
         To stop what has ended is harmless, so a stop that comes late never hits another run.
         """
-        live = self._live.get(run_id)
+        live = await self._at_hand(run_id)
         if live is not None:
             live.stop(Stop("cancelled", reason))
             if wait:
@@ -186,7 +208,7 @@ class Session:
 
     async def wait(self, run_id: str) -> Run:
         """The run, once it has ended and its messages are stored."""
-        live = self._live.get(run_id)
+        live = await self._at_hand(run_id)
         if live is not None:
             await live.over.wait()
         else:
@@ -195,27 +217,39 @@ class Session:
         return await self._run(run_id)
 
     async def follow(
-        self, run_id: str, *, after: int = 0, everything: bool = False
+        self, run_id: str, *, after: int = 0, everything: bool = False, idle: float | None = None
     ) -> AsyncGenerator[Sequence[Seen], None]:
         """The chunks of a run after a number: what is stored, then what comes, until it ends.
 
-        Our own notes in the log, and internal messages, are left out unless everything is asked for.
+        Our own notes in the log, and internal messages, are left out unless everything is asked for. With
+        `idle`, nothing is given whenever nothing has come for about so many seconds.
         """
         showing = Showing() if everything else await Showing.at(self.store, run_id, after)
-        live = self._live.get(run_id)
+        live = await self._at_hand(run_id)
         stream = (
-            follow_stored(self.store, run_id, after) if live is None else follow_live(self.store, live, after)
+            follow_stored(self.store, run_id, after, idle)
+            if live is None
+            else follow_live(self.store, live, after, idle)
         )
         async with aclosing(stream):
             async for seen in stream:
                 shown = seen if everything else showing.of(seen)
-                if shown:
+                if shown or not seen:
                     yield shown
 
     async def active_run(self, thread_id: str) -> Run | None:
         """The run at work in a thread, if there is one."""
-        page = await self.store.list_runs(thread_id=thread_id, status=("running",), limit=1)
-        return page.items[0] if page.items else None
+        return await self.store.active_run(thread_id)
+
+    async def last_seq(self, run_id: str) -> int:
+        """The number of the last entry of a run's log, so far."""
+        live = await self._at_hand(run_id)
+        return live.last_seq if live else (await self.store.read(status_of, run_id)).last_seq
+
+    async def at_work(self, run: Run) -> Sequence[AssistantMessage]:
+        """The messages that a run at work has come to so far, whichever process works on it."""
+        live = await self._at_hand(run.id)
+        return (live.fold if live else (await fold_so_far(self.store, run))[0]).snapshot()
 
     async def answer(self, thread_id: str, answer: Answer) -> None:
         """Allow or refuse a call that asked, whether its run waits for it or has long ended."""
@@ -235,6 +269,13 @@ class Session:
         Once no call of the message waits any more, a turn without input goes on with it.
         """
         await self._replies.give(thread_id, ClientOutput(tool_call_id, output, tool_name, input))
+
+    async def _at_hand(self, run_id: str) -> LiveRun | None:
+        """The run, if this process works on it and it is this owner's."""
+        live = self._live.get(run_id)
+        if live is not None and self.store.owner is not None:
+            await self._run(run_id)
+        return live
 
     async def _run(self, run_id: str) -> Run:
         run = await self.store.get_run(run_id)

@@ -1,13 +1,17 @@
 """What of a run a client is shown: not our own notes in its log, and no messages that are internal."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from partita.store.facade.store import Store
-from partita.types.chunks import MessageFinish, MessageStart
+from partita.types.chunks import ChildChunk, DataChunk, MessageFinish, MessageStart
 from partita.types.json import is_object
 
 from .following import seen_of
 from .live_run import Seen
+
+MATTERS: Final = frozenset({MessageStart, MessageFinish, DataChunk, ChildChunk})
+"""Chunks that say whether something is shown, or may themselves not be."""
 
 
 class Showing:
@@ -24,15 +28,22 @@ class Showing:
             showing.of(seen_of(await store.read_log(run_id, limit=after)))
         return showing
 
-    def of(self, seen: Sequence[Seen]) -> list[Seen]:
+    def of(self, seen: Sequence[Seen]) -> Sequence[Seen]:
         """What of these is shown."""
+        if not self._internal and MATTERS.isdisjoint([type(one.chunk) for one in seen]):
+            return seen
         shown: list[Seen] = []
         for one in seen:
-            if isinstance(one.chunk, MessageStart):
-                said = one.chunk.message_metadata
+            chunk = one.chunk
+            if type(chunk) not in MATTERS:
+                if not self._internal:
+                    shown.append(one)
+                continue
+            if isinstance(chunk, MessageStart):
+                said = chunk.message_metadata
                 self._internal = is_object(said) and said.get("internal") is True
             if not self._internal and not one.is_note:
                 shown.append(one)
-            if isinstance(one.chunk, MessageFinish):
+            if isinstance(chunk, MessageFinish):
                 self._internal = False
         return shown

@@ -78,11 +78,16 @@ def check_turn(turn: Turn, history: Sequence[Message]) -> None:
 async def history_of(store: Store, thread_id: str, after: str | None = None) -> tuple[Message, ...]:
     """The talk of a thread on its active branch, up to and with a message."""
     page = await store.list_messages(thread_id, limit=None)
+    return up_to(page.items, thread_id, after)
+
+
+def up_to(talk: tuple[Message, ...], thread_id: str, after: str | None) -> tuple[Message, ...]:
+    """The talk of a thread up to and with a message."""
     if after is None:
-        return page.items
-    for place, message in enumerate(page.items):
+        return talk
+    for place, message in enumerate(talk):
         if message.id == after:
-            return page.items[: place + 1]
+            return talk[: place + 1]
     raise NotFoundError(
         f"thread {thread_id!r} has no message {after!r} on its active branch",
         hint="switch to its branch first",

@@ -14,13 +14,14 @@ from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
 from partita.store.runs import AT_WORK
 from partita.store.turns import Ending
+from partita.types.messages import Message
 from partita.types.runs import Run
 
 from .agent_sessions import known_session, note_session
 from .driver import Driver, described
 from .live_run import LiveRun
 from .recovery import end_by_log
-from .turn import Turn, check_turn, history_of, seed_of
+from .turn import Turn, check_turn, history_of, seed_of, up_to
 
 LOOK_AGAIN: Final = 1.0
 BREATH: Final = 0.02
@@ -36,6 +37,8 @@ class Work:
     live: LiveRun
     agent: AgentService
     turn: Turn
+    history: tuple[Message, ...] | None
+    """The talk of the thread, as it was when the run began; `None` if that was later."""
     cwd: Path | None
     session_id: str | None
     options: Options
@@ -70,13 +73,15 @@ class Work:
 
     async def _answer(self) -> None:
         store, live, turn = self.store, self.live, self.turn
-        history = await history_of(store, live.run.thread_id, turn.after)
+        history = await self._history()
         check_turn(turn, history)
         seed = seed_of(history, turn.message_id)
         live.fold = RunFold(turn.message_id, run_id=live.run.id, seed=seed)
         parent_id = history[-1].id if history and seed is None else None
         driver = Driver(store, live, self.clock, parent_id=parent_id, grace=self.grace)
-        session_id = self.session_id or await known_session(store, live.run)
+        session_id = self.session_id
+        if not session_id and self.history is None:
+            session_id = await known_session(store, live.run)
         options = replace(
             self.options,
             desk=live.desk,
@@ -88,6 +93,12 @@ class Work:
             lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)
         )
         await note_session(store, live.run, driver.result)
+
+    async def _history(self) -> tuple[Message, ...]:
+        thread_id, after = self.live.run.thread_id, self.turn.after
+        if self.history is None:
+            return await history_of(self.store, thread_id, after)
+        return up_to(self.history, thread_id, after)
 
     async def _wait_in_line(self) -> bool:
         """Wait until the run may begin; whether it has not been stopped before that."""

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-PARTS = ("threads", "messages", "runs", "turns", "archive", "analytics")
+PARTS = ("threads", "messages", "runs", "turns", "archive", "analytics", "keys")
 FACADE = Path(__file__).parent.parent / "facade"
 
 HEAD = '''\

@@ -7,20 +7,25 @@ from types import TracebackType
 from typing import Literal
 
 from partita.store.calls import Change
+from partita.store.excerpts import Excerpt
 from partita.store.facade.messages import Role
 from partita.store.facade.store import Store
 from partita.store.log.retention import Retention, RetentionReport
 from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
+from partita.store.numbered_messages import NumberedMessages, NumberedQuery
 from partita.store.opening import open_store
 from partita.store.search.search import Hit
-from partita.store.turns import Busy, Ending, Fold, Signal
+from partita.store.turns import Begun, Busy, Ending, Fold, Signal
 from partita.store.values import (
+    ApiKey,
     Blob,
     BlobMode,
     Branch,
     By,
     ConsumptionRecord,
+    KeyRole,
+    NewKey,
     Order,
     Page,
     Source,
@@ -142,6 +147,20 @@ class SyncStore:
         """A copy of a thread with all its branches; its metadata says under `clone` where it is from."""
         return self._portal.wait(self._store.clone_thread(thread_id, new_id=new_id, title=title))
 
+    def copy_excerpt(
+        self,
+        thread_id: str,
+        wanted: Excerpt,
+        *,
+        new_id: str | None = None,
+        title: str | None = None,
+        metadata: JsonObject | None = None,
+    ) -> Thread:
+        """A new thread with copies, under new ids, of what is shown of a thread, or of some of it."""
+        return self._portal.wait(
+            self._store.copy_excerpt(thread_id, wanted, new_id=new_id, title=title, metadata=metadata)
+        )
+
     def fork_thread(
         self, thread_id: str, message_id: str, *, new_id: str | None = None, title: str | None = None
     ) -> Thread:
@@ -161,6 +180,14 @@ class SyncStore:
         active branch (or under its `parent_id`; `""` starts a new root). The thread must exist.
         """
         return self._portal.wait(self._store.save_messages(messages, thread_id=thread_id))
+
+    def edit_message(self, thread_id: str, message: Message) -> Message:
+        """Store another message under the id of one: a new branch beside it, with nothing behind it yet.
+
+        The one that was there stays, with all that followed it, under a new id. A run at work is a
+        `BusyError`.
+        """
+        return self._portal.wait(self._store.edit_message(thread_id, message))
 
     def list_messages(
         self,
@@ -209,6 +236,10 @@ class SyncStore:
             )
         )
 
+    def list_messages_by_number(self, thread_id: str, wanted: NumberedQuery) -> NumberedMessages:
+        """A page of the active branch by its number, and how many messages there are; by time."""
+        return self._portal.wait(self._store.list_messages_by_number(thread_id, wanted))
+
     def get_message(self, thread_id: str, message_id: str, *, blobs: BlobMode = "inline") -> Message | None:
         """The message of that id in a thread, or `None`."""
         return self._portal.wait(self._store.get_message(thread_id, message_id, blobs=blobs))
@@ -220,6 +251,10 @@ class SyncStore:
     def delete_messages(self, thread_id: str, message_ids: Sequence[str]) -> int:
         """Delete messages of a thread; what followed them follows what they followed. Gives how many."""
         return self._portal.wait(self._store.delete_messages(thread_id, message_ids))
+
+    def delete_messages_by_id(self, message_ids: Sequence[str], *, thread_id: str | None = None) -> int:
+        """Delete messages of whatever threads; an id that several threads have is a `ConflictError`."""
+        return self._portal.wait(self._store.delete_messages_by_id(message_ids, thread_id=thread_id))
 
     def find_parts(
         self,
@@ -340,6 +375,10 @@ class SyncStore:
             self._store.list_runs(thread_id=thread_id, status=status, agent=agent, limit=limit, cursor=cursor)
         )
 
+    def active_run(self, thread_id: str) -> Run | None:
+        """The run at work in a thread, if there is one."""
+        return self._portal.wait(self._store.active_run(thread_id))
+
     def save_run(self, run: Run) -> Run:
         """Change what a run says of itself; how it ends is told by `finish_run` and its siblings."""
         return self._portal.wait(self._store.save_run(run))
@@ -446,6 +485,40 @@ class SyncStore:
                 model=model,
                 metadata=metadata,
                 resource_id=resource_id,
+                lease_owner=lease_owner,
+                lease_seconds=lease_seconds,
+            )
+        )
+
+    def start_turn(
+        self,
+        thread_id: str,
+        messages: Sequence[Message] = (),
+        *,
+        busy: Busy = "refuse",
+        message_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        metadata: JsonObject | None = None,
+        recall: str | None = None,
+        lease_owner: str | None = None,
+        lease_seconds: float | None = None,
+    ) -> Begun:
+        """Begin a turn as `begin_turn` does, in a new thread if there is none, and give what it begins with.
+
+        That is the talk of the thread, and the text that its last run with the same agent noted in its
+        metadata under the name `recall`. While the run waits behind another, neither is given.
+        """
+        return self._portal.wait(
+            self._store.start_turn(
+                thread_id,
+                messages,
+                busy=busy,
+                message_id=message_id,
+                agent=agent,
+                model=model,
+                metadata=metadata,
+                recall=recall,
                 lease_owner=lease_owner,
                 lease_seconds=lease_seconds,
             )
@@ -562,6 +635,31 @@ class SyncStore:
                 zone=zone,
             )
         )
+
+    def create_key(
+        self,
+        resource_id: str | None = None,
+        role: KeyRole = "write",
+        name: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> NewKey:
+        """A new key for what belongs to a resource; without one, for everything, which takes `admin`.
+
+        Its text is to be had now, and never again: the store keeps a hash.
+        """
+        return self._portal.wait(self._store.create_key(resource_id, role, name, expires_at))
+
+    def list_keys(self) -> tuple[ApiKey, ...]:
+        """All keys, the newest first: also those that have expired or were revoked."""
+        return self._portal.wait(self._store.list_keys())
+
+    def revoke_key(self, id: str) -> ApiKey:
+        """Let nobody in any more who shows this key. Done again it changes nothing."""
+        return self._portal.wait(self._store.revoke_key(id))
+
+    def check_key(self, text: str) -> ApiKey | None:
+        """The key of a text that somebody shows; `None` if it is none, has expired, or was revoked."""
+        return self._portal.wait(self._store.check_key(text))
 
 
 def open_store_sync(

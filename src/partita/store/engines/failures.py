@@ -142,5 +142,5 @@ def is_conflict(error: BaseException) -> bool:
 
 def is_busy(error: BaseException | None) -> bool:
     """Whether SQLite was only busy with another process."""
-    driver: object = getattr(error, "orig", None)
+    driver: object = getattr(error, "orig", error)
     return str(getattr(driver, "sqlite_errorname", "")).startswith("SQLITE_BUSY")

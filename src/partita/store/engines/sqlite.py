@@ -8,14 +8,14 @@ the writing of logs, does not wait for all that came before it: streams stay liv
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import sqlalchemy
 from sqlalchemy import Connection, event
@@ -23,6 +23,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from partita.errors import StoreError, UnavailableError
 
+from .checkpoints import Checkpoints
 from .failures import SQLITE, TELLABLE, explained, is_busy, told
 from .wake import Listeners, News
 
@@ -47,21 +48,34 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -16000",
     "PRAGMA journal_size_limit = 67108864",
+    "PRAGMA wal_autocheckpoint = 4000",  # no commit waits for that, unless it lags far behind
 )
 
 
 class Job:
     """Work, and whom to tell what became of it."""
 
-    __slots__ = ("future", "work")
+    __slots__ = ("future", "loop", "work")
 
     def __init__(self, work: Callable[[Connection], Any]) -> None:
         self.work = work
-        self.future: Future[Any] = Future()
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self.loop.create_future()
 
 
-WAKE: Final = Job(lambda connection: None)
+class Outcome(NamedTuple):
+    """What became of work."""
+
+    job: Job
+    result: Any = None
+    error: BaseException | None = None
+
+
+WAKE: Final = "wake"
 """Put among the work that waits when there is something to be done alone."""
+
+STOP: Final = "stop"
+"""Put behind all work."""
 
 
 class SqliteEngine:
@@ -70,7 +84,7 @@ class SqliteEngine:
     def __init__(self, path: Path | None, *, patience: float = 30.0) -> None:
         self.path = path
         self._patience = patience
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[Job | Literal["wake", "stop"]] = SimpleQueue()
         self._lonely: deque[Job] = deque()
         self._listeners = Listeners()
         self._watcher: asyncio.Task[None] | None = None
@@ -83,6 +97,7 @@ class SqliteEngine:
             )
             self._writing.connect().close()  # now, so that what is wrong is told now
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="partita-read")
+        self._checkpoints = Checkpoints(self._connect, self._readers)
         self._writer = Thread(target=self._write_all, name="partita-write", daemon=True)
         self._writer.start()
 
@@ -109,7 +124,9 @@ class SqliteEngine:
         @event.listens_for(engine, "begin")
         def _begin(connection: Connection) -> None:  # pyright: ignore[reportUnusedFunction] # called by SQLAlchemy
             if not connection.get_execution_options().get("alone"):
-                connection.exec_driver_sql(f"BEGIN {begin}")
+                driver = connection.connection.driver_connection
+                assert isinstance(driver, sqlite3.Connection)
+                driver.execute(f"BEGIN {begin}")
 
         return engine
 
@@ -158,7 +175,7 @@ class SqliteEngine:
         self._refuse_if_closed()
         job = Job(work)
         self._jobs.put(job)
-        result: T = await asyncio.wrap_future(job.future)
+        result: T = await job.future
         return result
 
     async def make(self, work: Callable[[Connection], None]) -> None:
@@ -171,7 +188,7 @@ class SqliteEngine:
         job = Job(work)
         self._lonely.append(job)
         self._jobs.put(WAKE)
-        result: T = await asyncio.wrap_future(job.future)
+        result: T = await job.future
         return result
 
     def _refuse_if_closed(self) -> None:
@@ -182,11 +199,15 @@ class SqliteEngine:
         """The life of the writer thread: take what waits, commit it, tell those who asked."""
         left: list[Job] = []
         open_ = True
-        while open_ or left or self._lonely:
-            open_ = self._gather(left) and open_
-            while self._lonely:
-                self._run_alone(self._lonely.popleft())
-            left = self._commit(left)
+        with (
+            self._writing.connect() as connection,
+            self._writing.connect().execution_options(alone=True) as bare,
+        ):
+            while open_ or left or self._lonely:
+                open_ = self._gather(left) and open_
+                while self._lonely:
+                    self._run_alone(bare, self._lonely.popleft())
+                left = self._commit(connection, left)
         self._writing.dispose()
 
     def _gather(self, jobs: list[Job]) -> bool:
@@ -195,38 +216,35 @@ class SqliteEngine:
             if (jobs or self._lonely) and self._jobs.empty():
                 break
             following = self._jobs.get()
-            if following is None:
+            if following == STOP:
                 return False
-            if following is not WAKE and following.future.set_running_or_notify_cancel():
+            if following != WAKE and not following.future.cancelled():
                 jobs.append(following)
         return True
 
-    def _commit(self, jobs: list[Job]) -> list[Job]:
+    def _commit(self, connection: Connection, jobs: list[Job]) -> list[Job]:
         """Do work and commit it together; what is left when something else has to have its turn."""
         if not jobs:
             return []
-        done: list[tuple[Job, Any]] = []
-        began, taken = monotonic(), 0
+        outcomes: list[Outcome] = []
+        began = monotonic()
         try:
-            with self._writing.connect() as connection, connection.begin():
+            with connection.begin():
                 for job in jobs:
-                    taken += 1
-                    self._attempt(connection, job, done, alone=len(jobs) == 1)
+                    outcomes.append(self._attempt(connection, job, alone=len(jobs) == 1))
                     if self._lonely and monotonic() - began > SHARE:
                         break
         except BaseException as error:  # the commit itself failed: nobody's work is there
-            for job in jobs:
-                if not job.future.done():
-                    job.future.set_exception(self._shown(error))
+            refused = {outcome.job: outcome for outcome in outcomes if outcome.error is not None}
+            _tell([refused.get(job) or Outcome(job, error=self._shown(error)) for job in jobs])
             return []
-        for job, result in done:
-            job.future.set_result(result)
-        return jobs[taken:]
+        _tell(outcomes)
+        self._count_commit()
+        return jobs[len(outcomes) :]
 
-    def _attempt(self, connection: Connection, job: Job, done: list[tuple[Job, Any]], *, alone: bool) -> None:
+    def _attempt(self, connection: Connection, job: Job, *, alone: bool) -> Outcome:
         if alone:
-            done.append((job, job.work(connection)))
-            return
+            return Outcome(job, job.work(connection))
         savepoint = connection.begin_nested()
         try:
             result = job.work(connection)
@@ -234,19 +252,26 @@ class SqliteEngine:
             if not _in_transaction(connection):
                 raise  # a full disk ends the whole transaction: nobody's work is there
             savepoint.rollback()
-            job.future.set_exception(self._shown(error))
-        else:
-            savepoint.commit()
-            done.append((job, result))
+            return Outcome(job, error=self._shown(error))
+        savepoint.commit()
+        return Outcome(job, result)
 
-    def _run_alone(self, job: Job) -> None:
-        if not job.future.set_running_or_notify_cancel():
+    def _count_commit(self) -> None:
+        if self.path is not None and not self._closed:
+            self._checkpoints.count()
+
+    def _run_alone(self, bare: Connection, job: Job) -> None:
+        """Do work outside of our transactions; each of its statements is its own."""
+        if job.future.cancelled():
             return
         try:
-            with self._writing.connect().execution_options(alone=True) as connection:
-                job.future.set_result(job.work(connection))
+            outcome = Outcome(job, job.work(bare))
         except BaseException as error:
-            job.future.set_exception(self._shown(error))
+            outcome = Outcome(job, error=self._shown(error))
+        finally:
+            bare.rollback()  # of what SQLAlchemy believes to have begun
+        _tell([outcome])
+        self._count_commit()
 
     def _shown(self, error: BaseException) -> BaseException:
         if isinstance(error, TELLABLE):
@@ -297,11 +322,32 @@ class SqliteEngine:
             self._watcher.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watcher
-        self._jobs.put(None)
+        self._jobs.put(STOP)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self._writer.join)
         await loop.run_in_executor(None, self._readers.shutdown)
+        self._checkpoints.close()
         self._reading.dispose()
+
+
+def _tell(outcomes: Sequence[Outcome]) -> None:
+    """Tell those who wait what became of their work: all of one loop with one call."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_loop.setdefault(outcome.job.loop, []).append(outcome)
+    for loop, theirs in by_loop.items():
+        with suppress(RuntimeError):  # the loop was closed: nobody waits
+            loop.call_soon_threadsafe(_settle, theirs)
+
+
+def _settle(outcomes: Sequence[Outcome]) -> None:
+    for job, result, error in outcomes:
+        if job.future.done():  # who waited was cancelled
+            continue
+        if error is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(error)
 
 
 def _start(path: Path) -> bytes:

@@ -24,11 +24,12 @@ class News:
         """Return when there is news, however long it takes: for what is told in this process alone."""
         await self._event.wait()
 
-    async def wait(self, seconds: float) -> None:
-        """Return when there is news, or when time is up."""
+    async def wait(self, seconds: float) -> bool:
+        """Return when there is news, or when time is up; whether there is news."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._event.wait()
+        return self._event.is_set()
 
 
 class Listeners:

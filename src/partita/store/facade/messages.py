@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
-from partita.store import messages, parts, saving
+from partita.store import editing, messages, numbered_messages, parts, saving
+from partita.store.ids import new_id
+from partita.store.message_ids import delete_by_id
+from partita.store.numbered_messages import NumberedMessages, NumberedQuery
 from partita.store.prepared import prepare
 from partita.store.search import search
 from partita.store.search.search import Hit
@@ -29,6 +32,14 @@ class MessageStore(Facade):
         """
         prepared = [prepare(message, thread_id) for message in messages]
         return await self.write(saving.save, prepared)
+
+    async def edit_message(self, thread_id: str, message: Message) -> Message:
+        """Store another message under the id of one: a new branch beside it, with nothing behind it yet.
+
+        The one that was there stays, with all that followed it, under a new id. A run at work is a
+        `BusyError`.
+        """
+        return await self.write(editing.edit, thread_id, message, new_id())
 
     async def list_messages(
         self,
@@ -74,6 +85,10 @@ class MessageStore(Facade):
             messages.list_page, thread_id, wanted, limit=size, order=order, cursor=cursor, blobs=blobs
         )
 
+    async def list_messages_by_number(self, thread_id: str, wanted: NumberedQuery) -> NumberedMessages:
+        """A page of the active branch by its number, and how many messages there are; by time."""
+        return await self.read(numbered_messages.list_messages, thread_id, wanted)
+
     async def get_message(
         self, thread_id: str, message_id: str, *, blobs: BlobMode = "inline"
     ) -> Message | None:
@@ -87,6 +102,10 @@ class MessageStore(Facade):
     async def delete_messages(self, thread_id: str, message_ids: Sequence[str]) -> int:
         """Delete messages of a thread; what followed them follows what they followed. Gives how many."""
         return await self.write(messages.delete_messages, thread_id, message_ids)
+
+    async def delete_messages_by_id(self, message_ids: Sequence[str], *, thread_id: str | None = None) -> int:
+        """Delete messages of whatever threads; an id that several threads have is a `ConflictError`."""
+        return await self.write(delete_by_id, message_ids, thread_id)
 
     async def find_parts(
         self,

@@ -85,6 +85,10 @@ class RunStore(Facade):
             cursor=cursor,
         )
 
+    async def active_run(self, thread_id: str) -> Run | None:
+        """The run at work in a thread, if there is one."""
+        return await self.read(runs.running, thread_id)
+
     async def save_run(self, run: Run) -> Run:
         """Change what a run says of itself; how it ends is told by `finish_run` and its siblings."""
         return await self.write(runs.save_run, run)
@@ -101,9 +105,14 @@ class RunStore(Facade):
         """What a run's log holds after a number."""
         return await self.read(run_log.read_log, run_id, after=after, limit=limit)
 
-    def follow(self, run_id: str, *, after: int = 0) -> AsyncIterator[Sequence[LogRecord]]:
-        """What a run's log holds after a number, then what comes, from whichever process, until it ends."""
-        return follow(self.engine, self.owner, run_id, after=after)
+    def follow(
+        self, run_id: str, *, after: int = 0, idle: float | None = None
+    ) -> AsyncIterator[Sequence[LogRecord]]:
+        """What a run's log holds after a number, then what comes, from whichever process, until it ends.
+
+        With `idle`, nothing is given whenever nothing has come for about so many seconds.
+        """
+        return follow(self.engine, self.owner, run_id, after=after, idle=idle)
 
     async def finish_run(
         self,

@@ -4,14 +4,15 @@ from types import TracebackType
 
 from .analytics import AnalyticsStore
 from .archive import ArchiveStore
+from .keys import KeyStore
 from .messages import MessageStore
 from .runs import RunStore
 from .threads import ThreadStore
 from .turns import TurnStore
 
 
-class Store(ThreadStore, MessageStore, RunStore, TurnStore, ArchiveStore, AnalyticsStore):
-    """Threads, messages, runs and their logs, blobs, search, statistics. Made by `open_store`."""
+class Store(ThreadStore, MessageStore, RunStore, TurnStore, ArchiveStore, AnalyticsStore, KeyStore):
+    """Threads, messages, runs and their logs, blobs, search, statistics, keys. Made by `open_store`."""
 
     async def __aenter__(self) -> "Store":
         return self

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from partita.store import branches, copying, threads
+from partita.store import branches, copying, excerpts, threads
+from partita.store.excerpts import Excerpt
 from partita.store.ids import new_id as fresh_id
 from partita.store.values import Order, Page, ThreadFilter
 from partita.types.json import Json, JsonObject
@@ -74,6 +75,25 @@ class ThreadStore(Facade):
             threads.list_page, wanted, limit=at_least_one(limit), cursor=cursor, order=order
         )
 
+    async def list_threads_by_number(
+        self,
+        page: NumberedPage,
+        *,
+        by: ThreadTime = "created_at",
+        order: Order = "desc",
+        resource_id: str | None = None,
+        metadata: Mapping[str, Json] | None = None,
+    ) -> Numbered[Thread]:
+        """A page of threads by its number, and how many threads there are."""
+        return await self.read(
+            numbered_pages.list_threads,
+            page,
+            by=by,
+            order=order,
+            resource_id=resource_id,
+            metadata=metadata or {},
+        )
+
     async def count_threads(self) -> int:
         """How many threads there are."""
         return await self.read(threads.count)
@@ -95,6 +115,18 @@ class ThreadStore(Facade):
     ) -> Thread:
         """A copy of a thread with all its branches; its metadata says under `clone` where it is from."""
         return await self.write(copying.clone, thread_id, new_id or fresh_id(), title)
+
+    async def copy_excerpt(
+        self,
+        thread_id: str,
+        wanted: Excerpt,
+        *,
+        new_id: str | None = None,
+        title: str | None = None,
+        metadata: JsonObject | None = None,
+    ) -> Thread:
+        """A new thread with copies, under new ids, of what is shown of a thread, or of some of it."""
+        return await self.write(excerpts.copy, thread_id, new_id or fresh_id(), title, metadata or {}, wanted)
 
     async def fork_thread(
         self, thread_id: str, message_id: str, *, new_id: str | None = None, title: str | None = None

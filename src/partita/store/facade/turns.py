@@ -6,7 +6,7 @@ from partita.store import calls, turns
 from partita.store.calls import Change
 from partita.store.ids import new_id
 from partita.store.prepared import prepare
-from partita.store.turns import Busy, Ending, Fold, Signal
+from partita.store.turns import Begun, Busy, Ending, Fold, Signal
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
@@ -46,7 +46,7 @@ class TurnStore(Facade):
             model=model,
             metadata=metadata,
         )
-        return await self.write(
+        begun = await self.write(
             turns.begin,
             run,
             [prepare(message, thread_id) for message in messages],
@@ -55,6 +55,48 @@ class TurnStore(Facade):
             lease_owner=lease_owner,
             lease_seconds=lease_seconds,
         )
+        self._expect_log(begun)
+        return begun.run
+
+    async def start_turn(
+        self,
+        thread_id: str,
+        messages: Sequence[Message] = (),
+        *,
+        busy: Busy = "refuse",
+        message_id: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        metadata: JsonObject | None = None,
+        recall: str | None = None,
+        lease_owner: str | None = None,
+        lease_seconds: float | None = None,
+    ) -> Begun:
+        """Begin a turn as `begin_turn` does, in a new thread if there is none, and give what it begins with.
+
+        That is the talk of the thread, and the text that its last run with the same agent noted in its
+        metadata under the name `recall`. While the run waits behind another, neither is given.
+        """
+        run = Run(
+            id=new_id(),
+            thread_id=thread_id,
+            status="running",
+            message_id=message_id,
+            agent=agent,
+            model=model,
+            metadata=metadata,
+        )
+        begun = await self.write(
+            turns.start,
+            run,
+            [prepare(message, thread_id) for message in messages],
+            busy=busy,
+            recall=recall,
+            lease_owner=lease_owner,
+            lease_seconds=lease_seconds,
+        )
+        self._expect_log(begun)
+        return begun
 
     async def begin_queued(self, run_id: str) -> Run | None:
         """Begin a run that waits, if it is the first of its thread; `None` if it is not yet."""
@@ -98,6 +140,11 @@ class TurnStore(Facade):
     async def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
         """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
         return await self.write(calls.change_call, thread_id, change)
+
+    def _expect_log(self, begun: Begun) -> None:
+        """What a new run says first is then written as quickly as what follows."""
+        if begun.key is not None:
+            self.appender.expect(self.owner, begun.run.id, begun.key)
 
     def _tell_end(self, run: Run) -> None:
         self.appender.forget(self.owner, run.id)

@@ -20,7 +20,7 @@ from partita.store.texts import storable
 from partita.store.transaction import Transaction
 
 from . import quick, tail
-from .blocks import Addition
+from .blocks import Addition, End
 from .quick import Tails
 from .run_log import Appended, Batch, LogEntry, append_many, encode_entries
 
@@ -80,7 +80,8 @@ class Appender:
         self._most_waiting = most_waiting
         self._gathering = _Group()
         self._tails: Tails[RunKey] = Tails()
-        self._quick = 0  # how many groups were written the quick way
+        self._quick = 0  # how many groups were written the quick way since the tail was looked at
+        self._new = 0  # and how many runs have begun: each leaves something in the tail
         self.waiting = 0
         """How many bytes are not durable yet."""
         self._flushing: asyncio.Task[None] | None = None
@@ -118,6 +119,11 @@ class Appender:
         if future is None:
             future = group.futures[key] = asyncio.get_running_loop().create_future()
         return future
+
+    def expect(self, owner: str | None, run_id: str, key: int) -> None:
+        """A run has begun, and its log is empty: that need not be found out."""
+        self._tails.learn((owner, run_id), End(0, key), Addition())
+        self._new += 1
 
     def forget(self, owner: str | None, run_id: str) -> None:
         """A run has ended: nothing more will come for it."""
@@ -205,9 +211,9 @@ class Appender:
     async def _tidy(self) -> None:
         """Look now and then whether runs that rest keep the tail long."""
         if self._quick >= SELDOM:
-            self._quick = 0
+            new, self._new, self._quick = self._new, 0, 0
             with suppress(StoreError):  # whatever is wrong meets the next append too, and is told there
-                await self._engine.write(_tidy)
+                await self._engine.write(partial(_tidy, new=new))
 
     async def close(self) -> None:
         """Write what waits, and take no more."""
@@ -231,5 +237,5 @@ def _append(connection: Connection, *, batches: Sequence[Batch]) -> list[Appende
     return append_many(Transaction(connection, None, EPOCH), batches)  # nothing there asks what time it is
 
 
-def _tidy(connection: Connection) -> None:
-    tail.tidy(Transaction(connection, None, EPOCH))
+def _tidy(connection: Connection, *, new: int) -> None:
+    tail.tidy(Transaction(connection, None, EPOCH), new)

@@ -26,9 +26,13 @@ class _Step(NamedTuple):
 
 
 async def follow(
-    engine: Engine, owner: str | None, run_id: str, *, after: int = 0
+    engine: Engine, owner: str | None, run_id: str, *, after: int = 0, idle: float | None = None
 ) -> AsyncIterator[list[LogRecord]]:
-    """The records above `after`: what is there, then what comes, until the run has ended."""
+    """The records above `after`: what is there, then what comes, until the run has ended.
+
+    With `idle`, an empty list comes whenever nothing else has come for about so many seconds.
+    """
+    quiet = 0.0
     with engine.listen(run_id) as news:
         while True:
             news.clear()  # before looking, so that what comes in between is not missed
@@ -38,8 +42,14 @@ async def follow(
                 yield step.records
             if step.over:
                 return
-            if not step.records:
-                await news.wait(LOOK_AGAIN)
+            if step.records:
+                quiet = 0.0
+                continue
+            if idle is not None and quiet >= idle:
+                quiet = 0.0
+                yield []
+            if not await news.wait(LOOK_AGAIN):
+                quiet += LOOK_AGAIN
 
 
 def _look(connection: Connection, *, owner: str | None, run_id: str, after: int) -> _Step:

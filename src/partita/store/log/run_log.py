@@ -76,10 +76,13 @@ class RunState(NamedTuple):
 def encode_entries(entries: Sequence[LogEntry]) -> bytearray:
     """Entries as a batch carries them."""
     body = bytearray()
+    known, moment = None, 0
     for number, (time, chunk, raw) in enumerate(entries):
         json = chunk if chunk is None or isinstance(chunk, bytes) else _chunk_json(chunk, number)
         try:
-            blocks.add(body, to_microseconds(time), json, _raw(raw, number))
+            if time is not known:  # what came at once has one time
+                known, moment = time, to_microseconds(time)
+            blocks.add(body, moment, json, raw if raw is None else _raw(raw, number))
         except TypeError:
             raise StoreError(
                 "time without a zone",
@@ -95,8 +98,8 @@ def _chunk_json(chunk: object, number: int) -> bytes:
     raise StoreError("this is no chunk", where=f"entry {number}", hint="read it with read_chunk first")
 
 
-def _raw(raw: object, number: int) -> bytes | None:
-    if raw is None or isinstance(raw, bytes):
+def _raw(raw: object, number: int) -> bytes:
+    if isinstance(raw, bytes):
         return raw
     raise StoreError("raw data must be bytes", where=f"entry {number}", hint="encode text as UTF-8")
 

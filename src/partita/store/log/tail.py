@@ -30,7 +30,7 @@ SWEPT = 2 * TOO_MANY
 """How many rows are swept for each run that was folded: more than come meanwhile."""
 
 TIDIED = 8
-"""How many runs are folded together because they rest."""
+"""How many runs are folded together because they rest, besides as many as have begun meanwhile."""
 
 FAR = 16_384
 """How far the oldest row may be behind the newest: a run that rests must not keep others from being swept."""
@@ -201,11 +201,11 @@ def _fold_some(tx: Transaction, added: _Added) -> None:
 SPREAD = "SELECT coalesce((SELECT max(key) FROM log_tail) - (SELECT min(key) FROM log_tail), 0)"
 
 
-def tidy(tx: Transaction) -> None:
+def tidy(tx: Transaction, new: int = 0) -> None:
     """When the oldest rows lie far behind, fold their runs, and sweep."""
     if tx.sql(SPREAD).scalar_one() > FAR:
-        _fold(tx, tx.sql(OLDEST, (TIDIED,)).scalar_one())
-        tx.sql(SWEEP, (SWEPT * TIDIED,))
+        _fold(tx, tx.sql(OLDEST, (TIDIED + new,)).scalar_one())
+        tx.sql(SWEEP, (SWEPT * (TIDIED + new),))
 
 
 # Text that is no text: SQLite joins nothing else, and changes no byte of it on the way.

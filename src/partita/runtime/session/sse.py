@@ -1,0 +1,162 @@
+"""A run as server-sent events, for the response of any web framework."""
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+from typing import Final
+
+from partita.stream.encoder import SseEncoder
+from partita.stream.sse import HEADERS
+from partita.stream.targets import Target
+from partita.types.chunks import (
+    Chunk,
+    ErrorChunk,
+    MessageAbort,
+    MessageFinish,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolOutputAvailable,
+    ToolOutputChunk,
+    ToolOutputDenied,
+    ToolOutputError,
+)
+
+from .live_run import Seen
+from .session import Session
+
+SSE_HEADERS: Final = HEADERS
+"""The headers of a response that carries a run."""
+
+ENDS: Final = (MessageFinish, MessageAbort, ErrorChunk)
+"""Chunks with which a stream may end."""
+
+TURNS: Final[frozenset[type[Chunk]]] = frozenset(
+    {
+        ToolApprovalRequest,
+        ToolApprovalResponse,
+        ToolOutputAvailable,
+        ToolOutputChunk,
+        ToolOutputError,
+        ToolOutputDenied,
+    }
+)
+"""Chunks that say what a run waits for, or no longer."""
+
+ASKED: Final = 0.5
+"""A run that has asked and says nothing for so many seconds waits for its answer."""
+
+MOST_DIGITS: Final = 19
+
+KEEP_ALIVE: Final = 15.0
+"""After so many seconds without a word, a client is told that the stream is alive."""
+
+
+async def follow_sse(
+    session: Session,
+    run_id: str,
+    *,
+    version: Target | str | int | None = 7,
+    after: int = 0,
+    before: Iterable[Chunk] = (),
+    ids: bool = False,
+    keep_alive: float = KEEP_ALIVE,
+    until_asked: bool = False,
+) -> AsyncGenerator[bytes, None]:
+    """The events of a run for a client of that release of the AI SDK: what was said, then what comes.
+
+    Chunks `before` come first. With `ids`, events carry their place, for a client that comes back with the
+    last one it saw: see `place_of`. With `until_asked`, the stream ends when the run waits for an approval:
+    `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run.
+    """
+    encoder = SseEncoder(version, one_message=True)
+    questions, last, quiet = Questions(), None, 0.0
+    tick = min(keep_alive, ASKED) if until_asked else keep_alive
+    if told := b"".join([encoder.encode(chunk) for chunk in before]):
+        yield told
+    # A client that comes back is written to as if it had never gone: what it has seen is read, not sent.
+    held: Sequence[Seen] = ()
+    async with aclosing(session.follow(run_id, idle=tick)) as steps:
+        async for seen in steps:
+            if seen:
+                last, quiet = seen[-1].chunk, 0.0
+                questions.hear(seen)
+                said, held = _but_last_word([*held, *seen])
+                told = _events(encoder, said, after, run_id if ids else None)
+            elif until_asked and questions.are_open:
+                yield encoder.finish()
+                return
+            else:
+                quiet += tick
+                told = encoder.keep_alive() if quiet >= keep_alive else b""
+                quiet = 0.0 if told else quiet
+            if told:
+                yield told
+    if held:
+        yield _events(encoder, held, after, run_id if ids else None)
+    if not isinstance(last, ENDS) and (word := await _last_word(session, run_id)):
+        yield encoder.encode(word)
+    yield encoder.finish()
+
+
+def _but_last_word(seen: Sequence[Seen]) -> tuple[Sequence[Seen], Sequence[Seen]]:
+    """What may be sent, and an error if it comes last: a client reads no further, and what it does next must
+    find the run ended.
+    """
+    return (seen[:-1], seen[-1:]) if isinstance(seen[-1].chunk, ErrorChunk) else (seen, ())
+
+
+class Questions:
+    """The approvals that a run has asked for and not had."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, str] = {}  # by approval
+
+    @property
+    def are_open(self) -> bool:
+        """Whether there are any."""
+        return bool(self._calls)
+
+    def hear(self, seen: Iterable[Seen]) -> None:
+        """Go along with the run."""
+        for chunk in [one.chunk for one in seen if type(one.chunk) in TURNS]:
+            match chunk:
+                case ToolApprovalRequest(approval_id=approval, tool_call_id=call):
+                    self._calls[approval] = call
+                case ToolApprovalResponse(approval_id=approval):
+                    self._calls.pop(approval, None)
+                case _:  # whatever came of a call, nobody waits for an answer any more
+                    settled = getattr(chunk, "tool_call_id", None)
+                    self._calls = {key: call for key, call in self._calls.items() if call != settled}
+
+
+async def _last_word(session: Session, run_id: str) -> Chunk | None:
+    """What tells a client why the stream ends, when nobody is left to say so in the log."""
+    run = await session.store.get_run(run_id)
+    if run is None or run.status == "completed":
+        return None
+    return ErrorChunk(run.error or run.status) if run.status == "failed" else MessageAbort(run.error)
+
+
+def place_of(event_id: str | None, run_id: str) -> int:
+    """After which number of a run a client goes on that saw this event last; 0 for one of another run."""
+    run, _, seq = (event_id or "").rpartition(":")
+    return int(seq) if run == run_id and len(seq) < MOST_DIGITS and seq.isascii() and seq.isdigit() else 0
+
+
+def _events(encoder: SseEncoder, seen: Sequence[Seen], after: int, run_id: str | None) -> bytes:
+    said = encoder.encode_all([(chunk, json) for _, _, chunk, json in seen])
+    if run_id is None:
+        return b"".join([events for events, one in zip(said, seen, strict=True) if one.seq > after])
+    place = run_id.encode()
+    return b"".join(
+        [
+            _placed(events, place, one.seq)
+            for events, one in zip(said, seen, strict=True)
+            if one.seq > after and events
+        ]
+    )
+
+
+def _placed(events: bytes, run_id: bytes, seq: int) -> bytes:
+    """Events whose last one carries its place: who has seen it has seen all of them."""
+    earlier, separator, last = events[:-2].rpartition(b"\n\n")
+    return b"%b%bid: %b:%d\n%b\n\n" % (earlier, separator, run_id, seq, last)

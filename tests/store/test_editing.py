@@ -1,0 +1,206 @@
+"""Editing a message that keeps its id: nothing is lost, and everything points where it did."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from partita.errors import BusyError, NotFoundError, StoreError
+from partita.store.doctor.examination import examine
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.store.values import ConsumptionRecord
+from partita.types.messages import Message
+from partita.types.tools import TextOutput
+from tests.canonical import messages as any_message
+from tests.store.examples import answer, ask, failed, with_output, worked
+
+
+@pytest.fixture
+async def thread(store: Store) -> str:
+    """Two questions and their answers; the second answer has work in it."""
+    await store.create_thread("t1", title="Towers")
+    await store.save_messages([ask("q1"), answer("a1"), ask("q2", "How old?"), worked("a2")], thread_id="t1")
+    return "t1"
+
+
+async def branch(store: Store, which: str = "active", thread_id: str = "t1") -> list[Message]:
+    page = await store.list_messages(thread_id, branch=which, internal=None, limit=None)  # type: ignore[arg-type]
+    return list(page)
+
+
+async def assert_healthy(store: Store) -> None:
+    health = await examine(store, full=True)
+    assert {check.name: check.problems for check in health.checks if check.problems} == {}
+
+
+async def test_the_edit_has_the_id_and_the_old_message_has_another(store: Store, thread: str) -> None:
+    edited = await store.edit_message(thread, ask("q2", "How wide?"))
+    assert (edited.id, edited.parent_id, edited.seq) == ("q2", "a1", 5)
+    assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
+    assert await store.get_message(thread, "q2") == edited
+    everything = await branch(store, "all")
+    assert [message.seq for message in everything] == [1, 2, 3, 4, 5]
+    old, below = everything[2], everything[3]
+    assert old.id not in ("q1", "a1", "q2", "a2")
+    assert (old.content, old.parent_id) == (ask("q2", "How old?").content, "a1")
+    assert (below.id, below.parent_id, below.content) == ("a2", old.id, worked("a2").content)
+    await assert_healthy(store)
+
+
+async def test_the_old_branch_can_be_gone_back_to(store: Store, thread: str) -> None:
+    await store.edit_message(thread, ask("q2", "How wide?"))
+    await store.save_messages([answer("wide", "Nine metres.")], thread_id=thread)
+    assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "wide"]
+    switched = await store.switch_branch(thread, "a2")
+    assert switched.active_leaf_id == "a2"
+    way = await branch(store)
+    assert [message.content for message in way[2:]] == [
+        ask("q2", "How old?").content,
+        worked("a2").content,
+    ]
+    assert [hit.message_id for hit in await store.search("old")] == [way[2].id]
+    assert [hit.message_id for hit in await store.search("wide")] == ["q2"]
+    await assert_healthy(store)
+
+
+async def test_the_first_message_gives_a_second_root(store: Store, thread: str) -> None:
+    edited = await store.edit_message(thread, ask("q1", "How many?"))
+    assert edited.parent_id is None
+    assert [message.id for message in await branch(store)] == ["q1"]
+    roots = [message for message in await branch(store, "all") if message.parent_id is None]
+    assert [message.seq for message in roots] == [1, 5]
+    found = await store.get_message(thread, "a1")
+    assert found is not None
+    assert found.parent_id == roots[0].id
+    await assert_healthy(store)
+
+
+async def test_the_leaf_may_be_edited_again_and_again(store: Store, thread: str) -> None:
+    for number in range(3):
+        await store.edit_message(thread, answer("a2", f"Version {number}."))
+    everything = await branch(store, "all")
+    assert len(everything) == 7
+    assert [message.id for message in await branch(store)] == ["q1", "a1", "q2", "a2"]
+    assert {message.parent_id for message in everything[3:]} == {"q2"}
+    assert everything[-1].content == answer("a2", "Version 2.").content
+    found = await store.get_thread_by_id(thread)
+    assert found is not None
+    assert (found.active_leaf_id, found.message_count) == ("a2", 7)
+    await assert_healthy(store)
+
+
+async def test_a_message_off_the_active_branch(store: Store, thread: str) -> None:
+    await store.save_messages([ask("other", parent_id="a1"), answer("end")], thread_id=thread)
+    await store.edit_message(thread, ask("q2", "How wide?"))
+    assert [message.id for message in await branch(store)] == ["q1", "a1", "q2"]
+    await assert_healthy(store)
+
+
+async def test_runs_and_what_was_consumed_stay_with_the_old_message(store: Store, thread: str) -> None:
+    run = await store.open_run(thread)
+    await store.finish_run(run.id, message_id="a2")
+    record = ConsumptionRecord(thread_id=thread, key="resp-1", message_id="a2", input_tokens=5)
+    await store.record_consumptions([record])
+    before = await store.usage_of_thread(thread)
+    stored = await store.get_message(thread, "a2")
+    assert stored is not None
+    edited = await store.edit_message(
+        thread, replace(stored, content=answer("a2", "Old.").content, run_id=run.id)
+    )
+    assert edited.run_id is None
+    old = next(message for message in await branch(store, "all") if message.seq == stored.seq)
+    found = await store.get_run(run.id)
+    assert found is not None
+    assert found.message_id == old.id != "a2"
+    named = await store.read(lambda tx: tx.sql("SELECT message_id FROM consumptions").scalars().all())
+    assert named == [old.id]
+    assert await store.usage_of_thread(thread) == before
+    await assert_healthy(store)
+
+
+async def test_large_values_and_counters(store: Store, thread: str) -> None:
+    large = with_output("big", TextOutput("word " * 20_000))
+    await store.save_messages([large, failed("bad")], thread_id=thread)
+    await store.edit_message(thread, replace(large, content=failed("big").content))
+    await store.edit_message(thread, answer("bad", "It went well."))
+    everything = await branch(store, "all")
+    assert large.content in [message.content for message in everything]
+    assert len(await store.list_threads(has_errors=True)) == 1
+    await assert_healthy(store)
+
+
+async def test_only_this_thread_is_touched(store: Store, thread: str) -> None:
+    await store.create_thread("t2")
+    await store.save_messages([ask("q1"), ask("q2")], thread_id="t2")
+    await store.scoped("ada").create_thread("t1")
+    await store.scoped("ada").save_messages([ask("q1"), ask("q2")], thread_id="t1")
+    before = await branch(store, "all", "t2"), await branch(store.scoped("ada"), "all")
+    await store.scoped("").edit_message(thread, ask("q2", "How wide?"))
+    assert (await branch(store, "all", "t2"), await branch(store.scoped("ada"), "all")) == before
+    await store.scoped("ada").edit_message("t1", ask("q2", "Mine."))
+    assert len(await branch(store.scoped(""), "all")) == 5
+    assert len(await branch(store.scoped("ada"), "all")) == 3
+
+
+async def test_what_belongs_to_another_does_not_exist(store: Store, thread: str) -> None:
+    for edit in (
+        store.scoped("bob").edit_message(thread, ask("q2")),
+        store.edit_message(thread, ask("q2", resource_id="bob")),
+        store.edit_message(thread, ask("nobody")),
+        store.edit_message("nowhere", ask("q2")),
+    ):
+        with pytest.raises(NotFoundError):
+            await edit
+    assert len(await branch(store, "all")) == 4
+
+
+async def test_no_id_is_an_error(store: Store, thread: str) -> None:
+    with pytest.raises(StoreError):
+        await store.edit_message(thread, ask(""))
+
+
+@pytest.mark.parametrize("status", ["running", "pending"])
+async def test_a_run_at_work_is_not_disturbed(
+    store: Store, thread: str, status: Literal["pending", "running"]
+) -> None:
+    run = await store.open_run(thread, status=status)
+    with pytest.raises(BusyError, match=run.id):
+        await store.edit_message(thread, ask("q2", "How wide?"))
+    assert len(await branch(store, "all")) == 4
+    await store.cancel_run(run.id)
+    await store.edit_message(thread, ask("q2", "How wide?"))
+
+
+_ids = st.sampled_from([f"m{number}" for number in range(5)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    saved=st.lists(st.tuples(any_message(), _ids, st.none() | st.just("") | _ids), min_size=1, max_size=6),
+    edits=st.lists(st.tuples(any_message(), _ids), max_size=4),
+)
+async def test_whatever_is_edited_nothing_is_lost(
+    saved: list[tuple[Message, str, str | None]], edits: list[tuple[Message, str]]
+) -> None:
+    async with open_store("memory:") as store:
+        await store.create_thread("t1")
+        own = {"thread_id": None, "resource_id": None, "run_id": None}
+        await store.save_messages(
+            [replace(message, id=name, parent_id=parent, **own) for message, name, parent in saved],
+            thread_id="t1",
+        )
+        known = {name for _, name, _ in saved}
+        for message, name in edits:
+            if name not in known:
+                continue
+            before = await branch(store, "all")
+            edited = await store.edit_message("t1", replace(message, id=name, parent_id=None, **own))
+            after = await branch(store, "all")
+            assert [one.content for one in after[:-1]] == [one.content for one in before]
+            assert (after[-1], (await branch(store))[-1]) == (edited, edited)
+        assert {
+            one.name: one.problems for one in (await examine(store, full=True)).checks if one.problems
+        } == {}

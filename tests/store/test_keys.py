@@ -1,0 +1,183 @@
+"""Keys that let programs in, on every engine."""
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.errors import NotFoundError, StoreError
+from partita.store import keys
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from tests.store.older import everything
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+async def test_a_new_key_opens_the_door(url: str, clock: Clock) -> None:
+    async with open_store(url, clock=clock) as store:
+        made = await store.create_key("ada", "read", name="her laptop", expires_at=NOW + DAY)
+        assert re.fullmatch(r"pk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}", made.text)
+        assert made.text.startswith(f"pk_{made.key.id}_")
+        key = made.key
+        assert (key.resource_id, key.role, key.name) == ("ada", "read", "her laptop")
+        assert (key.created_at, key.expires_at, key.revoked_at) == (NOW, NOW + DAY, None)
+        assert await store.check_key(made.text) == key
+        assert await store.list_keys() == (key,)
+
+
+async def test_an_admin_may_see_every_resource(store: Store) -> None:
+    made = await store.create_key(role="admin")
+    found = await store.check_key(made.text)
+    assert found is not None
+    assert (found.resource_id, found.role) == (None, "admin")
+
+
+async def test_the_secret_is_neither_stored_nor_shown(store: Store) -> None:
+    made = await store.create_key("ada")
+    secret = made.text.removeprefix(f"pk_{made.key.id}_")
+    assert secret not in repr(await everything(store))
+    for shown in (made, made.key, await store.list_keys(), keys.new_text()):
+        assert secret not in repr(shown)
+    text = keys.new_text()
+    assert text.secret not in repr(text)
+
+
+async def test_texts_never_repeat(store: Store) -> None:
+    made = [await store.create_key("ada") for _ in range(5)]
+    assert len({one.text[-43:] for one in made}) == len({one.key.id for one in made}) == 5
+
+
+def other_secret(text: str) -> str:
+    return text[:-1] + ("A" if text[-1] != "A" else "B")
+
+
+WRONG: dict[str, Callable[[str], str]] = {
+    "nothing": lambda text: "",
+    "another secret": other_secret,
+    "another id": lambda text: "pk_" + "0" * 16 + text[19:],
+    "no secret": lambda text: text[:20],
+    "a part of the secret": lambda text: text[:-1],
+    "more than the secret": lambda text: text + "A",
+    "a line after it": lambda text: text + "\n",
+    "a space before it": lambda text: " " + text,
+    "in capitals": lambda text: text.upper(),
+    "no prefix": lambda text: text[3:],
+    "a NUL": lambda text: text.replace("_", "\x00"),
+    "half a surrogate pair": lambda text: text[:-1] + "\ud800",
+    "SQL": lambda text: "pk_' OR 1=1 --_x",
+    "a megabyte": lambda text: "pk_" + "a" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+async def test_a_wrong_text_is_none(store: Store, change: Callable[[str], str]) -> None:
+    made = await store.create_key("ada")
+    assert await store.check_key(change(made.text)) is None
+    assert await store.check_key(made.text) == made.key
+
+
+@given(text=st.text())
+def test_no_text_but_a_key_is_taken_for_one(text: str) -> None:
+    assert keys.TEXT.fullmatch(text) is None
+
+
+async def test_the_hash_of_one_key_opens_no_other(store: Store) -> None:
+    one, other = await store.create_key("ada"), await store.create_key("bob")
+    assert await store.check_key(one.text[:20] + other.text[20:]) is None
+
+
+async def test_a_key_expires(url: str, clock: Clock) -> None:
+    async with open_store(url, clock=clock) as store:
+        made = await store.create_key("ada", expires_at=NOW + DAY)
+        clock.now = NOW + DAY - timedelta(microseconds=1)
+        assert await store.check_key(made.text) == made.key
+        clock.now = NOW + DAY
+        assert await store.check_key(made.text) is None
+        assert await store.list_keys() == (made.key,)
+
+
+async def test_a_key_is_revoked_once(url: str, clock: Clock) -> None:
+    async with open_store(url, clock=clock) as store:
+        made, other = await store.create_key("ada"), await store.create_key("ada")
+        clock.now = NOW + DAY
+        assert (await store.revoke_key(made.key.id)).revoked_at == NOW + DAY
+        clock.now = NOW + 2 * DAY
+        assert (await store.revoke_key(made.key.id)).revoked_at == NOW + DAY
+        assert await store.check_key(made.text) is None
+        assert await store.check_key(other.text) == other.key
+
+
+async def test_keys_are_listed_newest_first(url: str, clock: Clock) -> None:
+    async with open_store(url, clock=clock) as store:
+        made: list[str] = []
+        for number in range(3):
+            clock.now = NOW + number * DAY
+            made.insert(0, (await store.create_key("ada", name=str(number))).key.id)
+        assert [key.id for key in await store.list_keys()] == made
+
+
+async def test_a_scoped_store_has_its_own_keys_only(store: Store) -> None:
+    ada, bob = store.scoped("ada"), store.scoped("bob")
+    hers, his = await ada.create_key(), await bob.create_key("bob", "admin")
+    everyones = await store.create_key(role="admin")
+    assert hers.key.resource_id == "ada"
+    assert await ada.list_keys() == (hers.key,)
+    assert len(await store.list_keys()) == 3
+    for text in (his.text, everyones.text):
+        assert await ada.check_key(text) is None
+    for key_id in (his.key.id, everyones.key.id):
+        with pytest.raises(NotFoundError):
+            await ada.revoke_key(key_id)
+    with pytest.raises(NotFoundError):
+        await ada.create_key("bob")
+    assert await store.check_key(his.text) == his.key
+
+
+REFUSED: dict[str, tuple[Callable[[Store], Awaitable[Any]], str]] = {
+    "every resource for a writer": (lambda store: store.create_key(), "every resource"),
+    "every resource for a reader": (lambda store: store.create_key(role="read"), "every resource"),
+    "the empty resource": (lambda store: store.create_key("", "admin"), "no resource id"),
+    "rows of nobody": (lambda store: store.scoped("").create_key(role="admin"), "no resource id"),
+    "no such role": (lambda store: store.create_key("ada", "owner"), "no role 'owner'"),  # type: ignore[arg-type]
+    "a time without a zone": (
+        lambda store: store.create_key("ada", expires_at=datetime(2099, 1, 1)),  # noqa: DTZ001
+        "no zone",
+    ),
+    "a time that has passed": (
+        lambda store: store.create_key("ada", expires_at=datetime(2001, 1, 1, tzinfo=UTC)),
+        "expired already",
+    ),
+    "a NUL in the resource": (lambda store: store.create_key("a\x00"), "NUL"),
+    "a NUL in the name": (lambda store: store.create_key("ada", name="a\x00"), "NUL"),
+    "a key that is not there": (lambda store: store.revoke_key("nobody"), "no key 'nobody'"),
+}
+
+
+@pytest.mark.parametrize(("work", "told"), REFUSED.values(), ids=REFUSED)
+async def test_what_makes_no_sense_is_refused(
+    store: Store, work: Callable[[Store], Awaitable[Any]], told: str
+) -> None:
+    with pytest.raises(StoreError, match=told) as caught:
+        await work(store)
+    assert caught.value.hint
+    assert await store.list_keys() == ()

@@ -1,0 +1,93 @@
+"""Turns: a run and its messages begin together, in a thread that may be new, and all of it or nothing."""
+
+import asyncio
+
+import pytest
+
+from partita.errors import BusyError, StoreError
+from partita.store.facade.store import Store
+from partita.store.turns import Ending
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, UserMessage
+
+
+def said(id: str, text: str = "What grows there?") -> UserMessage:
+    return UserMessage(id=id, content=text)
+
+
+async def test_a_turn_makes_its_thread(store: Store) -> None:
+    begun = await store.scoped("u1").start_turn("t1", [said("m1")], agent="gardener", lease_owner="me")
+    thread = await store.scoped("u1").get_thread_by_id("t1")
+    assert thread is not None
+    assert (thread.resource_id, thread.agent, thread.message_count) == ("u1", "gardener", 1)
+    assert begun.run == await store.get_run(begun.run.id)
+    assert begun.run.status == "running"
+
+
+async def test_a_turn_comes_with_what_was_said_before_it(store: Store) -> None:
+    await store.create_thread("t1")
+    await store.save_messages(
+        [
+            said("m1"),
+            AssistantMessage(id="m2", content="Beans."),
+            said("other", "What else?"),
+            AssistantMessage(id="hidden", content="(a note)", internal=True, parent_id="m2"),
+        ],
+        thread_id="t1",
+    )
+    begun = await store.start_turn("t1", [said("m3")])
+    history = (await store.list_messages("t1", limit=None)).items
+    assert begun.history == history
+    assert [message.id for message in history] == ["m1", "m2", "m3"]
+
+
+async def test_a_thread_of_somebody_else_is_not_gone_on_with(store: Store) -> None:
+    await store.scoped("u1").start_turn("t1", [said("m1")])
+    begun = await store.scoped("u2").start_turn("t1", [said("m2")])
+    assert [message.id for message in begun.history or ()] == ["m2"]
+    mine = await store.scoped("u1").list_messages("t1")
+    assert [message.id for message in mine.items] == ["m1"]
+
+
+async def test_a_turn_that_is_refused_leaves_nothing(store: Store) -> None:
+    first = await store.start_turn("t1", [said("m1")])
+    with pytest.raises(BusyError):
+        await store.start_turn("t1", [said("m2")])
+    with pytest.raises(StoreError):
+        await store.start_turn("t2", [said("m\x00")])
+    assert await store.get_thread_by_id("t2") is None
+    assert [message.id for message in (await store.list_messages("t1")).items] == ["m1"]
+    assert [run.id for run in (await store.list_runs()).items] == [first.run.id]
+
+
+async def test_a_turn_that_waits_comes_with_nothing(store: Store) -> None:
+    await store.start_turn("t1", [said("m1")], agent="a", metadata={"note": "yes"})
+    begun = await store.start_turn("t1", [said("m2")], busy="queue", agent="a", recall="note")
+    assert (begun.run.status, begun.history, begun.recalled) == ("pending", None, None)
+
+
+NOTED: dict[str, tuple[list[tuple[str, JsonObject | None]], str | None]] = {
+    "by the last run": ([("a", {"note": "one"}), ("a", {"note": "two"})], "two"),
+    "by an earlier one": ([("a", {"note": "one"}), ("a", None), ("a", {"other": "x"})], "one"),
+    "by another agent": ([("b", {"note": "one"})], None),
+    "as no text": ([("a", {"note": "one"}), ("a", {"note": 2})], "one"),
+    "by nobody": ([], None),
+}
+
+
+@pytest.mark.parametrize(("earlier", "recalled"), NOTED.values(), ids=NOTED)
+async def test_what_an_earlier_run_noted_is_recalled(
+    store: Store, earlier: list[tuple[str, JsonObject | None]], recalled: str | None
+) -> None:
+    for agent, metadata in earlier:
+        begun = await store.start_turn("t1", agent=agent, metadata=metadata)
+        await store.end_turn(begun.run.id, [], Ending("completed"))
+    assert (await store.start_turn("t1", agent="a", recall="note")).recalled == recalled
+
+
+async def test_of_two_turns_that_make_one_thread_one_begins(store: Store) -> None:
+    told = await asyncio.gather(
+        *(store.start_turn("t1", [said(f"m{number}")]) for number in range(4)), return_exceptions=True
+    )
+    assert sorted(type(one).__name__ for one in told) == ["Begun", "BusyError", "BusyError", "BusyError"]
+    assert len((await store.list_messages("t1")).items) == 1
