@@ -78,6 +78,11 @@ class Agent:
         return known if isinstance(known, str) else None
 
     @property
+    def tools(self) -> Toolset:
+        """What it can call."""
+        return self._setup.tools
+
+    @property
     def session(self) -> Session:
         """The session that runs this agent's turns; made when it is first needed."""
         if self._session is None:

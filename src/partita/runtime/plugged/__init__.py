@@ -1,0 +1,1 @@
+"""Agents that people have already: functions that stream, and agents of other packages."""

@@ -1,0 +1,89 @@
+"""Whatever someone has that answers, as an agent."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, Final
+
+from partita.errors import AgentError
+from partita.formats.registry import get_format
+from partita.runtime.registry import get_agent
+from partita.runtime.service import AgentService
+
+from .service import PluggedService
+
+PACKAGES: Final[Mapping[str, str]] = {
+    "pydantic_ai": "partita.runtime.plugged.pydantic_agents.service",
+    "agents": "partita.runtime.plugged.openai_agents.service",
+    "langgraph": "partita.runtime.plugged.graphs.service",
+    "langchain_core": "partita.runtime.plugged.graphs.service",
+}
+"""By the package that a class comes from, the module that plugs its agents in: each has `plug`."""
+
+ACCEPTED: Final = (
+    "give an agent service or the name of one, an async function that yields what it says, "
+    "an agent of Pydantic AI or of the OpenAI Agents SDK, or a compiled graph of LangGraph"
+)
+
+
+def as_agent(thing: Any, *, name: str | None = None, format: str | None = None) -> AgentService:
+    """An agent made of a function, of an agent of another package, or of the name of one.
+
+    A function takes an `Ask` and yields text, chunks, events, or a provider's raw events; `format` names the
+    format of these where the first one does not give it away.
+
+    async def poet(ask: Ask):
+        async with client.messages.stream(model=…, max_tokens=…, **ask.to("anthropic")) as stream:
+            async for event in stream:
+                yield event
+
+    session.start(as_agent(poet), "thread-1", "A haiku, please.")
+    """
+    plug = _plug_of(thing)
+    if plug is None and _is_function(thing):
+        if format is not None:
+            get_format(format)
+        return PluggedService(name or _name_of(thing), thing, format)
+    if format is not None:
+        raise AgentError("a format is for functions that yield raw events", hint="leave it out")
+    if plug is not None:
+        return plug(thing, name)
+    if name is not None and (isinstance(thing, str) or _is_service(thing)):
+        raise AgentError("an agent service has its own name", hint="leave the name out")
+    if isinstance(thing, str):
+        return get_agent(thing)
+    if _is_service(thing):
+        service: AgentService = thing
+        return service
+    raise AgentError(f"{_described(thing)} is no agent", hint=ACCEPTED)
+
+
+def _plug_of(thing: object) -> Callable[[Any, str | None], AgentService] | None:
+    """What plugs in a thing of another package. Nothing is imported for any other thing."""
+    if isinstance(thing, type):
+        return None
+    for base in type(thing).__mro__:
+        package = base.__module__.partition(".")[0]
+        if package in PACKAGES:
+            plug: Callable[[Any, str | None], AgentService] = import_module(PACKAGES[package]).plug
+            return plug
+    return None
+
+
+def _is_service(thing: object) -> bool:
+    has_name = isinstance(getattr(thing, "name", None), str)
+    return has_name and callable(getattr(thing, "invoke", None)) and not isinstance(thing, type)
+
+
+def _is_function(thing: object) -> bool:
+    return callable(thing) and not isinstance(thing, type) and not _is_service(thing)
+
+
+def _name_of(thing: object) -> str:
+    named: object = getattr(thing, "__name__", None)
+    return named if isinstance(named, str) else type(thing).__name__
+
+
+def _described(thing: object) -> str:
+    if isinstance(thing, type):
+        return f"the class {thing.__name__}"
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"

@@ -1,0 +1,335 @@
+"""Graphs of LangGraph, plugged in, with a model that does as it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_stream_writer
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import interrupt
+from pydantic import Field
+
+from partita.errors import AgentError
+from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.session.session import Session
+from partita.types.chunks import ToolApprovalRequest, ToolInputDelta
+from partita.types.json import Json
+from partita.types.parts import DataPart, ReasoningPart
+from partita.types.tools import ExecutionDeniedOutput, JsonOutput, TextOutput
+from tests.runtime.plugged.turns import THREAD, decide, done, turn
+
+GRAPH: Any = import_module("langgraph.graph")  # it comes without types
+START: str = GRAPH.START
+
+
+class Model(BaseChatModel):
+    """Says one answer after the other, piece by piece, and remembers what it was asked."""
+
+    answers: list[list[Any]]
+    asked: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
+
+    @property
+    def _llm_type(self) -> str:
+        return "told"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("whole"))])
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        self.asked.append(list(messages))
+        for said in self.answers.pop(0):
+            if isinstance(said, Exception):
+                raise said
+            yield ChatGenerationChunk(message=AIMessageChunk(content=said) if isinstance(said, str) else said)
+            await asyncio.sleep(0)
+
+
+USAGE: Any = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
+
+
+def call(name: str, *pieces: str, id: str = "c1") -> list[AIMessageChunk]:
+    """An answer that calls a tool, its input in pieces."""
+    first: list[Any] = [{"name": name, "args": pieces[0], "id": id, "index": 0, "type": "tool_call_chunk"}]
+    return [
+        AIMessageChunk(content="", tool_call_chunks=first),
+        *(
+            AIMessageChunk(
+                content="",
+                tool_call_chunks=[
+                    {"name": None, "args": piece, "id": None, "index": 0, "type": "tool_call_chunk"}
+                ],
+            )
+            for piece in pieces[1:]
+        ),
+    ]
+
+
+@tool
+def dig(depth: int) -> str:
+    """Dig a hole."""
+    if depth > 100:
+        raise ValueError("too deep")
+    return f"dug {depth}"
+
+
+def graph_of(model: Model, *tools: Any, memory: Any = None) -> Any:
+    """A model and its tools, in a loop."""
+
+    async def speak(state: Any) -> dict[str, Any]:
+        return {"messages": [await model.ainvoke(state["messages"])]}
+
+    builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
+    builder.add_node("speak", speak)
+    builder.add_edge(START, "speak")
+    if tools:
+        builder.add_node("tools", ToolNode(list(tools), handle_tool_errors=True))
+        builder.add_conditional_edges("speak", tools_condition)
+        builder.add_edge("tools", "speak")
+    else:
+        builder.add_edge("speak", GRAPH.END)
+    return builder.compile(checkpointer=memory, name="loop")
+
+
+def node_of(function: Any, memory: Any = None) -> Any:
+    """A graph of one node."""
+    builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
+    builder.add_node("node", function)
+    builder.add_edge(START, "node")
+    return builder.compile(checkpointer=memory)
+
+
+async def test_words(session: Session) -> None:
+    model = Model(answers=[["Hel", "lo", AIMessageChunk(content="", usage_metadata=USAGE)]])
+    left = await turn(session, graph_of(model), "Hi")
+    assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "loop")
+    assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
+    assert left.types.count("text-delta") == 2
+    assert left.run.usage is not None
+    assert (left.run.usage.input_tokens, left.run.usage.output_tokens) == (5, 7)
+    assert b'"mode":"messages"' in left.raw
+
+
+async def test_thoughts_and_tools_in_several_steps(session: Session) -> None:
+    thought = AIMessageChunk(content=[{"type": "reasoning", "reasoning": "Hm."}])
+    model = Model(
+        answers=[[thought, *call("dig", '{"dep', 'th":2}')], call("dig", '{"depth":200}', id="c2"), ["Done."]]
+    )
+    left = await turn(session, graph_of(model, dig), "Dig")
+    assert (left.words, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
+    assert [one.state for one in left.calls] == ["output-available", "output-error"]
+    assert (left.calls[0].input, left.calls[0].output) == ({"depth": 2}, TextOutput("dug 2"))
+    deltas = [one.input_text_delta for one in left.chunks if isinstance(one, ToolInputDelta)]
+    assert deltas[:2] == ['{"dep', 'th":2}']
+    assert [part.text for part in left.message.parts if isinstance(part, ReasoningPart)] == ["Hm."]
+
+
+@pytest.mark.parametrize("memory", [None, InMemorySaver()], ids=["without memory", "with memory"])
+async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session, memory: Any) -> None:
+    model = Model(answers=[call("dig", '{"depth":2}'), ["Done."], ["Bye."]])
+    graph = graph_of(model, dig, memory=memory)
+    await turn(session, graph, "Dig")
+    await turn(session, graph, "Thanks")
+    asked = model.asked[-1]
+    assert [message.type for message in asked] == ["human", "ai", "tool", "ai", "human"]
+    assert [message.text for message in asked] == ["Dig", "", "dug 2", "Done.", "Thanks"]
+
+
+async def test_a_graph_that_has_forgotten_is_told_everything(session: Session) -> None:
+    await turn(session, graph_of(Model(answers=[["Hello"]]), memory=InMemorySaver()), "Hi")
+    model = Model(answers=[["Bye."]])
+    await turn(session, graph_of(model, memory=InMemorySaver()), "Thanks")
+    assert [message.text for message in model.asked[0]] == ["Hi", "Hello", "Thanks"]
+
+
+async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
+    left = await turn(session, graph_of(Model(answers=[["Hel", ValueError("no more")]])), "Hi")
+    assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
+
+
+async def test_stopping_in_the_middle(session: Session) -> None:
+    running, closed = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        return ""
+
+    run = await session.start(as_agent(graph_of(Model(answers=[call("wait", "{}")]), wait)), THREAD, "Hi")
+    await running.wait()
+    await session.stop(run.id)
+    assert closed.is_set()
+    chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]
+    left = await done(session.store, run.id, chunks)
+    assert (left.run.status, left.calls[0].state) == ("cancelled", "output-error")
+
+
+ANSWERS: dict[str, tuple[bool, str | None, Json]] = {
+    "yes": (True, None, True),
+    "yes, with words": (True, "but gently", "but gently"),
+    "no": (False, None, False),
+    "no, with words": (False, "too loud", False),
+}
+
+
+@pytest.mark.parametrize(("approved", "reason", "heard"), ANSWERS.values(), ids=ANSWERS)
+async def test_an_interrupt_waits_for_an_answer(
+    session: Session, approved: bool, reason: str | None, heard: Json
+) -> None:
+    answers: list[Any] = []
+
+    def ask(state: Any) -> dict[str, Any]:
+        answers.append(interrupt({"blast": 2}))
+        return {"messages": [AIMessage("Done.")]}
+
+    graph = node_of(ask, InMemorySaver())
+    first = await turn(session, graph, "Blast")
+    (waiting,) = first.calls
+    assert (first.run.status, waiting.state, waiting.dynamic) == ("completed", "approval-requested", True)
+    assert (waiting.name, waiting.input, answers) == ("interrupt", {"blast": 2}, [])
+    assert [part.name for part in first.message.parts if isinstance(part, DataPart)] == ["interrupt"]
+    assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in first.chunks) == 1
+    waited = await turn(session, graph)
+    assert waited.message.parts == first.message.parts
+    await decide(session, waiting, approved, reason)
+    second = await turn(session, graph)
+    (settled,) = second.calls
+    assert (answers, second.message.id, second.words) == ([heard], first.message.id, "Done.")
+    assert settled.output == (JsonOutput(heard) if approved else ExecutionDeniedOutput(reason))
+
+
+async def test_one_node_may_ask_twice(session: Session) -> None:
+    def ask(state: Any) -> dict[str, Any]:
+        return {"messages": [AIMessage(f"{interrupt('one')} {interrupt('two')}")]}
+
+    graph = node_of(ask, InMemorySaver())
+    for words in ("first", "second"):
+        left = await turn(session, graph, "Go" if words == "first" else None)
+        await decide(session, left.calls[-1], True, words)
+    last = await turn(session, graph)
+    assert (last.words, [one.input for one in last.calls]) == ("first second", ["one", "two"])
+
+
+async def test_an_interrupt_that_wants_more_than_yes_waits_for_an_output(session: Session) -> None:
+    def ask(state: Any) -> dict[str, Any]:
+        where = interrupt("Where?", response_schema={"type": "string"})
+        return {"messages": [AIMessage(f"In {where}.")]}
+
+    graph = node_of(ask, InMemorySaver())
+    first = await turn(session, graph, "Go")
+    assert [one.state for one in first.calls] == ["input-available"]
+    await session.give_output(THREAD, first.calls[0].id, TextOutput("Bergen"))
+    assert (await turn(session, graph)).words == "In Bergen."
+
+
+async def test_what_langchain_asks_before_a_tool_runs_is_answered_in_its_words(session: Session) -> None:
+    answers: list[Any] = []
+
+    def ask(state: Any) -> None:
+        answers.append(interrupt({"action_requests": [{"name": "a"}, {"name": "b"}], "review_configs": []}))
+
+    graph = node_of(ask, InMemorySaver())
+    first = await turn(session, graph, "Go")
+    await decide(session, first.calls[0], False, "no")
+    await turn(session, graph)
+    assert answers == [{"decisions": [{"type": "reject", "message": "no"}] * 2}]
+
+
+@pytest.mark.parametrize("memory", [None, InMemorySaver()], ids=["without memory", "with memory"])
+async def test_a_call_that_the_graph_leaves_to_the_client_waits_for_its_output(
+    session: Session, memory: Any
+) -> None:
+    model = Model(answers=[call("where", "{}"), ["In Bergen."]])
+    graph = graph_of(model, memory=memory)
+    first = await turn(session, graph, "Where am I?")
+    assert [one.state for one in first.calls] == ["input-available"]
+    await session.give_output(THREAD, "c1", TextOutput("Bergen"))
+    assert (await turn(session, graph)).words == "In Bergen."
+    assert [message.text for message in model.asked[-1]] == ["Where am I?", "", "Bergen"]
+
+
+async def test_an_interrupt_without_memory_is_an_error(session: Session) -> None:
+    def ask(state: Any) -> None:
+        interrupt("?")
+
+    left = await turn(session, node_of(ask), "Go")
+    assert left.run.status == "failed"
+    assert "no checkpointer" in str(left.run.error)
+
+
+async def test_custom_data_becomes_data(session: Session) -> None:
+    def tell(state: Any) -> dict[str, Any]:
+        get_stream_writer()({"progress": 1})
+        return {"messages": [AIMessage("Done.")]}
+
+    left = await turn(session, node_of(tell), "Go")
+    assert [(part.name, part.data) for part in left.message.parts if isinstance(part, DataPart)] == [
+        ("custom", {"progress": 1})
+    ]
+    assert left.words == "Done."
+
+
+async def test_two_models_at_once_stay_apart(session: Session) -> None:
+    one, two = Model(answers=[["a", "b", "c"]]), Model(answers=[["1", "2", "3"]])
+    builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
+    for name, model in (("one", one), ("two", two)):
+
+        async def speak(state: Any, model: Any = model) -> dict[str, Any]:
+            return {"messages": [await model.ainvoke(state["messages"])]}
+
+        builder.add_node(name, speak)
+        builder.add_edge(START, name)
+    left = await turn(session, builder.compile(), "Go")
+    assert sorted(left.texts) == ["123", "abc"]
+
+
+async def test_a_graph_inside_a_graph_is_heard(session: Session) -> None:
+    inner = graph_of(Model(answers=[["Hel", "lo"]]))
+    left = await turn(session, node_of(inner), "Hi")
+    assert (left.words, left.types.count("text-delta")) == ("Hello", 2)
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def no_graphs() -> Iterator[Any]:
+    yield GRAPH.StateGraph(GRAPH.MessagesState), "compile"
+    yield RunnableLambda(same), "no compiled graph"
+    builder: Any = GRAPH.StateGraph(dict)
+    builder.add_node("node", RunnableLambda(same))
+    builder.add_edge(START, "node")
+    yield builder.compile(), "messages"
+
+
+@pytest.mark.parametrize(
+    ("thing", "why"), [*no_graphs()], ids=["not compiled", "a runnable", "without messages"]
+)
+def test_what_is_no_graph_is_refused(thing: Any, why: str) -> None:
+    with pytest.raises(AgentError, match=why):
+        as_agent(thing)

@@ -1,0 +1,258 @@
+"""Agents of the OpenAI Agents SDK, plugged in, with a model that does as it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import Agent, RunContextWrapper, function_tool, set_tracing_disabled
+from agents.testing import ModelCall, ModelStep, ScriptedModel
+from openai.types.responses import (
+    ResponseCompletedEvent,
+    ResponseContentPartAddedEvent,
+    ResponseCreatedEvent,
+    ResponseFunctionToolCall,
+    ResponseOutputItemAddedEvent,
+    ResponseOutputItemDoneEvent,
+    ResponseTextDeltaEvent,
+)
+from pydantic import TypeAdapter
+
+from partita.errors import AgentError
+from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.plugged.openai_agents.service import OpenAIAgentService
+from partita.runtime.service import Options
+from partita.runtime.session.session import Session
+from partita.store.opening import open_store
+from partita.types.chunks import ToolApprovalRequest
+from partita.types.json import JsonObject, is_object
+from partita.types.parts import DataPart
+from partita.types.tools import ExecutionDeniedOutput, TextOutput
+from tests.runtime.plugged import wires
+from tests.runtime.plugged.turns import THREAD, decide, done, turn
+
+EVENT = TypeAdapter[Any](
+    ResponseCompletedEvent
+    | ResponseContentPartAddedEvent
+    | ResponseCreatedEvent
+    | ResponseOutputItemAddedEvent
+    | ResponseOutputItemDoneEvent
+    | ResponseTextDeltaEvent
+)
+
+
+@pytest.fixture(autouse=True)
+def untraced() -> None:
+    set_tracing_disabled(True)
+
+
+def says(text: str, id: str = "resp_1") -> ModelStep:
+    return ModelStep.stream([EVENT.validate_python(event) for event in wires.responses(text, id)])
+
+
+def calls(*made: tuple[str, str], id: str = "resp_c") -> ModelStep:
+    """An answer that calls tools: each by its name and the JSON of its input."""
+    items: list[JsonObject] = [
+        ResponseFunctionToolCall(
+            id=f"fc_{name}",
+            call_id=f"call_{name}",
+            name=name,
+            arguments=json,
+            type="function_call",
+            status="completed",
+        ).model_dump()
+        for name, json in made
+    ]
+    created, *_, completed = wires.responses("", id)
+    added = [
+        {"type": f"response.output_item.{stage}", "output_index": place, "item": item, "sequence_number": 1}
+        for place, item in enumerate(items)
+        for stage in ("added", "done")
+    ]
+    ended = {**completed, "response": {**completed["response"], "output": items}}
+    return ModelStep.stream([EVENT.validate_python(event) for event in (created, *added, ended)])
+
+
+def digger(*steps: ModelStep, approval: bool = False, ran: list[int] | None = None) -> Agent[Any]:
+    @function_tool(needs_approval=approval)
+    def dig(depth: int) -> str:
+        """Dig a hole."""
+        if ran is not None:
+            ran.append(depth)
+        return f"dug {depth}"
+
+    return Agent(name="digger", instructions="You dig.", model=ScriptedModel(steps), tools=[dig])
+
+
+def model_of(agent: Agent[Any]) -> ScriptedModel:
+    assert isinstance(agent.model, ScriptedModel)
+    return agent.model
+
+
+async def test_words(session: Session) -> None:
+    left = await turn(session, digger(says("Hello")), "Hi")
+    assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "digger")
+    assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
+    assert left.run.usage is not None
+    assert (left.run.usage.input_tokens, left.run.usage.output_tokens) == (5, 7)
+    assert b'"type":"response.completed"' in left.raw
+
+
+async def test_tools_in_several_steps(session: Session) -> None:
+    agent = digger(calls(("dig", '{"depth":2}')), says("Done.", "resp_2"))
+    left = await turn(session, agent, "Dig")
+    (call,) = left.calls
+    assert (left.words, call.input, call.output) == ("Done.", {"depth": 2}, TextOutput("dug 2"))
+    assert (left.types.count("start-step"), left.types.count("finish-step")) == (2, 2)
+    assert left.run.usage is not None
+    assert left.run.usage.output_tokens == 14
+
+
+async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session) -> None:
+    agent = digger(calls(("dig", '{"depth":2}')), says("Done.", "resp_2"), says("Bye.", "resp_3"))
+    await turn(session, agent, "Dig")
+    await turn(session, agent, "Thanks")
+    call = model_of(agent).last_call
+    assert call is not None
+    kinds = [item.get("type") or item.get("role") for item in call.input if is_object(item)]
+    assert kinds == ["user", "function_call", "function_call_output", "message", "user"]
+
+
+async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
+    async def broken(call: ModelCall) -> AsyncIterator[Any]:
+        for event in wires.responses("Hel")[:4]:
+            yield EVENT.validate_python(event)
+            await asyncio.sleep(0)  # as a network has it: what is read at once is lost at once
+        raise ValueError("no more")
+
+    left = await turn(session, Agent(name="poet", model=ScriptedModel([ModelStep.stream(broken)])), "Hi")
+    assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
+
+
+async def test_stopping_in_the_middle(session: Session) -> None:
+    running, closed = asyncio.Event(), asyncio.Event()
+
+    @function_tool
+    async def wait() -> str:
+        """Wait."""
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        return ""
+
+    agent = Agent(name="waiter", model=ScriptedModel([calls(("wait", "{}"))]), tools=[wait])
+    run = await session.start(as_agent(agent), THREAD, "Hi")
+    await running.wait()
+    await session.stop(run.id)
+    assert closed.is_set()
+    chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]
+    left = await done(session.store, run.id, chunks)
+    assert (left.run.status, left.calls[0].state) == ("cancelled", "output-error")
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_call_that_needs_leave_waits_for_it_even_in_another_process(
+    tmp_path: Path, approved: bool
+) -> None:
+    ran: list[int] = []
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    async with open_store(url) as store, Session(store) as session:
+        asks = digger(calls(("dig", '{"depth":2}')), approval=True, ran=ran)
+        first = await turn(session, asks, "Dig")
+        (waiting,) = first.calls
+        assert (first.run.status, waiting.state, ran) == ("completed", "approval-requested", [])
+        assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in first.chunks) == 1
+        assert "state" not in str(first.message.content.metadata)
+    async with open_store(url) as store, Session(store) as session:
+        await decide(session, waiting, approved, "too deep")
+        goes_on = digger(says("Done.", "resp_2"), says("Bye.", "resp_3"), approval=True, ran=ran)
+        second = await turn(session, goes_on)
+        (settled,) = second.calls
+        assert (second.message.id, second.words, ran) == (first.message.id, "Done.", [2] if approved else [])
+        assert settled.output == (TextOutput("dug 2") if approved else ExecutionDeniedOutput("too deep"))
+        third = await turn(session, goes_on, "Thanks")
+        assert third.words == "Bye."
+
+
+async def test_calls_beside_one_that_waits_are_not_run_again(session: Session) -> None:
+    ran: list[str] = []
+
+    @function_tool
+    def dig() -> str:
+        """Dig."""
+        ran.append("dig")
+        return "dug"
+
+    @function_tool(needs_approval=True)
+    def blast() -> str:
+        """Blast."""
+        ran.append("blast")
+        return "boom"
+
+    steps = [calls(("dig", "{}"), ("blast", "{}")), says("Done.", "resp_2")]
+    agent = Agent(name="digger", model=ScriptedModel(steps), tools=[dig, blast])
+    first = await turn(session, agent, "Go")
+    assert [one.state for one in first.calls] == ["output-available", "approval-requested"]
+    waited = await turn(session, agent)
+    assert waited.message.parts == first.message.parts
+    await decide(session, first.calls[1], True)
+    second = await turn(session, agent)
+    assert (ran, second.words) == (["dig", "blast"], "Done.")
+    assert [one.output for one in second.calls] == [TextOutput("dug"), TextOutput("boom")]
+
+
+async def test_a_state_that_is_gone_is_told(session: Session) -> None:
+    first = await turn(session, digger(calls(("dig", '{"depth":2}')), approval=True), "Dig")
+    await decide(session, first.calls[0], True)
+    other = OpenAIAgentService(digger(says("Done.")), name="another")
+    second = await turn(session, other)
+    assert second.run.status == "failed"
+    assert "the state of the run that asked is not there" in str(second.run.error)
+
+
+async def test_what_the_tools_are_given_is_there_again_after_a_wait(session: Session) -> None:
+    class Shed:
+        spades = 3
+
+    @function_tool(needs_approval=True)
+    def count(context: RunContextWrapper[Shed]) -> str:
+        """Count the spades."""
+        return str(context.context.spades)
+
+    model = ScriptedModel([calls(("count", "{}")), says("Done.", "resp_2")])
+    agent = OpenAIAgentService(Agent[Any](name="digger", model=model, tools=[count]), context=Shed())
+    first = await turn(session, agent, "Go")
+    await decide(session, first.calls[0], True)
+    assert (await turn(session, agent)).calls[0].output == TextOutput("3")
+
+
+async def test_a_handoff_is_noted(session: Session) -> None:
+    poet = Agent[Any](name="poet", model=ScriptedModel([says("A hole is a hole.", "resp_2")]))
+    agent = Agent[Any](
+        name="digger", model=ScriptedModel([calls(("transfer_to_poet", "{}"))]), handoffs=[poet]
+    )
+    left = await turn(session, agent, "A poem")
+    assert left.words == "A hole is a hole."
+    assert [part.data for part in left.message.parts if isinstance(part, DataPart)] == [
+        {"from": "digger", "to": "poet"}
+    ]
+    assert [one.state for one in left.calls] == ["output-available"]
+
+
+async def test_options_are_heeded(session: Session) -> None:
+    agent = digger(says("Hello"))
+    await turn(session, agent, "Hi", Options(instructions="Be kind.", settings={"temperature": 0.5}))
+    call = model_of(agent).last_call
+    assert call is not None
+    assert (call.model_settings.temperature, call.input[0]) == (
+        0.5,
+        {"role": "system", "content": [{"type": "input_text", "text": "Be kind."}]},
+    )
+
+
+def test_what_is_no_agent_is_refused() -> None:
+    with pytest.raises(AgentError, match="no agent"):
+        as_agent(RunContextWrapper(None))

@@ -1,0 +1,315 @@
+"""Agents of Pydantic AI, plugged in, with a model that does as it is told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from pydantic_ai import Agent, ModelRetry
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
+from pydantic_ai.models.test import TestModel
+
+from partita.errors import AgentError
+from partita.formats.answers.tool_spec import ToolSpec
+from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.service import Options
+from partita.runtime.session.session import Session
+from partita.types.chunks import ToolApprovalRequest, ToolInputDelta
+from partita.types.messages import UserMessage
+from partita.types.parts import FilePart, ReasoningPart
+from partita.types.parts import TextPart as OurText
+from partita.types.tools import ExecutionDeniedOutput, TextOutput
+from tests.runtime.plugged.turns import THREAD, decide, done, turn
+
+Said = str | dict[int, DeltaToolCall] | dict[int, DeltaThinkingPart] | Exception
+
+
+class Model:
+    """Says one answer after the other, and remembers what it was asked."""
+
+    def __init__(self, *answers: Sequence[Said]) -> None:
+        self.asked: list[list[ModelMessage]] = []
+        self.told: list[AgentInfo] = []
+        self._answers = list(answers)
+
+    async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
+        self.asked.append(list(messages))
+        self.told.append(info)
+        for said in self._answers.pop(0):
+            if isinstance(said, Exception):
+                raise said
+            yield said
+
+    def agent(self, **more: Any) -> Agent[Any, Any]:
+        return Agent(FunctionModel(stream_function=self.stream), name="poet", **more)
+
+
+def call(name: str, *pieces: str, id: str = "c1") -> list[Said]:
+    first, *rest = pieces
+    return [
+        {0: DeltaToolCall(name, first, tool_call_id=id)},
+        *({0: DeltaToolCall(json_args=piece)} for piece in rest),
+    ]
+
+
+def dig(depth: int) -> str:
+    """Dig a hole."""
+    if depth > 100:
+        raise ModelRetry("too deep")
+    return f"dug {depth}"
+
+
+def digger(model: Model, function: Callable[..., Any] = dig, *, approval: bool = False) -> Agent[Any, Any]:
+    agent = model.agent(instructions="Be brief.", system_prompt="You dig.")
+    agent.tool_plain(requires_approval=approval)(function)
+    return agent
+
+
+async def test_words(session: Session) -> None:
+    left = await turn(session, Model(["Hel", "lo"]).agent(), "Hi")
+    assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "poet")
+    assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
+    assert left.run.usage is not None
+    assert left.run.usage.output_tokens
+    assert b'"event_kind":"part_start"' in left.raw
+
+
+async def test_thoughts_and_tools_in_several_steps(session: Session) -> None:
+    thought: list[Said] = [
+        {0: DeltaThinkingPart(content="Hm", signature="sig")},
+        {0: DeltaThinkingPart(content="m.")},
+    ]
+    calls: list[Said] = [
+        {1: DeltaToolCall("dig", '{"dep', tool_call_id="c1")},
+        {1: DeltaToolCall(json_args='th":2}')},
+    ]
+    model = Model([*thought, *calls], call("dig", '{"depth":3}', id="c2"), ["Done."])
+    left = await turn(session, digger(model), "Dig")
+    assert (left.words, left.types.count("start-step"), left.types.count("finish-step")) == ("Done.", 3, 3)
+    assert [(one.input, one.output) for one in left.calls] == [
+        ({"depth": 2}, TextOutput("dug 2")),
+        ({"depth": 3}, TextOutput("dug 3")),
+    ]
+    deltas = [one.input_text_delta for one in left.chunks if isinstance(one, ToolInputDelta)]
+    assert deltas[:2] == ['{"dep', 'th":2}']
+    (reasoning,) = [part for part in left.message.parts if isinstance(part, ReasoningPart)]
+    assert reasoning.text == "Hmm."
+    metadata: Any = left.message.content.metadata
+    assert len(metadata["steps"]) == 3
+
+
+async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session) -> None:
+    model = Model(
+        [
+            {0: DeltaThinkingPart(content="Hm.", signature="sig")},
+            {1: DeltaToolCall("dig", '{"depth":2}', tool_call_id="c1")},
+        ],
+        ["Done."],
+        ["Bye."],
+    )
+    agent = digger(model)
+    await turn(session, agent, "Dig")
+    await turn(session, agent, "Thanks")
+    asked = model.asked[-1]
+    parts = [part for message in asked for part in message.parts]
+    assert [type(part) for part in parts] == [
+        SystemPromptPart,
+        UserPromptPart,
+        ThinkingPart,
+        ToolCallPart,
+        ToolReturnPart,
+        TextPart,
+        UserPromptPart,
+    ]
+    thought, made, returned = parts[2], parts[3], parts[4]
+    assert isinstance(thought, ThinkingPart)
+    assert (thought.content, thought.signature) == ("Hm.", "sig")
+    assert isinstance(made, ToolCallPart)
+    assert (made.args_as_dict(), made.tool_call_id) == ({"depth": 2}, "c1")
+    assert isinstance(returned, ToolReturnPart)
+    assert returned.content == "dug 2"
+    assert model.told[-1].instructions == "Be brief."
+
+
+async def test_files_are_shown_to_the_model(session: Session) -> None:
+    model = Model(["A dot."])
+    said = UserMessage(
+        id="u1", content=[OurText("What is it?"), FilePart("data:image/png;base64,AAAA", "image/png")]
+    )
+    await turn(session, model.agent(), said)
+    (request,) = model.asked[0]
+    assert isinstance(request, ModelRequest)
+    (part,) = request.parts
+    assert isinstance(part, UserPromptPart)
+    words, picture = list(part.content)
+    assert words == "What is it?"
+    assert isinstance(picture, BinaryContent)
+    assert picture.data == b"\0\0\0"
+
+
+async def test_a_tool_that_wants_another_try(session: Session) -> None:
+    model = Model(call("dig", '{"depth":200}'), call("dig", '{"depth":2}', id="c2"), ["Done."])
+    left = await turn(session, digger(model), "Dig")
+    assert [one.state for one in left.calls] == ["output-error", "output-available"]
+    assert (left.words, left.run.status) == ("Done.", "completed")
+
+
+async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
+    left = await turn(session, Model(["Hel", ValueError("no more")]).agent(), "Hi")
+    assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
+
+
+async def test_stopping_in_the_middle(session: Session) -> None:
+    running, closed = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        running.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            closed.set()
+        return ""
+
+    agent = Model(["Wait. ", *call("wait", "{}")]).agent()
+    agent.tool_plain(wait)
+    run = await session.start(as_agent(agent), THREAD, "Hi")
+    await running.wait()
+    await session.stop(run.id)
+    assert closed.is_set()
+    chunks = [one.chunk async for seen in session.follow(run.id) for one in seen]
+    left = await done(session.store, run.id, chunks)
+    assert (left.run.status, left.words, left.calls[0].state) == ("cancelled", "Wait. ", "output-error")
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_a_call_that_needs_leave_waits_for_it(session: Session, approved: bool) -> None:
+    ran: list[int] = []
+
+    def blast(depth: int) -> str:
+        """Blast a hole."""
+        ran.append(depth)
+        return "boom"
+
+    agent = digger(Model(call("blast", '{"depth":2}'), ["Done."]), blast, approval=True)
+    first = await turn(session, agent, "Blast")
+    (waiting,) = first.calls
+    assert (first.run.status, waiting.state, ran) == ("completed", "approval-requested", [])
+    assert sum(isinstance(chunk, ToolApprovalRequest) for chunk in first.chunks) == 1
+    await decide(session, waiting, approved, "too loud")
+    second = await turn(session, agent)
+    (settled,) = second.calls
+    assert (second.message.id, second.words, ran) == (first.message.id, "Done.", [2] if approved else [])
+    assert settled.output == (TextOutput("boom") if approved else ExecutionDeniedOutput("too loud"))
+    assert settled.state == ("output-available" if approved else "output-denied")
+
+
+async def test_calls_beside_one_that_waits_are_not_run_again(session: Session) -> None:
+    ran: list[str] = []
+    model = Model(
+        [
+            {0: DeltaToolCall("dig", "{}", tool_call_id="c1")},
+            {1: DeltaToolCall("blast", "{}", tool_call_id="c2")},
+        ],
+        ["Done."],
+    )
+    agent = model.agent()
+
+    def note_dig() -> None:
+        ran.append("dig")
+
+    def note_blast() -> None:
+        ran.append("blast")
+
+    agent.tool_plain(name="dig")(note_dig)
+    agent.tool_plain(name="blast", requires_approval=True)(note_blast)
+    first = await turn(session, agent, "Go")
+    assert [one.state for one in first.calls] == ["output-available", "approval-requested"]
+    await decide(session, first.calls[1], True)
+    second = await turn(session, agent)
+    assert (ran, second.words) == (["dig", "blast"], "Done.")
+    assert len([one for one in second.types if one == "tool-output-available"]) == 1
+
+
+async def test_going_on_while_a_call_still_waits_changes_nothing(session: Session) -> None:
+    agent = digger(Model(call("dig", '{"depth":2}')), approval=True)
+    first = await turn(session, agent, "Dig")
+    second = await turn(session, agent)
+    assert (second.run.status, second.calls[0].state) == ("completed", "approval-requested")
+    assert second.message.parts == first.message.parts
+
+
+async def test_a_tool_of_the_client_waits_for_its_output(session: Session) -> None:
+    model = Model(call("where", "{}"), ["In Bergen."])
+    options = Options(tools=(ToolSpec("where", "Where the user is."),))
+    first = await turn(session, model.agent(), "Where am I?", options)
+    assert [one.state for one in first.calls] == ["input-available"]
+    await session.give_output(THREAD, "c1", TextOutput("Bergen"))
+    second = await turn(session, model.agent(), None, options)
+    assert (second.words, second.calls[0].output) == ("In Bergen.", TextOutput("Bergen"))
+    returned = model.asked[-1][-1].parts[-1]
+    assert isinstance(returned, ToolReturnPart)
+    assert returned.content == "Bergen"
+
+
+class Hole(BaseModel):
+    depth: int
+
+
+async def test_an_output_that_is_not_text(session: Session) -> None:
+    model = Model(call("final_result", '{"depth":4}'))
+    left = await turn(session, model.agent(output_type=Hole), "Dig")
+    assert (left.run.status, left.calls[0].input, left.calls[0].state) == (
+        "completed",
+        {"depth": 4},
+        "output-available",
+    )
+
+
+async def test_an_agent_with_a_validator(session: Session) -> None:
+    agent = Model(["Hm."], ["Hello"]).agent()
+
+    @agent.output_validator
+    def check(said: Any) -> Any:
+        if said == "Hm.":
+            raise ModelRetry("say more")
+        return said
+
+    left = await turn(session, agent, "Hi")
+    assert (left.texts, left.types.count("start-step")) == (["Hm.", "Hello"], 2)
+
+
+async def test_the_packages_own_test_model(session: Session) -> None:
+    agent = Agent(TestModel())
+    agent.tool_plain(dig)
+    left = await turn(session, agent, "Dig")
+    assert (left.run.status, left.run.agent, left.calls[0].state) == (
+        "completed",
+        "pydantic-ai",
+        "output-available",
+    )
+
+
+async def test_options_are_heeded(session: Session) -> None:
+    model = Model(["Hello"])
+    options = Options(instructions="Be kind.", settings={"temperature": 0.5})
+    await turn(session, model.agent(), "Hi", options)
+    assert (model.told[0].instructions, model.told[0].model_settings) == ("Be kind.", {"temperature": 0.5})
+
+
+def test_what_is_no_agent_is_refused() -> None:
+    with pytest.raises(AgentError, match="no agent"):
+        as_agent(ModelResponse([]))
