@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE := tests/conformance/node_modules/.package-lock.json
-CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json))
+CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test lint types mypy pyright unit conformance chaos bench typescript blocking docs format clean
@@ -12,8 +12,8 @@ help: ## Show this list
 
 setup: .venv/installed $(NODE) $(CLIENTS) ## Create .venv and install everything the tests need
 
-run: .venv/installed ## Take the tour: a recorded stream, folded, drawn and converted
-	@$(BIN)/partita tour
+run: .venv/installed ## Serve the store and a demo agent, and say where
+	@$(BIN)/partita serve
 
 test: setup lint types unit ## Run all checks and tests, as CI does
 
@@ -60,7 +60,7 @@ format: .venv/installed ## Format the code
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove everything that setup made
-	rm -rf .venv tests/conformance/node_modules tests/conformance/clients/node_modules
+	rm -rf .venv tests/conformance/node_modules tests/conformance/clients/node_modules tests/server/clients/node_modules
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Partita needs Python 3.11 or newer; set PYTHON=python3.x")'

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from .runtime.decoding import Decoding as Decoding
     from .runtime.message_list import MessageList as MessageList
     from .runtime.network.network import Network as Network
+    from .runtime.plugged.as_agent import as_agent as as_agent
+    from .runtime.plugged.ask import Ask as Ask
     from .runtime.registry import agent_names as agent_names
     from .runtime.registry import get_agent as get_agent
     from .runtime.replay.diff import RunDiff as RunDiff
@@ -72,11 +74,18 @@ if TYPE_CHECKING:
     from .runtime.session.approvals import Answer as Answer
     from .runtime.session.live_run import Seen as Seen
     from .runtime.session.session import Session as Session
+    from .runtime.session.sse import SSE_HEADERS as SSE_HEADERS
+    from .runtime.session.sse import follow_sse as follow_sse
     from .runtime.tools.context import ToolContext as ToolContext
     from .runtime.tools.outputs import ToolError as ToolError
     from .runtime.tools.tool import Tool as Tool
     from .runtime.tools.tool import client_tool as client_tool
     from .runtime.tools.tool import tool as tool
+    from .server.app import PartitaApp as PartitaApp
+    from .server.app import asgi as asgi
+    from .server.principal import Principal as Principal
+    from .server.settings import Limits as Limits
+    from .server.settings import Settings as Settings
     from .store.blocking.store import SyncStore as SyncStore
     from .store.blocking.store import open_store_sync as open_store_sync
     from .store.facade.store import Store as Store
@@ -427,6 +436,12 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.runtime.session.session": ("Session",),
     "partita.runtime.session.approvals": ("Answer",),
     "partita.runtime.session.live_run": ("Seen",),
+    "partita.runtime.session.sse": (
+        "follow_sse",
+        "SSE_HEADERS",
+    ),
+    "partita.runtime.plugged.as_agent": ("as_agent",),
+    "partita.runtime.plugged.ask": ("Ask",),
     "partita.runtime.network.network": ("Network",),
     "partita.runtime.message_list": ("MessageList",),
     "partita.runtime.service": (
@@ -457,6 +472,15 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.runtime.replay.stepping": ("Stepper",),
     "partita.runtime.scripted.service": ("ScriptedService",),
     "partita.runtime.scripted.script": ("as_script",),
+    "partita.server.app": (
+        "asgi",
+        "PartitaApp",
+    ),
+    "partita.server.principal": ("Principal",),
+    "partita.server.settings": (
+        "Settings",
+        "Limits",
+    ),
 }
 
 _HOMES = {name: module for module, names in EXPORTS.items() for name in names}

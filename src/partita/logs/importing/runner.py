@@ -31,6 +31,9 @@ WEIGHT: Final = 4 * 1024 * 1024
 LEAST: Final = 512 * 1024
 """And how many when nobody waits to write."""
 
+UPLOADED: Final = "upload:"
+"""How the paths of sources begin that are no files of this machine."""
+
 SESSIONS: Final = 200
 """And how many sessions at most."""
 
@@ -116,7 +119,8 @@ def _plan_of(plans: Sequence[Plan], *, late: bool) -> Plan | None:
 def _gone(known: dict[str, Source], units: Sequence[Unit]) -> int:
     """How many files were read once and are no more."""
     here = {str(file.path) for unit in units for file in unit.files}
-    return sum(path not in here and not os.path.exists(path) for path in known)  # noqa: PTH110 # it is fast
+    files = [path for path in known if not path.startswith(UPLOADED)]
+    return sum(path not in here and not os.path.exists(path) for path in files)  # noqa: PTH110 # it is fast
 
 
 class _Import:

@@ -1,0 +1,5 @@
+"""`python -m benchmarks.server`."""
+
+from .compare import main
+
+main()

@@ -1,0 +1,113 @@
+"""Chunks a second from `POST /api/chat` to many clients, ours with the durable log on, beside two others.
+
+    python -m benchmarks.server
+
+All are served by uvicorn (httptools, uvloop) in one process each, one after another, on the same machine in
+one run; the clients are in this process. The bare one sends bytes that were made beforehand.
+"""
+
+import asyncio
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from benchmarks.table import print_table
+
+from .load import Answer, ask
+
+CLIENTS, ROUNDS, WORDS = 32, 4, 1000
+PAUSE = 0.02
+
+
+class Result(NamedTuple):
+    """How many deltas a second reached all clients, and the answers."""
+
+    rate: float
+    answers: list[Answer]
+
+
+@contextmanager
+def served(name: str, words: int) -> Generator[int, None, None]:
+    """One of the applications, at a port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.server.apps", name, str(port), str(words), folder]
+        process = subprocess.Popen(command)
+        try:
+            _wait_for(port, process)
+            yield port
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            assert process.poll() is None, "it did not start"
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+async def throughput(port: int, clients: int, rounds: int, tag: str) -> Result:
+    """All clients at once, each asking some times."""
+    began = time.perf_counter()
+    chats = [[f"{tag}-{client}-{number}" for number in range(rounds)] for client in range(clients)]
+    answers = [one for many in await asyncio.gather(*(ask(port, some) for some in chats)) for one in many]
+    return Result(sum(one.deltas for one in answers) / (time.perf_counter() - began), answers)
+
+
+async def first_chunks(port: int, count: int, tag: str) -> list[float]:
+    """How long one client waits for its first delta, in seconds, in order."""
+    answers = await ask(port, [f"{tag}-{number}" for number in range(count)])
+    return sorted(one.first for one in answers)
+
+
+def measure(name: str, words: int = WORDS, rounds: int = ROUNDS) -> Result:
+    """One application under load, after a warm-up."""
+    with served(name, words) as port:
+        asyncio.run(throughput(port, 4, 2, "warm"))
+        result = asyncio.run(throughput(port, CLIENTS, rounds, "load"))
+    assert {one.deltas for one in result.answers} == {words}, "some answer was not whole"
+    return result
+
+
+def waiting(name: str) -> list[float]:
+    """The time to the first delta of short answers, one after another."""
+    with served(name, 3) as port:
+        asyncio.run(first_chunks(port, 50, "warm"))
+        return asyncio.run(first_chunks(port, 300, "first"))
+
+
+def main() -> None:
+    """Measure and print."""
+    ours, bare, adapter = measure("partita"), measure("starlette"), measure("pydantic_ai", rounds=1)
+    rows = [
+        ("Starlette, bytes made beforehand, nothing kept", bare),
+        ("Partita, every chunk stored before it is sent", ours),
+        ("Pydantic AI, its adapter for the same client, nothing kept", adapter),
+    ]
+    print_table(
+        f"{CLIENTS} clients, answers of {WORDS} deltas",
+        ("", "deltas a second", "of the bare one"),
+        [(name, f"{one.rate:,.0f}", f"{one.rate / bare.rate:.0%}") for name, one in rows],
+    )
+    print(f"\n  Partita is {ours.rate / adapter.rate:.1f} times as fast as the adapter.")
+    mine, least = waiting("partita"), waiting("starlette")
+    print_table(
+        "Time to the first delta, one client",
+        ("", "median", "99 of 100"),
+        [
+            (name, *(f"{1000 * times[len(times) * part // 100]:.2f} ms" for part in (50, 99)))
+            for name, times in (("Starlette", least), ("Partita", mine))
+        ],
+    )

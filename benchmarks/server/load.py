@@ -1,0 +1,56 @@
+"""Clients that read as fast as they can, over plain sockets, so that the server is what is measured."""
+
+import asyncio
+from time import perf_counter
+from typing import NamedTuple
+
+from partita.types.json import dumps
+
+DELTA = b'"text-delta"'
+END = b"\r\n0\r\n\r\n"
+
+
+class Answer(NamedTuple):
+    """One answer: when its first delta came, after how many seconds, and how many deltas there were."""
+
+    first: float
+    whole: float
+    deltas: int
+
+
+def request(chat: str) -> bytes:
+    """What `useChat` sends for a first message."""
+    message = {"id": f"{chat}-u", "role": "user", "parts": [{"type": "text", "text": "Speak."}]}
+    body = dumps({"id": chat, "messages": [message], "trigger": "submit-message"})
+    head = [
+        "POST /api/chat HTTP/1.1",
+        "host: 127.0.0.1",
+        "content-type: application/json",
+        "accept: text/event-stream",
+        f"content-length: {len(body)}",
+        "\r\n",
+    ]
+    return "\r\n".join(head).encode() + body
+
+
+async def ask(port: int, chats: list[str]) -> list[Answer]:
+    """The answers to first messages of chats, one after another on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
+    answers = [await _answer(reader, writer, chat) for chat in chats]
+    writer.close()
+    return answers
+
+
+async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, chat: str) -> Answer:
+    began, first, deltas, rest = perf_counter(), 0.0, 0, b""
+    writer.write(request(chat))
+    while True:
+        data = await reader.read(2**18)
+        assert data, "the server hung up"
+        found = (rest + data).count(DELTA)
+        deltas += found
+        if found and not first:
+            first = perf_counter() - began
+        rest = (rest + data)[-len(DELTA) + 1 :]
+        if data.endswith(END) or (rest + data).endswith(END):
+            return Answer(first, perf_counter() - began, deltas)

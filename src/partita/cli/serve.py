@@ -1,0 +1,153 @@
+"""`partita serve`: the store and its agents over HTTP."""
+
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from .options import store_option
+
+if TYPE_CHECKING:  # the server is loaded when the command is run
+    import socket
+
+    from partita.logs.places.log_file import LogFile
+    from partita.server.app import PartitaApp
+    from partita.server.hub import Hub
+    from partita.server.runner import Work
+
+PORT = 7272
+TRIES = 50
+
+
+@click.command(
+    short_help="Serve the store, and agents, over HTTP.",
+    epilog="""\b
+Examples:
+  partita serve                                  the demo agent, at http://127.0.0.1:7272
+  partita serve --agent anthropic:claude-sonnet-4-5
+  partita serve --agent claude-code --agent my_app:agent
+  partita serve --host 0.0.0.0 --keys            others too: `partita keys create` makes a key
+""",
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, envvar="PARTITA_HOST", help="Where to listen."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    envvar="PARTITA_PORT",
+    help="0 is any. Without it, the next one that is free.",
+)
+@store_option
+@click.option(
+    "--agent", "names", multiple=True, metavar="NAME", help="Who answers: anthropic:MODEL, module:attribute …"
+)
+@click.option("--keys", is_flag=True, help="Only those may ask who have a key.")
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name the server may have.")
+@click.option("--client", default="7", show_default=True, metavar="N", help="The AI SDK that clients have.")
+@click.option(
+    "--import/--no-import", "imports", default=True, help="Bring in the sessions of agents on this machine."
+)
+@click.option("--open", "opens", is_flag=True, help="Open the browser.")
+@click.pass_context
+def serve(
+    ctx: click.Context,
+    *,
+    host: str,
+    port: int,
+    url: str | None,
+    names: tuple[str, ...],
+    keys: bool,
+    origins: tuple[str, ...],
+    hosts: tuple[str, ...],
+    client: str,
+    imports: bool,
+    opens: bool,
+) -> None:
+    """Serve the store and agents over HTTP, until Ctrl-C.
+
+    What `useChat` of the AI SDK calls is there, and an API for all else: see /api/docs. Without --keys, only
+    this machine may ask. Sessions of agents that are found here are brought in while the server runs; where
+    there are none, and the store is empty, a few examples are put in it.
+    """
+    from partita.server.app import asgi
+    from partita.server.runner import serve_on
+
+    from .serve_agents import agents_of
+
+    app = asgi(agents_of(names), store=url, keys=keys, client=client, origins=origins, hosts=hosts)
+    chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
+    sockets = _sockets(app, host, port, chosen=chosen)
+    files = _logs() if imports else ()
+    serve_on(
+        app,
+        sockets,
+        tell=lambda address: _tell(address, opens=opens),
+        before=None if files else _show_something,
+        beside=_importing(files) if files else None,
+    )
+
+
+def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[socket.socket]":
+    """Sockets at the port; at the next that is free, unless somebody chose it."""
+    from partita.server.runner import open_sockets
+    from partita.server.sockets import PortTakenError, port_of
+
+    for number in range(port, port + TRIES):
+        try:
+            sockets = open_sockets(app, host, number)
+        except PortTakenError:
+            if chosen or number == port + TRIES - 1:
+                raise
+        else:
+            if number != port:
+                click.echo(f"Port {port} is taken: this is {port_of(sockets[0])}.", err=True)
+            return sockets
+    raise AssertionError("the last one either opens or raises")
+
+
+def _tell(address: str, *, opens: bool) -> None:
+    click.echo(f"Partita is at {address} (API docs: {address}/api/docs)")
+    if opens:
+        import webbrowser
+
+        webbrowser.open(address)
+
+
+def _logs() -> "tuple[LogFile, ...]":
+    from .import_logs import find
+
+    return find((), ())[0]
+
+
+async def _show_something(hub: "Hub") -> None:
+    """Examples, for a store that has nothing."""
+    if not await hub.store.count_threads():
+        from partita.demo.archive import load_archive
+
+        count = await load_archive(hub.store)
+        click.echo(f"The store was empty: {count} examples are in it now.", err=True)
+
+
+def _importing(files: "tuple[LogFile, ...]") -> "Work":
+    async def work(hub: "Hub") -> None:
+        from partita.errors import PartitaError
+        from partita.logs.importing.runner import import_logs
+        from partita.logs.importing.workers import Workers
+
+        try:
+            with Workers() as pool:
+                report = await import_logs(hub.store, files, workers=pool)
+        except PartitaError as error:  # the server goes on without them
+            click.echo(f"The sessions of agents could not be brought in: {error}", err=True)
+            return
+        told = f"{report.counts.new_threads:,} new sessions, {report.counts.new:,} new messages"
+        click.echo(f"{report.files:,} logs of agents were looked at: {told}.", err=True)
+
+    return work
+
+
+COMMAND = serve

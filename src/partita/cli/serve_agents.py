@@ -1,0 +1,66 @@
+"""Agents as `partita serve --agent` names them."""
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from partita.errors import AgentError
+
+if TYPE_CHECKING:  # the runtime is loaded when a command needs it
+    from partita.runtime.service import AgentService
+
+DEMO = "demo"
+
+
+def agents_of(names: Sequence[str]) -> "dict[str, AgentService]":
+    """The agents of these names, by what they are called; the demo agent when none is named."""
+    found: dict[str, AgentService] = {}
+    for name in names or (DEMO,):
+        agent = agent_of(name)
+        found[name if agent.name in found else agent.name] = agent
+    return found
+
+
+def agent_of(name: str) -> "AgentService":
+    """The agent of one name: ours, one of another package, or `module:attribute`."""
+    from partita.runtime.registry import agent_names, get_agent
+
+    kind, colon, rest = name.partition(":")
+    if name == DEMO:
+        from partita.demo.agent import demo_agent
+
+        return demo_agent()
+    if not colon or kind in agent_names():
+        return get_agent(name)
+    from partita.runtime.plugged.as_agent import as_agent
+
+    return as_agent(_attribute(name, kind, rest))
+
+
+def _attribute(name: str, module_name: str, path: str) -> Any:
+    """What stands in a module: of this folder, too."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        from partita.runtime.registry import agent_names
+
+        raise AgentError(
+            f"no agent and no module {module_name!r}",
+            where=name,
+            hint=f"name a module that Python finds from here, or one of {_near(module_name, agent_names())}",
+        ) from None
+    for step in path.split("."):
+        if not hasattr(found, step):
+            raise AgentError(f"{module_name} has no {path!r}", where=name, hint="name it as module:attribute")
+        found = getattr(found, step)
+    return found
+
+
+def _near(word: str, known: Sequence[str]) -> str:
+    return ", ".join(get_close_matches(word, known) or known)

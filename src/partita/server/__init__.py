@@ -1,0 +1,1 @@
+"""The HTTP API over the store and the runtime: plain ASGI outside, Litestar inside."""

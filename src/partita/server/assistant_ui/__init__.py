@@ -1,0 +1,1 @@
+"""Threads and messages for assistant-ui, whose pages keep what they show with whoever offers these routes."""

@@ -1,0 +1,63 @@
+"""Messages that a page brings: kept, unless the server knows them better."""
+
+from msgspec.structs import replace
+
+from partita.errors import ConflictError, ConversionError
+from partita.formats.ai_sdk.ui.load import load_message
+from partita.formats.losses import Loss
+from partita.server.mastra.open_calls import check_calls
+from partita.store import messages, saving
+from partita.store.prepared import prepare
+from partita.store.transaction import Transaction
+from partita.types.json import JsonObject
+from partita.types.messages import Message, SystemMessage
+
+from .rows import Row, checked_format, content_of
+
+
+def read_row(row: Row) -> Message:
+    """The message of a row."""
+    checked_format(row.format)
+    losses: list[Loss] = []
+    message = load_message({**row.content, "id": row.id}, "$.content", losses)
+    if isinstance(message, SystemMessage):
+        raise ConversionError(
+            "a system message from a page",
+            where="$.content.role",
+            hint="instructions are given to the agent, on the server",
+        )
+    return message
+
+
+def keep(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message:
+    """Store a message, or leave the one that is there.
+
+    What a run wrote stays as it is: a page only repeats what it was told. Any other message is replaced when
+    it says something else now; it keeps its place and its times.
+    """
+    known = messages.get(tx, thread_id, row.id, "inline")
+    if known is None:
+        return _add(tx, thread_id, row, message)
+    if known.run_id is not None or _says_the_same(known, row):
+        return known
+    check_calls(message, known)
+    changed = replace(
+        message, thread_id=thread_id, resource_id=known.resource_id, created_at=known.created_at
+    )
+    return saving.save(tx, [prepare(changed, thread_id)])[0]
+
+
+def _add(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message:
+    check_calls(message, None)
+    parent = row.parent_id
+    if parent is not None and messages.get(tx, thread_id, parent, "reference") is None:
+        raise ConflictError(
+            f"no message {parent!r} to follow", where="$.parent_id", hint="append what comes first, first"
+        )
+    placed = replace(message, thread_id=thread_id, parent_id=parent or "")
+    return saving.save(tx, [prepare(placed, thread_id)])[0]
+
+
+def _says_the_same(known: Message, row: Row) -> bool:
+    content: JsonObject | None = content_of(known, row.format)
+    return content == row.content

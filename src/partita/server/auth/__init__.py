@@ -1,0 +1,1 @@
+"""Finding out who asks."""

@@ -1,0 +1,19 @@
+"""What finds out who asks."""
+
+from typing import Protocol
+
+from partita.server.plain import Scope
+from partita.server.principal import Principal
+
+
+class Authenticator(Protocol):
+    """Finds out who asks. Whatever it is that makes somebody unknown, to find out should take as long."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anyone at this machine may ask: then a page must not be able to pass for somebody there."""
+        ...
+
+    async def __call__(self, scope: Scope) -> Principal | None:
+        """Who asks; `None` for somebody unknown."""
+        ...

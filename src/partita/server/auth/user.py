@@ -1,0 +1,72 @@
+"""A developer's own function says who asks."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl
+
+from partita.server.plain import Scope
+from partita.server.principal import Principal
+from partita.server.problems import Problem
+
+from .addresses import client_of
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What a request says of itself before its body."""
+
+    headers: Mapping[str, str] = field(repr=False)  # they may hold secrets
+    """By name, in small letters; what was sent more than once is joined by commas (cookies by `;`)."""
+    query: Mapping[str, str] = field(repr=False)
+    """What follows the `?`; of what was sent more than once, the last."""
+    path: str
+    client: str
+    """The address it came from; empty when that is not known."""
+    scope: Mapping[str, Any] = field(repr=False)
+    """All of it, as ASGI has it."""
+
+
+Said: TypeAlias = str | Principal | None
+UserFunction: TypeAlias = Callable[[Connection], Said | Awaitable[Said]]
+"""Gives the resource whose data the request is about, or more exactly a `Principal`; `None` for nobody.
+
+One that waits for something is to be `async`: everybody else waits while it works.
+"""
+
+
+class UserAuth:
+    """Asks a function."""
+
+    is_open = False
+
+    def __init__(self, function: UserFunction) -> None:
+        self._function = function
+
+    async def __call__(self, scope: Scope) -> Principal | None:
+        """Who asks; `None` for nobody the function knows."""
+        said: Any = self._function(connection_of(scope))
+        who: Any = await said if inspect.isawaitable(said) else said
+        if isinstance(who, Principal):
+            return who
+        if isinstance(who, str):
+            return Principal(who) if who else None
+        if who is None:
+            return None
+        raise Problem(
+            500,
+            f"the function that says who asks gave {type(who).__name__}",
+            hint="give the id of a resource as str, a Principal, or None",
+        )
+
+
+def connection_of(scope: Scope) -> Connection:
+    """The head of a request."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1"), value.decode("latin-1")
+        between = "; " if key == "cookie" else ", "
+        headers[key] = headers[key] + between + text if key in headers else text
+    query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
+    return Connection(headers, query, scope["path"], client_of(scope), scope)

@@ -1,0 +1,56 @@
+"""What the transport of the AI SDK sends: the chat, its messages or the last one, and what is wanted."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from partita.errors import DecodeError
+from partita.types.json import JsonObject
+
+
+class ChatBody(msgspec.Struct, rename="camel", kw_only=True):
+    """A request of `useChat`: all messages of the client, or the last alone. Other members are ignored."""
+
+    id: Annotated[
+        str, Meta(min_length=1, description="The chat: the thread of that id.", examples=["chat-1"])
+    ]
+    messages: Annotated[
+        list[dict[str, Any]] | None, Meta(description="All messages of the client, as UI messages.")
+    ] = None
+    message: Annotated[dict[str, Any] | None, Meta(description="Or the last message alone.")] = None
+    trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
+    message_id: Annotated[
+        str | None, Meta(description="The message that is edited, gone on with, or answered again.")
+    ] = None
+    agent: Annotated[str | None, Meta(description="Which agent shall answer, if there are several.")] = None
+
+    @property
+    def said(self) -> list[JsonObject]:
+        """The messages that came, the acting one last."""
+        if self.message is not None:
+            return [self.message]
+        return self.messages or []
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the client told all it has, and not just its last message."""
+        return self.message is None and len(self.messages or []) > 1
+
+
+class StopBody(msgspec.Struct, rename="camel", kw_only=True):
+    """Which run shall stop. One that is named and not at work any more is left alone, and so is the next."""
+
+    run_id: str | None = None
+    message_id: str | None = None
+    reason: str | None = None
+
+
+def id_of(raw: JsonObject, place: int) -> str:
+    """The id of a message that came."""
+    known_as = raw.get("id")
+    if not isinstance(known_as, str) or not known_as:
+        raise DecodeError(
+            "a message without an id", where=f"$.messages[{place}].id", hint="useChat gives every message one"
+        )
+    return known_as

@@ -1,0 +1,166 @@
+"""The routes that `useChat` calls: send, resume, stop."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import Request, get, post
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Example
+from litestar.params import Body, FromPath, HeaderParameter, JSONBody
+from litestar.types import ControllerRouterHandler
+
+from partita.runtime.replay.retelling import retold
+from partita.runtime.session.sse import follow_sse, place_of
+from partita.server.hub import Caller
+from partita.server.replies import Reply
+from partita.server.streaming import EventStream
+from partita.stream.targets import CHUNKS, Target
+from partita.types.chunks import Chunk, ToolApprovalRequest, ToolApprovalResponse
+from partita.types.messages import AssistantMessage
+from partita.types.runs import Run
+
+from .body import ChatBody, StopBody
+from .turn import ChatTurn
+
+VERSION: Final = "x-ai-sdk-version"
+
+Version = Annotated[
+    str | None,
+    HeaderParameter(
+        name=VERSION, description="The release of the AI SDK that the client has: `7`, `5.0.92`."
+    ),
+]
+
+EVENTS: Final = ResponseSpec(
+    data_container=str,
+    media_type="text/event-stream",
+    description="Server-sent events: UI message chunks.",
+    generate_examples=False,
+)
+
+NOTHING: Final = ResponseSpec(
+    data_container=None, description="No answer is at work.", generate_examples=False
+)
+
+HELLO: Final = {
+    "id": "chat-1",
+    "messages": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}],
+    "trigger": "submit-message",
+}
+
+
+class Stopped(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What became of a wish to stop: whether there was anything to stop, and what it was."""
+
+    stopped: bool
+    run_id: str | None = None
+
+
+@post(
+    "/api/chat",
+    tags=["chat"],
+    summary="Send a message, and read the answer",
+    status_code=200,
+    responses={200: EVENTS},
+)
+async def send(
+    caller: Caller,
+    data: Annotated[ChatBody, Body(examples=[Example("a first message", value=HELLO)])],
+    version: Version = None,
+) -> EventStream:
+    """What `useChat` calls: a new message, an edited one, an answer to be given again, outputs of client
+    tools and answers to approvals. All messages of the client may come, or the last one alone; they are
+    known by their ids. The answer goes on when the client leaves: resume it, or stop it.
+    """
+    begun = await ChatTurn(caller, data).begin()
+    return _stream(caller, begun.run, version, after=begun.after)
+
+
+@get(
+    "/api/chat/{chat_id:str}/stream",
+    tags=["chat"],
+    summary="Go on reading an answer",
+    responses={200: EVENTS, 204: NOTHING},
+)
+async def resume(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    chat_id: FromPath[str],
+    version: Version = None,
+    last_event_id: Annotated[str | None, HeaderParameter(name="last-event-id")] = None,
+) -> EventStream:
+    """The answer at work, from its first chunk and with the same message id, then live; 204 when there is
+    none. A plain SSE client that comes back with `Last-Event-ID` goes on behind it.
+    """
+    run = await caller.session.active_run(chat_id)
+    if run is None:
+        return EventStream(None)
+    after = place_of(last_event_id, run.id)
+    plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
+    told = await _told(caller, run, _target(caller, version))
+    return _stream(caller, run, version, told, after=after, ids=plain)
+
+
+@post("/api/chat/{chat_id:str}/stop", tags=["chat"], summary="Stop an answer", status_code=200)
+async def stop(
+    caller: Caller, chat_id: FromPath[str], data: JSONBody[StopBody | None] = None
+) -> Reply[Stopped]:
+    """Stop the run at work in a chat; what it has said stays. Name the run, or its message, so that a stop
+    that comes late does not hit the next one. To stop nothing is no error.
+    """
+    wanted = data or StopBody()
+    run = await caller.session.active_run(chat_id)
+    if run is None or wanted.run_id not in (None, run.id) or wanted.message_id not in (None, run.message_id):
+        return Reply(Stopped(stopped=False))
+    await caller.session.stop(run.id, wanted.reason)
+    return Reply(Stopped(stopped=True, run_id=run.id))
+
+
+async def _told(caller: Caller, run: Run, target: Target) -> Sequence[Chunk]:
+    """What the message of a run said before the run went on with it. Who comes back hears all of it."""
+    message = await caller.store.get_message(run.thread_id, run.message_id or "")
+    if not isinstance(message, AssistantMessage):
+        return ()
+    told = tuple(retold(message))[:-1]
+    if target.knows(CHUNKS[ToolApprovalResponse]):
+        return told
+    # Release 6 cannot be told that a call was allowed: it would ask once more.
+    allowed = {one.approval_id for one in told if isinstance(one, ToolApprovalResponse) and one.approved}
+    return [one for one in told if not isinstance(one, ToolApprovalRequest) or one.approval_id not in allowed]
+
+
+def _target(caller: Caller, version: str | None) -> Target:
+    return caller.hub.settings.client if version is None else Target.parse(version)
+
+
+def _stream(
+    caller: Caller,
+    run: Run,
+    version: str | None,
+    before: Sequence[Chunk] = (),
+    *,
+    after: int = 0,
+    ids: bool = False,
+) -> EventStream:
+    settings = caller.hub.settings
+    body: AsyncGenerator[bytes, None] = follow_sse(
+        caller.session,
+        run.id,
+        version=_target(caller, version),
+        before=() if after else before,
+        after=after,
+        ids=ids,
+        keep_alive=settings.keep_alive,
+        until_asked=True,
+    )
+    headers = {"x-partita-run-id": run.id, "x-partita-thread-id": _printable(run.thread_id)}
+    return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)
+
+
+def _printable(text: str) -> str:
+    """A text that may stand in a header."""
+    return text.encode("ascii", errors="ignore").decode().translate(dict.fromkeys((*range(32), 127)))
+
+
+CHAT: Final[list[ControllerRouterHandler]] = [send, resume, stop]

@@ -1,0 +1,1 @@
+"""What a request has to pass before anything is done for it."""

@@ -1,0 +1,134 @@
+"""The gate: what a request has to pass before anything is done for it. The cheapest question comes first."""
+
+from typing import Final
+
+from partita.errors import PartitaError
+from partita.server.auth.addresses import client_of, is_local, is_loopback
+from partita.server.auth.authenticator import Authenticator
+from partita.server.plain import App, Receive, Scope, Send
+from partita.server.principal import LOCAL, Principal
+from partita.server.problems import Problem
+from partita.server.settings import Settings
+from partita.store.ids import new_id
+
+from .bodies import taken
+from .head import Head, read_head
+from .hosts import Authority, Hosts
+from .origins import Headers, Origins, is_preflight, preflight_headers
+from .rates import Rates, place_of
+from .refusals import Answer, refuse, unexpected
+
+ANYONE: Final = Principal(new_id(), "read")
+"""Who asks where nobody is asked who it is: somebody new, who owns nothing."""
+
+FOR_ANYONE: Final = frozenset({"/healthz", "/readyz"})
+"""What tells nothing but that the server is there, to whoever looks after it, by whatever name."""
+
+METRICS: Final = "metrics"
+"""They tell of everybody's requests: for those who may see everything, and for whoever is at the machine."""
+
+
+class Gate:
+    """Lets requests pass that may, with who asks in `scope["state"]["principal"]`; refuses all others."""
+
+    def __init__(self, app: App, settings: Settings, authenticate: Authenticator) -> None:
+        self._app = app
+        self._authenticate = authenticate
+        self._limits = settings.limits
+        self._hosts = Hosts(settings.hosts, is_open=authenticate.is_open)
+        self._origins = Origins(
+            settings.origins, credentials=settings.credentials, is_open=authenticate.is_open
+        )
+        per_minute = settings.limits.requests_per_minute
+        self._rates = None if per_minute is None else Rates(per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or refuse it."""
+        if scope["type"] == "http":
+            await self._check(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": "there are no web sockets here"})
+        else:
+            await self._app(scope, receive, send)
+
+    async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head: Head | None = None
+        headers: Headers = ()
+        try:
+            head = read_head(scope, self._limits)
+            asked = self._hosts.check(head.host, any_name=head.path in FOR_ANYONE)
+            headers = self._origins.check(head, asked)
+            if is_preflight(head, headers):
+                await _answer(send, [*headers, *preflight_headers(head)])
+                return
+            principal = await self._principal(scope, head, asked)
+            body = await taken(head, receive, self._limits)
+        except PartitaError as error:
+            await refuse(send, error, headers, head=head)
+            return
+        if body is not None:
+            state = {**scope.get("state", {}), "principal": principal}
+            await self._pass({**scope, "state": state}, body, Answer(send, headers), head)
+
+    async def _pass(self, scope: Scope, receive: Receive, answer: Answer, head: Head) -> None:
+        """Hand a request on. A body that turns out too large in the middle is refused if that can be said."""
+        try:
+            await self._app(scope, receive, answer)
+        except Problem as problem:
+            if answer.begun:
+                raise
+            await refuse(answer, problem, (), head=head)
+
+    async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
+        """Who asks, if they may, and not too often."""
+        if head.path in FOR_ANYONE:
+            return ANYONE
+        principal = await self._known(scope)
+        metrics = head.path.strip("/") == METRICS
+        if metrics and principal is None and is_loopback(asked.host) and is_local(scope):
+            principal = LOCAL
+        if self._rates is not None:
+            self._rates.take(_counted(principal, scope))
+        if principal is None:
+            raise _unknown(is_open=self._authenticate.is_open)
+        if metrics and not (principal.may("admin") and principal.resource_id is None):
+            raise Problem(403, "this takes the role 'admin', for every resource")
+        return principal
+
+    async def _known(self, scope: Scope) -> Principal | None:
+        try:
+            return await self._authenticate(scope)
+        except PartitaError:
+            raise
+        except Exception as error:  # of a developer's function, which may raise anything
+            raise unexpected(error) from None
+
+
+def _counted(principal: Principal | None, scope: Scope) -> str:
+    """Whose requests are counted together: of a key, of a resource, else of an address."""
+    if principal is not None and principal.key_id is not None:
+        return f"key {principal.key_id}"
+    if principal is not None and principal.resource_id is not None:
+        return f"resource {principal.resource_id}"
+    return f"address {place_of(client_of(scope))}"
+
+
+def _unknown(*, is_open: bool) -> Problem:
+    """The same for whatever makes somebody unknown."""
+    if is_open:
+        return Problem(
+            403,
+            "without keys, the server is for this machine alone",
+            hint="make a key with `partita keys create` and serve with --keys",
+        )
+    return Problem(
+        401,
+        "who asks is not known",
+        hint="send a valid key: Authorization: Bearer …",
+        headers={"www-authenticate": 'Bearer realm="partita"'},
+    )
+
+
+async def _answer(send: Send, headers: Headers) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": list(headers)})
+    await send({"type": "http.response.body", "body": b""})

@@ -1,0 +1,212 @@
+"""What Mastra's memory is, what an agent is to remember of a thread, and the search in it."""
+
+import asyncio
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import get, post
+from litestar.openapi.spec import Example
+from litestar.params import Body, FromPath, QueryParameter
+from msgspec import Meta
+
+from partita.errors import ConflictError, NotFoundError
+from partita.formats.ai_sdk.ui.v4_shape import written_time
+from partita.server.hub import Caller, CallerView
+from partita.server.problems import Problem
+from partita.server.replies import Reply
+from partita.store.facade.store import Store
+from partita.store.prepared import ROLES
+from partita.store.search.filter import FIELDS
+from partita.store.search.search import Hit
+from partita.store.texts import storable
+from partita.types.json import JsonObject
+from partita.types.messages import Message, text_of
+
+from .access import open_thread
+from .message_routes import Success
+from .query import whole_number
+from .thread_routes import TAGS, THREAD, ResourceId
+
+STATUS: Final = ["/api/memory/status", "/api/memory/network/status"]
+
+WORKING_MEMORY: Final = "workingMemory"
+"""The member of a thread's metadata that holds it; Mastra has it there too."""
+
+FOUND: Final = 20
+MOST_FOUND: Final = 500
+
+
+class MemoryStatus(msgspec.Struct, rename="camel"):
+    """Whether there is a memory."""
+
+    result: Annotated[bool, Meta(description="Always: the store is the memory.")]
+    memory_type: Annotated[str, Meta(description="Where it is.")]
+    observational_memory: Annotated[dict[str, bool], Meta(description="There is none.")]
+
+
+class MemoryConfig(msgspec.Struct):
+    """How the memory behaves."""
+
+    config: Annotated[dict[str, Any], Meta(description="In Mastra's words.")]
+
+
+class WorkingMemory(msgspec.Struct, rename="camel", kw_only=True):
+    """What an agent is to keep in mind in a thread."""
+
+    working_memory: Annotated[Any, Meta(description="The text; `null` when there is none.")]
+    source: Annotated[str, Meta(description="Whose it is: the thread's.")] = "thread"
+    working_memory_template: Annotated[Any, Meta(description="There is none.")] = None
+    thread_exists: Annotated[bool, Meta(description="Whether there is such a thread.")]
+
+
+class WorkingMemoryBody(msgspec.Struct, rename="camel", kw_only=True):
+    """What is to be kept in mind from now on."""
+
+    working_memory: Annotated[str, Meta(description="The text.", examples=["# User\n- Name: Ada"])]
+    resource_id: str | None = None
+
+
+class Neighbour(msgspec.Struct, rename="camel", kw_only=True):
+    """A message beside one that was found."""
+
+    id: Annotated[str, Meta(description="Its id.")]
+    role: Annotated[str, Meta(description="Who said it.")]
+    content: Annotated[str, Meta(description="What it says.")]
+    created_at: Annotated[str | None, Meta(description="When.")] = None
+
+
+class Context(msgspec.Struct):
+    """What was said around it."""
+
+    before: Annotated[list[Neighbour], Meta(description="Before it.")]
+    after: Annotated[list[Neighbour], Meta(description="After it.")]
+
+
+class Result(Neighbour, kw_only=True):
+    """A message that was found."""
+
+    thread_id: Annotated[str, Meta(description="Where it is.")]
+    thread_title: Annotated[str | None, Meta(description="What that thread is called.")] = None
+    context: Annotated[Context, Meta(description="What was said around it.")]
+
+
+class Results(msgspec.Struct, rename="camel", kw_only=True):
+    """What a search found, the best first."""
+
+    results: Annotated[list[Result], Meta(description="The messages.")]
+    count: Annotated[int, Meta(description="How many.")]
+    query: Annotated[str, Meta(description="What was searched.")]
+    search_scope: Annotated[str, Meta(description="`thread` or `resource`.")]
+    search_type: Annotated[str, Meta(description="By words.")] = "text"
+
+
+@get(STATUS, tags=TAGS, summary="Whether there is a memory")
+async def memory_status() -> Reply[MemoryStatus]:
+    """There is: the store."""
+    return Reply(MemoryStatus(True, "local", {"enabled": False}))
+
+
+@get("/api/memory/config", tags=TAGS, summary="How the memory behaves")
+async def memory_config() -> Reply[MemoryConfig]:
+    """Working memory is kept by thread; recall by meaning and observations there are none."""
+    config: JsonObject = {
+        "semanticRecall": False,
+        "workingMemory": {"enabled": True, "scope": "thread"},
+        "observationalMemory": {"enabled": False},
+    }
+    return Reply(MemoryConfig(config))
+
+
+@get([f"{path}/working-memory" for path in THREAD], tags=TAGS, summary="The working memory of a thread")
+async def get_working_memory(
+    caller: Caller, thread_id: FromPath[str], resource_id: ResourceId = None
+) -> Reply[WorkingMemory]:
+    """What was kept; of a thread that is not there, nothing."""
+    try:
+        thread = (await open_thread(caller, thread_id, resource_id)).thread
+    except NotFoundError:
+        return Reply(WorkingMemory(working_memory=None, thread_exists=False))
+    kept = (thread.metadata or {}).get(WORKING_MEMORY)
+    return Reply(WorkingMemory(working_memory=kept, thread_exists=True))
+
+
+@post(
+    [f"{path}/working-memory" for path in THREAD],
+    status_code=200,
+    tags=TAGS,
+    summary="Replace the working memory of a thread",
+)
+async def set_working_memory(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[
+        WorkingMemoryBody, Body(examples=[Example(summary="A name", value={"workingMemory": "- Name: Ada"})])
+    ],
+) -> Reply[Success]:
+    """It is kept in the metadata of the thread."""
+    opened = await open_thread(caller, thread_id, data.resource_id)
+    await opened.store.update_metadata(thread_id, {WORKING_MEMORY: data.working_memory})
+    return Reply(Success(True))
+
+
+@get("/api/memory/search", tags=TAGS, summary="Search messages")
+async def search_memory(
+    caller: Caller,
+    *,
+    words: Annotated[str | None, QueryParameter(name="searchQuery", description="The words.")] = None,
+    resource_id: ResourceId = None,
+    thread_id: Annotated[
+        str | None, QueryParameter(name="threadId", description="Only in this thread.")
+    ] = None,
+    limit: Annotated[str | None, QueryParameter(description="How many at most; 20 unless said.")] = None,
+) -> Reply[Results]:
+    """By words, not by meaning: all of them must be in a message. Each comes with its neighbours."""
+    if not words or not words.strip():
+        raise Problem(400, "no searchQuery", where="query searchQuery", hint="say what to search")
+    if thread_id:
+        store = (await open_thread(caller, thread_id, resource_id)).store
+    else:
+        store = caller.acting_for(storable(resource_id, "the resource id")).store
+    most = FOUND if limit is None else min(whole_number(limit, "limit"), MOST_FOUND)
+    hits = await _search(store, words, most, thread_id) if most else []
+    results = await asyncio.gather(*(_result(caller, hit) for hit in hits))
+    found = [result for result in results if result is not None]
+    scope = "thread" if thread_id else "resource"
+    return Reply(Results(results=found, count=len(found), query=words, search_scope=scope))
+
+
+async def _search(store: Store, query: str, limit: int, thread_id: str | None) -> list[Hit]:
+    in_messages = [field for field in FIELDS if field != "title"]
+    return list(await store.search(query, limit=limit, thread_id=thread_id, fields=in_messages))
+
+
+async def _result(caller: CallerView, hit: Hit) -> Result | None:
+    """A message that was found, with those beside it; `None` when it is gone by now."""
+    store = caller.store if hit.resource_id is None else caller.hub.store.scoped(hit.resource_id)
+    assert hit.message_id is not None, "no titles were searched"
+    try:
+        near = await store.list_messages(
+            hit.thread_id, around=hit.message_id, previous=1, following=1, blobs="reference"
+        )
+    except (NotFoundError, ConflictError):
+        return None
+    place = next(number for number, message in enumerate(near.items) if message.id == hit.message_id)
+    told = [_neighbour(message) for message in near.items]
+    middle = told[place]
+    return Result(
+        id=middle.id,
+        role=middle.role,
+        content=middle.content or hit.snippet,
+        created_at=middle.created_at,
+        thread_id=hit.thread_id,
+        thread_title=hit.title,
+        context=Context(told[:place], told[place + 1 :]),
+    )
+
+
+def _neighbour(message: Message) -> Neighbour:
+    made = None if message.created_at is None else written_time(message.created_at)
+    return Neighbour(id=message.id, role=ROLES[type(message)], content=text_of(message), created_at=made)
+
+
+MASTRA_MEMORY: Final = [memory_status, memory_config, get_working_memory, set_working_memory, search_memory]

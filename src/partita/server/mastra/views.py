@@ -1,0 +1,75 @@
+"""Messages as Mastra gives them to its clients: V2, V1 and UI messages."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from partita.formats.ai_sdk.ui.v4_shape import written_time
+from partita.formats.mastra.dump_message import dump_v2_message
+from partita.formats.mastra.dump_v1_message import dump_v1_messages
+from partita.formats.mastra.unmarked import unmarked
+from partita.formats.registry import get_format
+from partita.server.problems import Problem
+from partita.stream.targets import Target
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import Message
+from partita.types.parts import TextPart
+
+UI: Final = "ai-sdk-ui-v"
+VERSIONS: Final = ("4", "5", "6", "7")
+
+
+def ui_format(asked: str | None, client: Target) -> str:
+    """The name of the format of UI messages: `5`, `v5` and `ai-sdk-ui-v5` are the same."""
+    version = str(client.major) if asked is None else asked.removeprefix(UI).removeprefix("v")
+    if version not in VERSIONS:
+        raise Problem(
+            400, f"no UI messages of version {version[:40]!r}", where="query uiFormat", hint="use v4 to v7"
+        )
+    return UI + version
+
+
+def ui_messages(messages: Sequence[Message], format_: str) -> list[JsonObject]:
+    """Messages as a page draws them. What agents said among themselves is not among them."""
+    talk = [unmarked(message) for message in messages if not message.internal]
+    times = {message.id: message for message in talk}
+    dump = get_format(format_).dump
+    assert dump is not None, "UI messages are written"
+    return [_placed(raw, times.get(raw["id"])) for raw in dump(talk).payload]
+
+
+def _placed(raw: JsonObject, message: Message | None) -> JsonObject:
+    """A UI message with its time, thread and owner in the metadata, where Mastra puts them."""
+    metadata: Json = raw.get("metadata")
+    if message is None or not (metadata is None or is_object(metadata)):
+        return raw
+    told: JsonObject = {"threadId": message.thread_id, "resourceId": message.resource_id}
+    if message.created_at is not None:
+        told["createdAt"] = written_time(message.created_at)
+    return {**raw, "metadata": {key: item for key, item in told.items() if item} | (metadata or {})}
+
+
+def v1_messages(messages: Sequence[Message]) -> list[JsonObject]:
+    """Messages as V1: the calls, the results and the words of an answer are messages of their own."""
+    return [_owned(row) for message in messages for row in dump_v1_messages(_spoken(unmarked(message)))]
+
+
+def v2_messages(messages: Sequence[Message]) -> list[JsonObject]:
+    """Messages as V2, with the words of each in one string too."""
+    return [_owned(dump_v2_message(_spoken(message))) for message in messages]
+
+
+def _owned(row: JsonObject) -> JsonObject:
+    """A message that says whose it is, even if it is nobody's."""
+    return {"threadId": "", "resourceId": "", **row}
+
+
+def _spoken(message: Message) -> Message:
+    """A message with the string that clients read who know no parts."""
+    texts = [part.text for part in message.content.parts if isinstance(part, TextPart)]
+    if message.content.content is not None or not any(texts):
+        return message
+    content: Any = replace(message.content, content="\n".join(texts))
+    changed: Message = replace(message, content=content)
+    return changed

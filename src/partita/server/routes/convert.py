@@ -1,0 +1,262 @@
+"""Payloads of one format in another, and streams as the message they amount to."""
+
+import asyncio
+from typing import Annotated, Final
+
+import msgspec
+from litestar import get, post
+from litestar.openapi.spec import Example
+from litestar.params import Body
+from litestar.types import ControllerRouterHandler
+from msgspec import UNSET, Meta, UnsetType
+
+from partita.errors import FormatError, PartitaError
+from partita.formats.format import Decoder, Dumped
+from partita.formats.losses import Loss
+from partita.formats.registry import ALIASES, all_formats, get_format
+from partita.formats.registry import convert as convert_payload
+from partita.formats.sniff import LOOKED_AT, Guess, sniff
+from partita.server.problems import Problem
+from partita.server.replies import Listing, Reply
+from partita.stream.accumulator import Accumulator
+from partita.types.codec import encode
+from partita.types.json import Json, is_array
+
+from .parameters import routes_for_callers
+
+CANONICAL: Final = "canonical"
+
+
+class LostValue(msgspec.Struct):
+    """Something that a format cannot carry."""
+
+    path: Annotated[str, Meta(description="Where it was.", examples=["$[0].parts[1]"])]
+    what: Annotated[str, Meta(description="What it was.")]
+    why: Annotated[str, Meta(description="Why it could not be carried.")]
+
+
+class FormatGuess(msgspec.Struct):
+    """Which format a payload was taken for."""
+
+    format: str
+    confidence: Annotated[float, Meta(description="How sure that is, from 0 to 1.")]
+    why: Annotated[str, Meta(description="What gave it away.")]
+
+
+# What there is
+
+
+class FormatInfo(msgspec.Struct):
+    """A format."""
+
+    name: str
+    title: str
+    reads: Annotated[bool, Meta(description="Whether messages can be read from it.")]
+    writes: Annotated[bool, Meta(description="Whether messages can be written in it.")]
+    streams: Annotated[bool, Meta(description="Whether it is a stream of events, which can be folded.")]
+    aliases: Annotated[list[str], Meta(description="Shorter names for it.")]
+
+
+@get("/api/formats", tags=["formats"], summary="The formats there are")
+async def list_formats() -> Reply[Listing[FormatInfo]]:
+    """Every format, and what can be done with it."""
+    return Reply(
+        Listing(
+            tuple(
+                FormatInfo(
+                    one.name,
+                    one.title,
+                    one.load is not None,
+                    one.dump is not None,
+                    one.decoder is not None,
+                    [alias for alias, full in ALIASES.items() if full == one.name],
+                )
+                for one in all_formats().values()
+            )
+        )
+    )
+
+
+# Converted
+
+
+class ConvertRequest(msgspec.Struct):
+    """A payload, and what to make of it."""
+
+    payload: Annotated[Json, Meta(description="Messages, in any format.")]
+    to: Annotated[str, Meta(description="The format to write, or an alias of it.")]
+    source: Annotated[
+        str | None, Meta(description="The format of the payload; guessed when it is not given.")
+    ] = msgspec.field(default=None, name="from")
+
+
+class Converted(msgspec.Struct, omit_defaults=True):
+    """A payload in another format."""
+
+    payload: Json
+    to: str
+    source: Annotated[str, Meta(description="The format that it was read as.")] = msgspec.field(name="from")
+    losses: list[LostValue]
+    guess: Annotated[FormatGuess | None, Meta(description="Why, when no format was named.")] = None
+
+
+UI_TO_MODEL: Final = Example(
+    "a page's messages for a model",
+    value={
+        "payload": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}],
+        "to": "ai-sdk-model-v7",
+    },
+)
+
+
+@post("/api/convert", tags=["formats"], summary="Convert messages", status_code=200, opt={"role": "read"})
+async def convert(data: Annotated[ConvertRequest, Body(examples=[UI_TO_MODEL])]) -> Reply[Converted]:
+    """The messages in another format, and everything that could not be carried."""
+    return Reply(await asyncio.to_thread(lambda: _sendable(_convert(data))))
+
+
+def _convert(data: ConvertRequest) -> Converted:
+    guess = guess_of(data.payload) if data.source is None else None
+    source = get_format(data.source or (guess.format if guess else "")).name
+    target = get_format(data.to).name
+    dumped: Dumped = convert_payload(data.payload, source, target)
+    return Converted(
+        payload=dumped.payload,
+        to=target,
+        source=source,
+        losses=[lost(loss) for loss in dumped.losses],
+        guess=None if guess is None else FormatGuess(*guess),
+    )
+
+
+def guess_of(payload: Json) -> Guess:
+    """The likeliest format of a payload; an error that says what was looked for when there is none."""
+    guesses = sniff(payload)
+    if not guesses:
+        raise FormatError(
+            "cannot tell which format this is",
+            hint=f"name it; looked for {', '.join(sorted(all_formats()))}",
+        )
+    return guesses[0]
+
+
+def lost(loss: Loss) -> LostValue:
+    """A loss, to answer with."""
+    return LostValue(*loss)
+
+
+# Folded
+
+
+class FoldRequest(msgspec.Struct, rename="camel"):
+    """A recorded stream."""
+
+    chunks: Annotated[
+        list[Json] | UnsetType, Meta(description="Its events: chunks of the AI SDK, or any others.")
+    ] = UNSET
+    events: Annotated[list[Json] | UnsetType, Meta(description="The same under another name.")] = UNSET
+    format: Annotated[str | None, Meta(description="Their format; guessed when it is not given.")] = None
+    to: Annotated[str, Meta(description="The format of the message.")] = CANONICAL
+    lenient: Annotated[
+        bool, Meta(description="Pass over events that do not fit, and tell; otherwise they are an error.")
+    ] = False
+
+
+class StreamDiagnostic(msgspec.Struct):
+    """Something that was passed over."""
+
+    chunk: Annotated[int, Meta(description="The number of the chunk, from 0.")]
+    what: str
+
+
+class Folded(msgspec.Struct, omit_defaults=True):
+    """The message that a stream amounts to."""
+
+    message: Annotated[Json, Meta(description="The message; a list where a format takes several for one.")]
+    format: Annotated[str, Meta(description="The format that the events were read as.")]
+    to: str
+    diagnostics: list[StreamDiagnostic]
+    errors: Annotated[list[str], Meta(description="The errors that the stream itself reports.")]
+    losses: list[LostValue]
+    guess: FormatGuess | None = None
+
+
+SPOKEN: Final = Example(
+    "a short text",
+    value={
+        "chunks": [
+            {"type": "start", "messageId": "m1"},
+            {"type": "text-start", "id": "t"},
+            {"type": "text-delta", "id": "t", "delta": "Forty-one metres."},
+            {"type": "text-end", "id": "t"},
+            {"type": "finish"},
+        ],
+        "to": "ui",
+    },
+)
+
+
+@post("/api/fold", tags=["formats"], summary="Fold a stream", status_code=200, opt={"role": "read"})
+async def fold(data: Annotated[FoldRequest, Body(examples=[SPOKEN])]) -> Reply[Folded]:
+    """The message that the events of a stream amount to, as a client would have made it."""
+    return Reply(await asyncio.to_thread(lambda: _sendable(_fold(data))))
+
+
+def _fold(data: FoldRequest) -> Folded:
+    if (data.chunks is UNSET) == (data.events is UNSET):
+        raise Problem(400, "give `chunks` or `events`, one of them", where="body")
+    events = data.events if data.chunks is UNSET else data.chunks
+    assert not isinstance(events, UnsetType), "one of them is there"
+    guess = guess_of(events[:LOOKED_AT]) if data.format is None else None
+    source = get_format(data.format or (guess.format if guess else "")).name
+    writing = get_format(data.to)
+    if writing.dump is None:
+        raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
+    accumulator = fold_events(events, source, lenient=data.lenient)
+    dumped = writing.dump([accumulator.snapshot()])
+    return Folded(
+        message=_only(dumped.payload),
+        format=source,
+        to=writing.name,
+        diagnostics=[StreamDiagnostic(*one) for one in accumulator.diagnostics],
+        errors=list(accumulator.errors),
+        losses=[lost(loss) for loss in dumped.losses],
+        guess=None if guess is None else FormatGuess(*guess),
+    )
+
+
+def fold_events(events: list[Json], source: str, *, lenient: bool = False) -> Accumulator:
+    """The events of a stream of that format, folded."""
+    reading = get_format(source)
+    if reading.decoder is None:
+        raise FormatError(f"{reading.name} holds messages, not a stream", hint="POST /api/convert takes them")
+    accumulator = Accumulator(lenient=lenient)
+    decoder = reading.decoder()
+    for number, event in enumerate(events):
+        _feed(accumulator, decoder, event, number)
+    for chunk in decoder.finish():
+        accumulator.feed(chunk)
+    return accumulator
+
+
+def _feed(accumulator: Accumulator, decoder: Decoder, event: Json, number: int) -> None:
+    try:
+        chunks = decoder.feed(event)
+    except PartitaError as error:
+        error.where = f"event {number}{f', {error.where}' if error.where else ''}"
+        raise
+    for chunk in chunks:
+        accumulator.feed(chunk)
+
+
+def _only(payload: Json) -> Json:
+    """The one item of a list; a list of any other length as it is."""
+    return payload[0] if is_array(payload) and len(payload) == 1 else payload
+
+
+def _sendable(value: msgspec.Struct) -> Json:
+    """The bytes of an answer, made here: an error in it is one of the request."""
+    return encode(value)
+
+
+CONVERT: Final[list[ControllerRouterHandler]] = [routes_for_callers(list_formats, convert, fold)]

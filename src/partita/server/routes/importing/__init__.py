@@ -1,0 +1,1 @@
+"""What is uploaded to be brought in: received, recognised, read, written."""

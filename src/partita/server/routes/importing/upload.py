@@ -1,0 +1,182 @@
+"""Uploads, as they come, into files: the body of a request, or the files of a form. Never all in memory.
+
+What is compressed is unpacked on the way, so that what it holds is counted too.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from litestar import Request
+from litestar.exceptions import InternalServerException
+
+from partita.logs.lines.blocks import Unpacker
+from partita.server.problems import Problem
+
+AT_ONCE: Final = 1024 * 1024
+"""About how many bytes are written at once."""
+
+FILES: Final = 500
+"""How many files a form may hold."""
+
+LONGEST_NAME: Final = 120
+PACKED: Final = (".gz", ".zst")
+UNNAMED: Final = "upload"
+_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+_FORMS: Final[Any] = import_module("multipart")
+"""What reads forms for Litestar. Another package has a folder of that name, in which checkers would look."""
+
+
+class Upload(NamedTuple):
+    """A file that was uploaded, where it lies meanwhile, and what tells its content from others."""
+
+    name: str
+    path: Path
+    size: int
+    digest: str
+
+
+class Spool:
+    """A file while it is uploaded. `limit` counts what it holds, unpacked."""
+
+    def __init__(self, folder: Path, name: str, limit: int) -> None:
+        self._name = plain_name(name)
+        self._path = _free(folder, self._name)
+        self._file: BinaryIO = self._path.open("wb")
+        self._unpacker = Unpacker(self._name)
+        self._digest = sha256()
+        self._limit = limit
+        self._waiting: list[bytes] = []
+        self._waits = 0
+        self.size = 0
+
+    async def take(self, data: bytes) -> None:
+        """Take some bytes; they are written with others."""
+        self._waiting.append(bytes(data))
+        self._waits += len(data)
+        if self._waits >= AT_ONCE:
+            await self._flush()
+
+    async def end(self) -> Upload:
+        """The file, once it is complete."""
+        await self._flush()
+        await asyncio.to_thread(self._write, self._unpacker.finish())
+        self.close()
+        return Upload(self._name, self._path, self.size, self._digest.hexdigest())
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    async def _flush(self) -> None:
+        data, self._waiting, self._waits = b"".join(self._waiting), [], 0
+        if data:
+            await asyncio.to_thread(self._write, self._unpacker.feed(data))
+
+    def _write(self, blocks: Iterable[bytes]) -> None:
+        try:
+            for block in blocks:
+                self.size += len(block)
+                if self.size > self._limit:
+                    raise Problem(413, f"{self._name} holds more than {self._limit} bytes")
+                self._digest.update(block)
+                self._file.write(block)
+        except OSError:
+            raise Problem(507, "there is no room for the upload", hint="try again later") from None
+
+
+async def receive(
+    request: Request[Any, Any, Any], folder: Path, *, name: str | None, limit: int
+) -> list[Upload]:
+    """The files that a request brings. A body that is no form is one file."""
+    kind, options = _FORMS.parse_options_header(request.headers.get("content-type", ""))
+    try:
+        async with aclosing(request.stream()) as body:
+            if kind == "multipart/form-data":
+                return await _receive_form(body, folder, Form(options.get("boundary", "")), limit)
+            return await _receive_body(body, folder, name or UNNAMED, limit)
+    except InternalServerException:
+        raise Problem(400, "the upload broke off") from None
+
+
+async def _receive_body(body: AsyncIterator[bytes], folder: Path, name: str, limit: int) -> list[Upload]:
+    spool = Spool(folder, name, limit)
+    try:
+        async for data in body:
+            await spool.take(data)
+        return [await spool.end()]
+    finally:
+        spool.close()
+
+
+async def _receive_form(
+    body: AsyncGenerator[bytes, None], folder: Path, form: "Form", limit: int
+) -> list[Upload]:
+    files: list[Upload] = []
+    spool: Spool | None = None
+    try:
+        async for data in body:
+            for said in form.feed(data):
+                if isinstance(said, str):
+                    left = limit - sum(file.size for file in files)
+                    spool = Spool(folder, said, left) if said else None
+                elif spool is not None and said is None:
+                    files.append(await spool.end())
+                elif spool is not None and said is not None:
+                    await spool.take(said)
+        form.finish()
+    finally:
+        if spool is not None:
+            spool.close()
+    if not files:
+        raise Problem(400, "the form holds no file", hint="send files with their names")
+    return files
+
+
+class Form:
+    """The bytes of a form in, files out: the name of each (none: no file), its bytes, `None` at its end."""
+
+    def __init__(self, boundary: str) -> None:
+        self._parser = self._guarded(lambda: _FORMS.PushMultipartParser(boundary, max_segment_count=FILES))
+
+    def feed(self, data: bytes) -> Iterator[str | bytes | None]:
+        """What these bytes bring."""
+        if not data or self._parser.closed:  # to the parser, no data would be the end
+            return
+        said: Any
+        for said in self._guarded(lambda: list(self._parser.parse(data))):
+            yield (said.filename or "") if isinstance(said, _FORMS.MultipartSegment) else said
+
+    def finish(self) -> None:
+        """Refuse a form that has no end."""
+        self._guarded(self._parser.close)
+
+    def _guarded(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except _FORMS.MultipartError as error:
+            raise Problem(400, f"the form cannot be read: {error}", hint="is it complete?") from None
+
+
+def plain_name(name: str) -> str:
+    """The last part of a name, in letters that every file system takes, without the mark of a packing."""
+    last = re.split(r"[/\\]", name)[-1]
+    for ending in PACKED:
+        last = last.removesuffix(ending)
+    return _ODD.sub("_", last)[-LONGEST_NAME:].lstrip(".") or UNNAMED
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A path in a folder where nothing lies yet: files of one form may have one name."""
+    path, number = folder / name, 1
+    while path.exists():
+        number += 1
+        path = folder / str(number) / name
+    path.parent.mkdir(exist_ok=True)
+    return path

@@ -1,0 +1,209 @@
+"""Uploads: logs of agents and messages of any format, brought into the store."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from litestar import Request, post
+from litestar.openapi.spec import OpenAPIFormat, OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
+from litestar.params import QueryParameter
+from litestar.types import ControllerRouterHandler
+from msgspec import Meta
+
+from partita.server.hub import Caller
+from partita.server.problems import Problem
+from partita.server.replies import Reply
+from partita.store.imports.report import Counts
+
+from .convert import LostValue, lost
+from .importing.logs import bring_in_logs
+from .importing.payloads import bring_in_messages, read_payload
+from .importing.recognition import Recognised, is_beside, recognise
+from .importing.upload import receive
+from .parameters import routes_for_callers
+
+TOLD: Final = 1000
+"""How many losses, findings, problems and threads are told one by one."""
+
+
+class ImportedFile(msgspec.Struct, rename="camel", omit_defaults=True):
+    """A file of an upload, and what it was taken for."""
+
+    name: str
+    kind: Literal["log", "messages"]
+    format: str
+    why: Annotated[str, Meta(description="What gave the format away.")]
+    bytes: Annotated[int, Meta(description="How much it holds, unpacked.")]
+    agent: Annotated[str | None, Meta(description="Whose log it is.")] = None
+
+
+class ImportedThread(msgspec.Struct, rename="camel", omit_defaults=True):
+    """A thread that an upload is about."""
+
+    id: str
+    title: str | None = None
+    agent: str | None = None
+
+
+class MessageCounts(msgspec.Struct):
+    """What came of messages."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+
+class ImportFinding(msgspec.Struct):
+    """Something that was not understood, but kept."""
+
+    file: str
+    what: str
+    times: int
+    lines: Annotated[list[int], Meta(description="Where it was first: numbers of lines, from 1.")]
+    detail: str
+
+
+class ImportProblem(msgspec.Struct):
+    """Something that could not be brought in."""
+
+    file: str
+    what: str
+
+
+class ImportAnswer(msgspec.Struct, rename="camel"):
+    """What came of an upload."""
+
+    dry_run: bool
+    files: list[ImportedFile]
+    threads: list[ImportedThread]
+    new_threads: int
+    messages: MessageCounts
+    runs: Annotated[int, Meta(description="How many runs the logs tell of.")]
+    lines: Annotated[int, Meta(description="How many lines of logs were read.")]
+    findings: list[ImportFinding]
+    problems: list[ImportProblem]
+    losses: Annotated[list[LostValue], Meta(description="What a message of ours cannot carry.")]
+
+
+BINARY: Final = Schema(type=OpenAPIType.STRING, format=OpenAPIFormat.BINARY)
+MEDIA_TYPES: Final = ("application/x-ndjson", "application/json", "application/octet-stream")
+FORM: Final = Schema(
+    type=OpenAPIType.OBJECT,
+    properties={"files": Schema(type=OpenAPIType.ARRAY, items=BINARY)},
+    description="Files under any name.",
+)
+
+
+@dataclass
+class TakesFiles(Operation):
+    """An operation whose body is read as it comes: Litestar does not see that there is one."""
+
+    def __post_init__(self) -> None:
+        """Say which kinds of body are taken."""
+        content = {kind: OpenAPIMediaType(schema=BINARY) for kind in MEDIA_TYPES}
+        content["multipart/form-data"] = OpenAPIMediaType(schema=FORM)
+        self.request_body = RequestBody(content=content, required=True)
+
+
+@post(
+    "/api/import",
+    tags=["import"],
+    summary="Import an upload",
+    status_code=200,
+    operation_class=TakesFiles,
+)
+async def import_upload(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    dry_run: Annotated[bool, QueryParameter(name="dryRun", description="Only tell what would be.")] = False,
+    name: Annotated[
+        str | None,
+        QueryParameter(max_length=1000, description="The name of the file, for a body that is no form."),
+    ] = None,
+    format: Annotated[
+        str | None, QueryParameter(max_length=100, description="The format, if it is not recognised.")
+    ] = None,
+    thread_id: Annotated[
+        str | None, QueryParameter(name="threadId", description="For messages: the thread that they go to.")
+    ] = None,
+) -> Reply[ImportAnswer]:
+    """The log of a coding agent (Claude Code, Codex, Gemini CLI, OpenCode), or messages in any format: as the
+    body of the request (JSON or JSON lines, plain, gzip or zstd), or as files of a form. A session and its
+    sub-agents belong in one form.
+
+    A log keeps its session's id, and messages keep theirs: uploaded again, nothing changes, and what was
+    added is added. Messages that name no thread go to one of their own.
+    """
+    with TemporaryDirectory(prefix="partita-") as temporary:
+        folder = Path(temporary)
+        uploads = await receive(request, folder, name=name, limit=caller.hub.settings.limits.upload_bytes)
+        found = await asyncio.to_thread(
+            lambda: [recognise(upload, format) for upload in uploads if not is_beside(upload)]
+        )
+        if not found:
+            raise Problem(400, "there is nothing to import", hint="send a log or messages")
+        answer = _Answer(found, dry_run)
+        await _bring_in(caller, found, folder, thread_id, answer)
+        return Reply(answer.said)
+
+
+async def _bring_in(
+    caller: Caller, found: Sequence[Recognised], folder: Path, thread_id: str | None, answer: "_Answer"
+) -> None:
+    messages = [one for one in found if one.agent is None]
+    payloads = [await asyncio.to_thread(read_payload, one, thread_id) for one in messages]
+    for one, payload in zip(messages, payloads, strict=True):
+        brought = await bring_in_messages(caller.store, payload, one.upload.name, dry_run=answer.said.dry_run)
+        answer.count(brought.counts)
+        answer.said.losses += [lost(loss) for loss in payload.losses][:TOLD]
+        answer.said.threads += [ImportedThread(thread.id, thread.title) for thread in brought.threads]
+    logs = [one for one in found if one.agent is not None]
+    if logs:
+        told = await bring_in_logs(caller.store, logs, folder, dry_run=answer.said.dry_run)
+        answer.count(told.report.counts)
+        answer.said.runs, answer.said.lines = told.runs, told.report.lines
+        answer.said.threads += [
+            ImportedThread(thread.id, thread.title, thread.agent) for thread in told.threads.values()
+        ][:TOLD]
+        answer.said.findings += [
+            ImportFinding(file, one.what, one.times, [place.line for place in one.places], one.detail)
+            for file, findings in sorted(told.report.findings.items())
+            for one in findings
+        ][:TOLD]
+        answer.said.problems += [
+            ImportProblem(file, what)
+            for file, problems in sorted(told.report.problems.items())
+            for what in problems
+        ][:TOLD]
+
+
+class _Answer:
+    """The answer while it grows."""
+
+    def __init__(self, found: Sequence[Recognised], dry_run: bool) -> None:
+        files = [
+            ImportedFile(
+                one.upload.name,
+                "messages" if one.agent is None else "log",
+                one.format,
+                one.why,
+                one.upload.size,
+                one.agent,
+            )
+            for one in found
+        ]
+        self.said = ImportAnswer(dry_run, files, [], 0, MessageCounts(), 0, 0, [], [], [])
+
+    def count(self, counts: Counts) -> None:
+        said = self.said
+        said.new_threads += counts.new_threads
+        said.messages.new += counts.new
+        said.messages.changed += counts.changed
+        said.messages.unchanged += counts.unchanged
+
+
+IMPORTS: Final[list[ControllerRouterHandler]] = [routes_for_callers(import_upload)]

@@ -1,0 +1,325 @@
+"""Messages of a thread: read and written, in our own shape or in any format there is."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from urllib.parse import urlencode
+
+import msgspec
+from litestar import Request, delete, get, post, put, route
+from litestar.openapi.spec import Example
+from litestar.params import Body, FromPath, QueryParameter
+from litestar.types import ControllerRouterHandler
+from msgspec import Meta
+from msgspec.structs import replace
+
+from partita.errors import FormatError, NotFoundError
+from partita.formats.format import Loaded
+from partita.formats.losses import Loss
+from partita.formats.registry import get_format
+from partita.server.hub import Caller, CallerView
+from partita.server.replies import Reply
+from partita.store.facade.messages import Role
+from partita.store.ids import new_id
+from partita.store.values import BlobMode, Branch, Page
+from partita.types.codec import Codec
+from partita.types.json import Json, is_array, is_object
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    MessageType,
+    Part,
+    SystemMessage,
+    SystemPart,
+    ToolMessage,
+    ToolPart,
+    UserMessage,
+    UserPart,
+)
+from partita.types.value import Value
+
+from .parameters import (
+    MOST,
+    SEVERAL,
+    Cursor,
+    Direction,
+    Since,
+    Until,
+    chosen,
+    moment_of,
+    routes_for_callers,
+)
+from .threads import thread_of
+
+TAGS: Final = ["messages"]
+CANONICAL: Final = "canonical"
+PAGE: Final = 50
+MOST_SEQ: Final = 2**53 - 1  # as large as a number of JavaScript can be
+
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+TYPES: Final[tuple[MessageType, ...]] = get_args(MessageType)
+
+Internal: TypeAlias = Literal["false", "true", "all"]
+INTERNAL: Final[Mapping[Internal, bool | None]] = {"false": False, "true": True, "all": None}
+
+PARTS: Final[Mapping[type[Message], Codec[Any]]] = {
+    SystemMessage: Codec(SystemPart),
+    UserMessage: Codec(UserPart),
+    AssistantMessage: Codec(AssistantPart),
+    ToolMessage: Codec(ToolPart),
+}
+"""What may stand in a message of each role."""
+
+UNNAMED: Final = re.compile(r"message-[0-9]+")
+"""The ids that formats give to messages that came without one: the same in every payload."""
+
+FormatName: TypeAlias = Annotated[
+    str, QueryParameter(name="format", description="The name or alias of a format, such as `ai-sdk-ui-v7`.")
+]
+Blobs: TypeAlias = Annotated[
+    BlobMode, QueryParameter(description="`reference`: `blob:` urls stand for what is large.")
+]
+Near: TypeAlias = Annotated[int, QueryParameter(ge=0, le=MOST, description="How many beside `around`.")]
+
+QUESTION: Final = Example(
+    summary="A question", value=[{"id": "m1", "role": "user", "content": "How tall is the lighthouse?"}]
+)
+
+
+class LostValue(Value):
+    """Something that a format could not carry."""
+
+    path: Annotated[str, Meta(description="Where it was.", examples=["$[0].id"])]
+    what: Annotated[str, Meta(description="What it was.")]
+    why: Annotated[str, Meta(description="Why it could not be carried.")]
+
+
+class MessagePage(Value):
+    """Messages of a thread, as they are or as a format writes them."""
+
+    items: Annotated[Sequence[Any], Meta(description="The messages.")]
+    next: Annotated[
+        str | None, Meta(description="The cursor of the page after this; without one it was the last.")
+    ] = None
+    losses: Annotated[
+        tuple[LostValue, ...], Meta(description="What the format could not carry, one by one.")
+    ] = ()
+
+
+class MessageIds(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """Which messages."""
+
+    ids: Annotated[list[str], Meta(description="Their ids.", examples=[["m1", "m2"]])]
+
+
+class Deleted(msgspec.Struct, rename="camel"):
+    """What was deleted."""
+
+    deleted: Annotated[int, Meta(description="How many there were.")]
+
+
+@get("/api/threads/{thread_id:str}/messages", tags=TAGS, summary="Messages of a thread")
+async def list_messages(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    thread_id: FromPath[str],
+    *,
+    format_name: FormatName = CANONICAL,
+    bare: Annotated[
+        bool, QueryParameter(description="Just the array. Without `limit`, all messages are in it.")
+    ] = False,
+    limit: Annotated[
+        int | None, QueryParameter(ge=1, le=MOST, description=f"How many at most; {PAGE} unless said.")
+    ] = None,
+    cursor: Cursor = None,
+    order: Annotated[
+        Direction, QueryParameter(description="From the first, or from the last message on.")
+    ] = "asc",
+    before: Annotated[
+        int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a smaller number (`seq`).")
+    ] = None,
+    after: Annotated[
+        int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a larger number (`seq`).")
+    ] = None,
+    around: Annotated[
+        str | None, QueryParameter(description="The id of a message, to be given with its neighbours.")
+    ] = None,
+    previous: Near = 10,
+    following: Near = 10,
+    roles: Annotated[list[str] | None, QueryParameter(description=f"{', '.join(ROLES)}. {SEVERAL}")] = None,
+    types: Annotated[list[str] | None, QueryParameter(description=f"{', '.join(TYPES)}. {SEVERAL}")] = None,
+    since: Since = None,
+    until: Until = None,
+    branch: Annotated[
+        Branch, QueryParameter(description="The one that is shown, or all of them.")
+    ] = "active",
+    internal: Annotated[Internal, QueryParameter(description="What agents said among themselves.")] = "false",
+    blobs: Blobs = "inline",
+) -> Reply[MessagePage]:
+    """A page of messages, by their numbers.
+
+    In another format than `canonical` the items are a conversation: oldest first, whichever end the pages are
+    taken from. `?format=ai-sdk-ui-v7&bare=true` gives what `useChat({messages})` takes.
+    """
+    page = await caller.store.list_messages(
+        thread_id,
+        limit=limit or (None if bare else PAGE),
+        cursor=cursor,
+        order=order,
+        before=before,
+        after=after,
+        around=around,
+        previous=previous,
+        following=following,
+        roles=chosen(roles, ROLES, "roles"),
+        types=chosen(types, TYPES, "types"),
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        branch=branch,
+        internal=INTERNAL[internal],
+        blobs=blobs,
+    )
+    answer = _written(page, format_name, backwards=order == "desc" and around is None)
+    return _bare(request, answer) if bare else Reply(answer)
+
+
+def _written(page: Page[Message], format_name: str, *, backwards: bool) -> MessagePage:
+    """A page in a format."""
+    known = get_format(format_name)
+    if known.dump is None:
+        raise FormatError(
+            f"{known.name} can be read but not written", where="query format", hint="choose another format"
+        )
+    if known.name == CANONICAL:
+        return MessagePage(items=page.items, next=page.next)
+    dumped = known.dump(page.items[::-1] if backwards else page.items)
+    return MessagePage(items=dumped.payload, next=page.next, losses=_lost(dumped.losses))
+
+
+def _lost(losses: Sequence[Loss]) -> tuple[LostValue, ...]:
+    return tuple(LostValue(path=loss.path, what=loss.what, why=loss.why) for loss in losses)
+
+
+def _bare(request: Request[Any, Any, Any], page: MessagePage) -> Reply[Any]:
+    """The items alone; that there are more is said beside them."""
+    if page.next is None:
+        return Reply(page.items)
+    asked = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+    query = urlencode([*asked, ("cursor", page.next)], errors="replace")
+    return Reply(page.items, headers={"link": f'<?{query}>; rel="next"'})
+
+
+@route(
+    "/api/threads/{thread_id:str}/messages",
+    http_method=["POST", "PUT"],
+    status_code=200,
+    tags=TAGS,
+    summary="Save messages",
+)
+async def save_messages(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[Any, Body(description="A message, or a list of messages.", examples=[QUESTION])],
+    format_name: FormatName = CANONICAL,
+) -> Reply[MessagePage]:
+    """All or none.
+
+    A message whose id is known in the thread is changed in its place, a new one goes to the end of the active
+    branch, or under its `parentId`. What has no id in its format gets a new one every time.
+    """
+    await thread_of(caller, thread_id)
+    loaded = _read(data, format_name)
+    saved = await caller.store.save_messages(loaded.messages, thread_id=thread_id)
+    return Reply(MessagePage(items=saved, losses=_lost(loaded.losses)))
+
+
+def _read(payload: Json, format_name: str) -> Loaded:
+    known = get_format(format_name)
+    if known.load is None:
+        raise FormatError(
+            f"{known.name} is a stream, not a list of messages", where="query format", hint="fold it first"
+        )
+    loaded = known.load(payload)
+    raws = payload if is_array(payload) else [payload]
+    named = {str(raw.get("id")) for raw in raws if is_object(raw)}
+    return Loaded(tuple(_named(message, named) for message in loaded.messages), loaded.losses)
+
+
+def _named(message: Message, named: set[str]) -> Message:
+    """The message with an id of its own: it must not take the place of another that had none either."""
+    unnamed = UNNAMED.fullmatch(message.id) and message.id not in named
+    return replace(message, id=new_id()) if unnamed else message
+
+
+@post(
+    "/api/threads/{thread_id:str}/messages/delete",
+    status_code=200,
+    tags=TAGS,
+    summary="Delete several messages",
+)
+async def delete_messages(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[MessageIds, Body(examples=[Example(value={"ids": ["m1"]})])],
+) -> Reply[Deleted]:
+    """What followed them follows what they followed. Those that are not there are not counted."""
+    return Reply(Deleted(await caller.store.delete_messages(thread_id, data.ids)))
+
+
+@get("/api/threads/{thread_id:str}/messages/{message_id:str}", tags=TAGS, summary="A message")
+async def get_message(
+    caller: Caller, thread_id: FromPath[str], message_id: FromPath[str], blobs: Blobs = "inline"
+) -> Reply[Message]:
+    """One message, in our own shape."""
+    return Reply(await _message_of(caller, thread_id, message_id, blobs))
+
+
+async def _message_of(caller: CallerView, thread_id: str, message_id: str, blobs: BlobMode) -> Message:
+    message = await caller.store.get_message(thread_id, message_id, blobs=blobs)
+    if message is None:
+        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+    return message
+
+
+@delete("/api/threads/{thread_id:str}/messages/{message_id:str}", tags=TAGS, summary="Delete a message")
+async def delete_message(caller: Caller, thread_id: FromPath[str], message_id: FromPath[str]) -> None:
+    """What followed it follows what it followed."""
+    if not await caller.store.delete_messages(thread_id, [message_id]):
+        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+
+
+@put(
+    "/api/threads/{thread_id:str}/messages/{message_id:str}/parts/{index:int}",
+    tags=TAGS,
+    summary="Replace a part of a message",
+)
+async def replace_part(
+    caller: Caller,
+    thread_id: FromPath[str],
+    message_id: FromPath[str],
+    index: FromPath[int],
+    data: Annotated[
+        Any,
+        Body(
+            description="A part that the role may have.",
+            examples=[Example(value={"type": "text", "text": "41 m"})],
+        ),
+    ],
+) -> Reply[Message]:
+    """Puts another part in the place of one, counted from 0, and gives the message."""
+    message = await _message_of(caller, thread_id, message_id, "reference")
+    part: Part = PARTS[type(message)].read(data)
+    return Reply(await caller.store.update_part(thread_id, message_id, index, part))
+
+
+MESSAGES: Final[list[ControllerRouterHandler]] = [
+    routes_for_callers(
+        list_messages,
+        save_messages,
+        delete_messages,
+        get_message,
+        delete_message,
+        replace_part,
+    )
+]

@@ -1,0 +1,122 @@
+"""What routes take, and how it is read: whatever a client writes in a query, the worst it gets is a 400."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+
+from litestar import Request, Router
+from litestar.di import Provide
+from litestar.params import QueryParameter
+from litestar.types import ControllerRouterHandler
+
+from partita.server.hub import CallerView
+from partita.server.problems import Problem
+from partita.server.roles import caller_of
+from partita.store.texts import storable
+from partita.types.json import Json, JsonObject, is_object, kind_of, loads
+from partita.types.times import in_utc
+
+T = TypeVar("T", bound=str)
+
+MOST: Final = 500
+"""How many items a page holds at most."""
+
+MOMENT_SCHEMA: Final[JsonObject] = {"format": "date-time"}
+SEVERAL: Final = "Several are given with commas, or one by one."
+
+Limit: TypeAlias = Annotated[int, QueryParameter(ge=1, le=MOST, description="How many at most.")]
+Cursor: TypeAlias = Annotated[
+    str | None, QueryParameter(description="Where to go on: `next` of the page before, unchanged.")
+]
+Direction: TypeAlias = Literal["asc", "desc"]
+Since: TypeAlias = Annotated[
+    str | None,
+    QueryParameter(
+        description="Not before this moment: `2026-03-01` or `2026-03-01T14:00+01:00`; without a zone, UTC.",
+        schema_extra=MOMENT_SCHEMA,
+    ),
+]
+Until: TypeAlias = Annotated[
+    str | None, QueryParameter(description="Before this moment.", schema_extra=MOMENT_SCHEMA)
+]
+Agent: TypeAlias = Annotated[str | None, QueryParameter(description="Of this agent.")]
+Project: TypeAlias = Annotated[str | None, QueryParameter(description="Of this project.")]
+ResourceId: TypeAlias = Annotated[
+    str | None,
+    QueryParameter(
+        name="resourceId",
+        description="Whose data is meant. Only for callers who may see everybody's; others see their own.",
+    ),
+]
+
+
+class ExactRequest(Request[Any, Any, Any]):
+    """A request whose body is read with our own JSON: it bears half a surrogate pair, says what is bad."""
+
+    async def json(self) -> Json:
+        """The value of the body."""
+        return loads(await self.body())
+
+
+def acting_caller(request: Request[Any, Any, Any], resource_id: ResourceId = None) -> CallerView:
+    """Who asks, with the data of the resource that is named."""
+    return caller_of(request).acting_for(storable(resource_id, "the resource id"))
+
+
+def routes_for_callers(*handlers: ControllerRouterHandler) -> Router:
+    """Routes about somebody's data: who may see everybody's can say whose."""
+    return Router(
+        "/",
+        route_handlers=handlers,
+        dependencies={"caller": Provide(acting_caller, sync_to_thread=False)},
+        request_class=ExactRequest,
+    )
+
+
+def moment_of(text: str | None, name: str) -> datetime | None:
+    """The moment that a parameter means. Without a zone it is one in UTC."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise Problem(
+            400,
+            f"{text[:80]!r} is no time",
+            where=f"query {name}",
+            hint="write 2026-03-01 or 2026-03-01T14:00:00Z, and a + as %2B",
+        ) from None
+    return in_utc(moment if moment.tzinfo else moment.replace(tzinfo=UTC), f"query {name}")
+
+
+def each_of(values: Sequence[str] | None) -> tuple[str, ...]:
+    """The values of a parameter that may be given several times, or once with commas."""
+    return tuple(value for given in values or () for value in given.split(",") if value)
+
+
+def chosen(values: Sequence[str] | None, choices: Sequence[T], name: str) -> tuple[T, ...]:
+    """The values of a parameter that names some of a few things."""
+    known = {str(choice): choice for choice in choices}
+    asked = each_of(values)
+    for value in asked:
+        if value not in known:
+            raise Problem(
+                400,
+                f"there is no {value[:80]!r}",
+                where=f"query {name}",
+                hint=f"choose from {', '.join(known)}",
+            )
+    return tuple(known[value] for value in asked)
+
+
+def object_of(text: str | None, name: str) -> JsonObject | None:
+    """The JSON object that a parameter holds."""
+    value = None if text is None else loads(text)
+    if text is not None and not is_object(value):
+        raise Problem(
+            400,
+            f"{name} is {kind_of(value)}, not an object",
+            where=f"query {name}",
+            hint='write JSON such as {"topic":"lights"}',
+        )
+    return value

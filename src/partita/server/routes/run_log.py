@@ -1,0 +1,157 @@
+"""The log of a run: its records, and the bytes that its agent sent."""
+
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, Final, NamedTuple
+
+import msgspec
+from litestar import Request, Response, get
+from litestar.openapi import ResponseSpec
+from litestar.params import FromPath, QueryParameter
+from litestar.response import Stream
+from litestar.types import ControllerRouterHandler
+
+from partita.runtime.replay.retelling import is_imported
+from partita.server.hub import Caller
+from partita.server.replies import Reply
+from partita.store.facade.store import Store
+from partita.store.log.blocks import Stored
+from partita.store.log.run_log import stored_entries
+from partita.store.microseconds import from_microseconds
+from partita.store.transaction import Transaction
+from partita.types.json import Json, JsonObject, dumps, loads
+
+from .parameters import routes_for_callers
+from .runs import run_of
+
+NDJSON: Final = "application/x-ndjson"
+LARGEST_SEQ: Final = 2**53
+
+AT_ONCE: Final = 1000
+"""How many records are read at once,"""
+
+BYTES_AT_ONCE: Final = 1024 * 1024
+"""and about how many bytes: so much of a log is held, however long it is."""
+
+
+class LogRecord(msgspec.Struct, rename="camel", omit_defaults=True):
+    """An entry of a log."""
+
+    seq: int
+    """Its number, from 1 on without a gap."""
+    time: str
+    """When it was written."""
+    chunk: Json = None
+    """A chunk that the agent's words amount to."""
+    raw: str | None = None
+    """What the agent sent, byte for byte; what gave several chunks stands beside the first."""
+    encoding: str | None = None
+    """How `raw` is told: `utf-8`, or `base64` where the bytes are no text."""
+
+
+class LogPage(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Records of a log. `next` is where to go on: pass it as `after`. Without it this was the end."""
+
+    items: list[LogRecord]
+    next: int | None = None
+
+
+class _Piece(NamedTuple):
+    entries: list[tuple[int, Stored]]
+    ended: bool
+
+
+@get(
+    "/api/runs/{run_id:str}/log",
+    tags=["run logs"],
+    summary="The log of a run",
+    responses={200: ResponseSpec(LogPage, description="A page of it.", generate_examples=False)},
+)
+async def read_log(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    run_id: FromPath[str],
+    limit: Annotated[int, QueryParameter(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
+    after: Annotated[int, QueryParameter(ge=0, le=LARGEST_SEQ, description="Records after this number.")] = 0,
+) -> Response[Any]:
+    """Every chunk and every byte the agent said, in order. A page ends early where records are large.
+
+    With `Accept: application/x-ndjson` it is all of the log after `after`, a record a line.
+    """
+    piece = await _read(caller.store, run_id, after, limit)
+    if NDJSON in request.headers.get("accept", ""):
+        return _stream(_lines(caller.store, run_id, after), NDJSON)
+    items = [_told(seq, entry) for seq, entry in piece.entries]
+    page: JsonObject = {"items": items}
+    if not piece.ended and piece.entries:
+        page["next"] = piece.entries[-1][0]
+    return Reply(dumps(page))
+
+
+@get("/api/runs/{run_id:str}/raw", tags=["run logs"], summary="What the agent sent")
+async def read_raw(caller: Caller, run_id: FromPath[str]) -> Stream:
+    """The bytes exactly as the agent sent them, one after the other. Of an imported run: the lines of its
+    log.
+    """
+    run = await run_of(caller, run_id)
+    await _read(caller.store, run_id, 0, 1)  # a log that was dropped is said so
+    end = b"\n" if is_imported(run) else b""
+    return _stream(_raw(caller.store, run_id, end), "application/octet-stream")
+
+
+def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> Stream:
+    return Stream(body, media_type=media_type, headers={"cache-control": "no-store", "vary": "accept"})
+
+
+async def _lines(store: Store, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
+    async for piece in _pieces(store, run_id, after):
+        yield b"".join([dumps(_told(seq, entry)) + b"\n" for seq, entry in piece.entries])
+
+
+async def _raw(store: Store, run_id: str, end: bytes) -> AsyncGenerator[bytes, None]:
+    """What an agent sent; of a log, lines are kept without their `end`."""
+    async for piece in _pieces(store, run_id, 0):
+        if data := b"".join([entry.raw + end for _, entry in piece.entries if entry.raw is not None]):
+            yield data
+
+
+async def _pieces(store: Store, run_id: str, after: int) -> AsyncGenerator[_Piece, None]:
+    """A log piece by piece, as far as it goes now."""
+    while True:
+        piece = await _read(store, run_id, after, AT_ONCE)
+        if piece.entries:
+            yield piece
+            after = piece.entries[-1][0]
+        if piece.ended:
+            return
+
+
+async def _read(store: Store, run_id: str, after: int, limit: int) -> _Piece:
+    return await store.read(_piece, run_id, after, limit)
+
+
+def _piece(tx: Transaction, run_id: str, after: int, limit: int) -> _Piece:
+    """Records after a number: so many, or fewer where they are large."""
+    entries: list[tuple[int, Stored]] = []
+    size = 0
+    for seq, entry in stored_entries(tx, run_id, after=after, through=after + limit + 1):
+        if len(entries) == limit or size >= BYTES_AT_ONCE:
+            return _Piece(entries, ended=False)
+        entries.append((seq, entry))
+        size += len(entry.raw or b"") + len(entry.chunk or b"")
+    return _Piece(entries, ended=True)
+
+
+def _told(seq: int, entry: Stored) -> JsonObject:
+    told: JsonObject = {"seq": seq, "time": from_microseconds(entry.time).isoformat()}
+    if entry.chunk is not None:
+        told["chunk"] = loads(entry.chunk)
+    if entry.raw is not None:
+        try:
+            told |= {"raw": entry.raw.decode(), "encoding": "utf-8"}
+        except UnicodeDecodeError:
+            told |= {"raw": b64encode(entry.raw).decode(), "encoding": "base64"}
+    return told
+
+
+RUN_LOG: Final[list[ControllerRouterHandler]] = [routes_for_callers(read_log, read_raw)]

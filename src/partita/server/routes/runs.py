@@ -1,0 +1,268 @@
+"""Runs: listed, looked at, waited for, stopped; replied to; compared, and read anew."""
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import Annotated, Final, TypeAlias, get_args
+
+import msgspec
+from litestar import get, post
+from litestar.openapi.spec import Example
+from litestar.params import Body, FromPath, QueryParameter
+from litestar.types import ControllerRouterHandler
+from msgspec import UNSET, Meta, UnsetType
+
+from partita.errors import ConflictError, NotFoundError
+from partita.runtime.replay.diff import diff_runs, to_object
+from partita.runtime.replay.reproject import reproject
+from partita.runtime.replay.retelling import is_imported
+from partita.runtime.session.approvals import Answer
+from partita.runtime.tools.outputs import output_of
+from partita.server.hub import Caller
+from partita.server.problems import Problem
+from partita.server.replies import Listing, Reply, listing
+from partita.store.runs import AT_WORK
+from partita.types.json import Json, JsonObject
+from partita.types.runs import Run, RunStatus
+from partita.types.tools import ErrorTextOutput, ToolOutput
+
+from .parameters import SEVERAL, Agent, Cursor, Limit, chosen, routes_for_callers
+
+STATUSES: Final[tuple[RunStatus, ...]] = get_args(RunStatus)
+
+Status: TypeAlias = Annotated[
+    list[str] | None, QueryParameter(description=f"Only runs that are {', '.join(STATUSES)}. {SEVERAL}")
+]
+Seconds: TypeAlias = Annotated[float, QueryParameter(ge=0, le=300, description="Seconds to wait at most.")]
+
+PATIENCE: Final = 60.0
+"""So many seconds a run has to stop, or to take a reply. A process that died is noticed much earlier."""
+
+
+async def run_of(caller: Caller, run_id: str) -> Run:
+    """The run of that id, if the caller may see it."""
+    run = await caller.store.get_run(run_id)
+    if run is None:
+        raise NotFoundError(f"no run {run_id!r}")
+    return run
+
+
+# Looked at
+
+
+@get("/api/runs", tags=["runs"], summary="Runs, the newest first")
+async def list_runs(
+    caller: Caller,
+    thread_id: Annotated[
+        str | None, QueryParameter(name="threadId", description="Only of this thread.")
+    ] = None,
+    status: Status = None,
+    agent: Agent = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Reply[Listing[Run]]:
+    """All runs that may be seen: those of agents at work here, and those that were read from logs."""
+    page = await caller.store.list_runs(
+        thread_id=thread_id,
+        status=chosen(status, STATUSES, "status"),
+        agent=agent,
+        limit=limit,
+        cursor=cursor,
+    )
+    return Reply(listing(page))
+
+
+@get("/api/threads/{thread_id:str}/runs", tags=["runs"], summary="The runs of a thread, the newest first")
+async def list_runs_of_thread(
+    caller: Caller, thread_id: FromPath[str], status: Status = None, limit: Limit = 50, cursor: Cursor = None
+) -> Reply[Listing[Run]]:
+    """A thread that does not exist is a 404, one without runs an empty page."""
+    if await caller.store.get_thread_by_id(thread_id) is None:
+        raise NotFoundError(f"no thread {thread_id!r}")
+    page = await caller.store.list_runs(
+        thread_id=thread_id, status=chosen(status, STATUSES, "status"), limit=limit, cursor=cursor
+    )
+    return Reply(listing(page))
+
+
+@get("/api/runs/{run_id:str}", tags=["runs"], summary="A run")
+async def get_run(caller: Caller, run_id: FromPath[str]) -> Reply[Run]:
+    """What a run says of itself: whether it is at work, how it ended, what it consumed."""
+    return Reply(await run_of(caller, run_id))
+
+
+@get("/api/runs/{run_id:str}/wait", tags=["runs"], summary="A run, once it has ended")
+async def wait_for_run(caller: Caller, run_id: FromPath[str], timeout: Seconds = 30.0) -> Reply[Run]:
+    """The run as soon as it has ended and its messages are stored, or as it is when the time is up."""
+    run = await run_of(caller, run_id)
+    if run.status in AT_WORK:
+        await _patiently(caller.session.wait(run_id), timeout)
+        run = await run_of(caller, run_id)
+    return Reply(run)
+
+
+# Stopped, and replied to
+
+
+class StopRequest(msgspec.Struct, rename="camel", omit_defaults=True):
+    """How to stop a run."""
+
+    reason: Annotated[str | None, Meta(description="Why; it is stored with the run.")] = None
+
+
+STOP: Final = Example("with a reason", value={"reason": "It has found the file already."})
+
+
+@post("/api/runs/{run_id:str}/stop", tags=["runs"], summary="Stop a run", status_code=200)
+async def stop_run(
+    caller: Caller, run_id: FromPath[str], data: Annotated[StopRequest | None, Body(examples=[STOP])] = None
+) -> Reply[Run]:
+    """The run, once it has stopped, whichever process works on it. To stop what has ended is harmless."""
+    _check_ours(await run_of(caller, run_id), "stopped")
+    reason = None if data is None else data.reason
+    await _patiently(caller.session.stop(run_id, reason), PATIENCE)
+    return Reply(await run_of(caller, run_id))
+
+
+class AnswerRequest(msgspec.Struct, rename="camel", omit_defaults=True):
+    """Yes or no to a call that asks. What is shown of the call must be what is stored of it."""
+
+    approval_id: Annotated[str, Meta(description="The id of the question: `approval.id` of the call.")]
+    approved: Annotated[bool, Meta(description="Whether the call may run.")]
+    reason: Annotated[str | None, Meta(description="Why; the model is told.")] = None
+    tool_call_id: Annotated[str | None, Meta(description="The call, to be sure that it is that one.")] = None
+    tool_name: Annotated[str | None, Meta(description="The tool, likewise.")] = None
+    input: Annotated[Json | UnsetType, Meta(description="The input that was agreed to, likewise.")] = UNSET
+
+
+YES: Final = Example("yes", value={"approvalId": "approval-1", "approved": True, "toolName": "bash"})
+NO: Final = Example("no", value={"approvalId": "approval-1", "approved": False, "reason": "not on main"})
+
+
+@post("/api/runs/{run_id:str}/answer", tags=["runs"], summary="Allow or refuse a call", status_code=200)
+async def answer_run(
+    caller: Caller, run_id: FromPath[str], data: Annotated[AnswerRequest, Body(examples=[YES, NO])]
+) -> Reply[Run]:
+    """Whether the run waits for the answer or has long ended: it is stored with the call. An answer stands:
+    a second one, or one that is about another call than the stored one, is a 409.
+    """
+    run = await run_of(caller, run_id)
+    _check_ours(run, "answered")
+    answer = Answer(
+        data.approval_id,
+        data.approved,
+        by=caller.principal.name,
+        reason=data.reason,
+        tool_call_id=data.tool_call_id,
+        tool_name=data.tool_name,
+        input=data.input,
+    )
+    await _taken(caller.session.answer(run.thread_id, answer))
+    return Reply(await run_of(caller, run_id))
+
+
+class OutputRequest(msgspec.Struct, rename="camel", omit_defaults=True):
+    """What came of a call that the client has run: an output, or the text of an error."""
+
+    tool_call_id: Annotated[str, Meta(description="The call.")]
+    output: Annotated[Json | UnsetType, Meta(description="What it gave: any JSON.")] = UNSET
+    error_text: Annotated[str | None, Meta(description="Or why it failed.")] = None
+    tool_name: Annotated[str | None, Meta(description="The tool, to be sure that it is that one.")] = None
+    input: Annotated[Json | UnsetType, Meta(description="The input that was run with, likewise.")] = UNSET
+
+
+GAVE: Final = Example("an output", value={"toolCallId": "call-1", "output": {"degrees": 21}})
+FAILED: Final = Example("an error", value={"toolCallId": "call-1", "errorText": "The user closed the map."})
+
+
+@post("/api/runs/{run_id:str}/output", tags=["runs"], summary="Give the output of a call", status_code=200)
+async def give_output(
+    caller: Caller, run_id: FromPath[str], data: Annotated[OutputRequest, Body(examples=[GAVE, FAILED])]
+) -> Reply[Run]:
+    """For tools that the client runs. Only a call whose input is there and that has no output takes one."""
+    run = await run_of(caller, run_id)
+    _check_ours(run, "given an output")
+    work = caller.session.give_output(
+        run.thread_id, data.tool_call_id, _output(data), tool_name=data.tool_name, input=data.input
+    )
+    await _taken(work)
+    return Reply(await run_of(caller, run_id))
+
+
+def _output(data: OutputRequest) -> ToolOutput:
+    if (data.output is UNSET) == (data.error_text is None):
+        raise Problem(400, "give `output` or `errorText`, one of them", where="body")
+    return output_of(data.output) if data.error_text is None else ErrorTextOutput(data.error_text)
+
+
+def _check_ours(run: Run, what: str) -> None:
+    """Refuse a run of an agent at work elsewhere, whose log is only read here: it would never hear of it."""
+    if is_imported(run) and run.status in AT_WORK:
+        raise ConflictError(
+            f"run {run.id!r} cannot be {what} from here",
+            hint="its agent runs elsewhere, and only its log is read",
+        )
+
+
+async def _patiently(work: Awaitable[object], seconds: float) -> None:
+    """Wait for something, but not for ever: what it does goes on by itself."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(work, seconds)
+
+
+async def _taken(work: Awaitable[None]) -> None:
+    try:
+        await asyncio.wait_for(work, PATIENCE)
+    except TimeoutError:
+        raise Problem(503, "the process that works on the run did not take it", hint="try again") from None
+
+
+# Compared, and read anew
+
+
+@get("/api/runs/{run_id:str}/diff/{other_id:str}", tags=["runs"], summary="Two runs compared")
+async def diff(caller: Caller, run_id: FromPath[str], other_id: FromPath[str]) -> Reply[JsonObject]:
+    """What both said and did, part by part (`same`, `changed`, `removed`, `added`; texts word by word), and
+    facts of each: status, model, tokens, cost, seconds.
+    """
+    await run_of(caller, run_id)
+    await run_of(caller, other_id)
+    return Reply(to_object(await diff_runs(caller.store, run_id, other_id)))
+
+
+@post(
+    "/api/runs/{run_id:str}/reproject",
+    tags=["runs"],
+    summary="Read a run anew",
+    status_code=200,
+    opt={"role": "admin"},
+)
+async def reproject_run(
+    caller: Caller,
+    run_id: FromPath[str],
+    dry_run: Annotated[
+        bool, QueryParameter(name="dryRun", description="Only tell what would change.")
+    ] = False,
+    force: Annotated[bool, QueryParameter(description="Write also what loses something.")] = False,
+) -> Reply[JsonObject]:
+    """Make the messages of a run again from the raw bytes of its log, with today's decoders. Runs that went
+    on with each other's messages are made together, and so are those of an imported session.
+    """
+    await run_of(caller, run_id)
+    report = await reproject(caller.store, [run_id], dry_run=dry_run, force=force)
+    return Reply({"runs": [one.to_json() for one in report.runs], "dryRun": dry_run})
+
+
+RUNS: Final[list[ControllerRouterHandler]] = [
+    routes_for_callers(
+        list_runs,
+        list_runs_of_thread,
+        get_run,
+        wait_for_run,
+        stop_run,
+        answer_run,
+        give_output,
+        diff,
+        reproject_run,
+    )
+]

@@ -1,0 +1,241 @@
+"""Threads: listed, made, looked at, changed, copied, deleted."""
+
+from typing import Annotated, Final
+
+import msgspec
+from litestar import delete, get, patch, post
+from litestar.openapi.spec import Example
+from litestar.params import Body, FromPath, QueryParameter
+from litestar.types import ControllerRouterHandler
+from msgspec import UNSET, Meta, UnsetType
+
+from partita.errors import NotFoundError
+from partita.server.hub import Caller, CallerView
+from partita.server.problems import Problem
+from partita.server.replies import Listing, Reply, listing
+from partita.store import threads
+from partita.store.transaction import Transaction
+from partita.store.values import UsageTotals
+from partita.types.json import JsonObject
+from partita.types.threads import Thread
+
+from .parameters import (
+    Agent,
+    Cursor,
+    Direction,
+    Limit,
+    Project,
+    Since,
+    Until,
+    moment_of,
+    object_of,
+    routes_for_callers,
+)
+
+TAGS: Final = ["threads"]
+
+
+class NewThread(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """A thread to be made. Everything may be left out."""
+
+    id: Annotated[
+        str | None, Meta(description="Its id, if it shall not be a new one.", examples=["chat-1"])
+    ] = None
+    title: Annotated[str | None, Meta(examples=["Lighthouses"])] = None
+    metadata: Annotated[JsonObject | None, Meta(description="Whatever you want to know of it later.")] = None
+    agent: Annotated[str | None, Meta(description="Who answers in it.")] = None
+    project: Annotated[str | None, Meta(description="What it belongs to.")] = None
+
+
+class ThreadChange(
+    msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True
+):
+    """What shall be different. What is left out stays."""
+
+    title: Annotated[str | UnsetType | None, Meta(description="`null` takes the title away.")] = UNSET
+    metadata: Annotated[
+        JsonObject | UnsetType, Meta(description="Members to change; `null` removes one, others stay.")
+    ] = UNSET
+
+
+class Copy(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """What a copy is called."""
+
+    id: Annotated[str | None, Meta(description="Its id, if it shall not be a new one.")] = None
+    title: Annotated[str | None, Meta(description="Its title; without one it has that of the original.")] = (
+        None
+    )
+
+
+class Fork(Copy, rename="camel", omit_defaults=True, kw_only=True, forbid_unknown_fields=True):
+    """Up to which message a copy goes."""
+
+    message_id: Annotated[str, Meta(description="The last message of the new thread.", examples=["m2"])]
+
+
+class BranchChoice(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
+    """Which branch shall be shown."""
+
+    message_id: Annotated[str, Meta(description="A message on it.", examples=["m2"])]
+
+
+async def thread_of(caller: CallerView, thread_id: str) -> Thread:
+    """The thread of that id, as far as the caller may see it."""
+    thread = await caller.store.get_thread_by_id(thread_id)
+    if thread is None:
+        raise NotFoundError(f"no thread {thread_id!r}")
+    return thread
+
+
+def usable_id(thread_id: str | None) -> str | None:
+    """An id for a new thread, which must fit into an address."""
+    if thread_id is not None and ("/" in thread_id or thread_id in (".", "..")):
+        raise Problem(
+            400,
+            f"{thread_id!r} cannot stand in an address",
+            where="$.id",
+            hint="choose an id without a slash",
+        )
+    return thread_id
+
+
+@get("/api/threads", tags=TAGS, summary="Threads by their last change")
+async def list_threads(
+    caller: Caller,
+    *,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    order: Annotated[
+        Direction, QueryParameter(description="`desc`: what changed last comes first.")
+    ] = "desc",
+    agent: Agent = None,
+    project: Project = None,
+    text: Annotated[str | None, QueryParameter(description="Words in the title or in messages.")] = None,
+    since: Since = None,
+    until: Until = None,
+    has_errors: Annotated[
+        bool | None, QueryParameter(name="hasErrors", description="With, or without, a call that failed.")
+    ] = None,
+    metadata: Annotated[
+        str | None,
+        QueryParameter(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
+    ] = None,
+) -> Reply[Listing[Thread]]:
+    """Every condition must hold. `since` and `until` are about the last change."""
+    page = await caller.store.list_threads(
+        limit=limit,
+        cursor=cursor,
+        order=order,
+        agent=agent,
+        project=project,
+        text=text,
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        has_errors=has_errors,
+        metadata=object_of(metadata, "metadata"),
+    )
+    return Reply(listing(page))
+
+
+@post("/api/threads", tags=TAGS, summary="Make a thread")
+async def create_thread(
+    caller: Caller,
+    data: Annotated[
+        NewThread, Body(examples=[Example(value={"title": "Lighthouses", "metadata": {"topic": "lights"}})])
+    ],
+) -> Reply[Thread]:
+    """An id that is taken is refused with 409."""
+    thread = await caller.store.create_thread(
+        usable_id(data.id), title=data.title, metadata=data.metadata, agent=data.agent, project=data.project
+    )
+    return Reply(thread)
+
+
+@get("/api/threads/{thread_id:str}", tags=TAGS, summary="A thread")
+async def get_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[Thread]:
+    """What a thread says of itself; its messages are apart."""
+    return Reply(await thread_of(caller, thread_id))
+
+
+@patch("/api/threads/{thread_id:str}", tags=TAGS, summary="Change a thread")
+async def change_thread(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[
+        ThreadChange, Body(examples=[Example(value={"title": "Lamps", "metadata": {"topic": None}})])
+    ],
+) -> Reply[Thread]:
+    """Another title, other members of the metadata: both or neither."""
+    return Reply(await caller.store.write(_changed, thread_id, data))
+
+
+def _changed(tx: Transaction, thread_id: str, change: ThreadChange) -> Thread:
+    thread = threads.from_row(threads.find(tx, thread_id, lock=True))
+    if change.title is not UNSET:
+        thread = threads.set_title(tx, thread_id, change.title)
+    if change.metadata is not UNSET:
+        thread = threads.merge_metadata(tx, thread_id, change.metadata)
+    return thread
+
+
+@delete("/api/threads/{thread_id:str}", tags=TAGS, summary="Delete a thread")
+async def delete_thread(caller: Caller, thread_id: FromPath[str]) -> None:
+    """With its messages, its runs and their logs, and the blobs that nothing else refers to."""
+    if not await caller.store.delete_thread(thread_id):
+        raise NotFoundError(f"no thread {thread_id!r}")
+
+
+@post("/api/threads/{thread_id:str}/clone", tags=TAGS, summary="Copy a thread")
+async def clone_thread(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[Copy | None, Body(examples=[Example(value={"title": "Another try"})])] = None,
+) -> Reply[Thread]:
+    """With all its branches. The metadata of the copy says under `clone` where it is from."""
+    wanted = data or Copy()
+    copied = await caller.store.clone_thread(thread_id, new_id=usable_id(wanted.id), title=wanted.title)
+    return Reply(copied)
+
+
+@post("/api/threads/{thread_id:str}/fork", tags=TAGS, summary="Copy a thread up to a message")
+async def fork_thread(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[Fork, Body(examples=[Example(value={"messageId": "m2"})])],
+) -> Reply[Thread]:
+    """A new thread with what leads to the message, and the message, to go on from there."""
+    copied = await caller.store.fork_thread(
+        thread_id, data.message_id, new_id=usable_id(data.id), title=data.title
+    )
+    return Reply(copied)
+
+
+@post("/api/threads/{thread_id:str}/branch", status_code=200, tags=TAGS, summary="Show another branch")
+async def switch_branch(
+    caller: Caller,
+    thread_id: FromPath[str],
+    data: Annotated[BranchChoice, Body(examples=[Example(value={"messageId": "m2"})])],
+) -> Reply[Thread]:
+    """The branch through this message is the active one from now on; below it, the latest answers."""
+    return Reply(await caller.store.switch_branch(thread_id, data.message_id))
+
+
+@get("/api/threads/{thread_id:str}/usage", tags=TAGS, summary="What a thread consumed")
+async def thread_usage(caller: Caller, thread_id: FromPath[str]) -> Reply[UsageTotals]:
+    """Tokens and costs of all its responses, those that it shares with other threads included."""
+    return Reply(await caller.store.usage_of_thread(thread_id))
+
+
+THREADS: Final[list[ControllerRouterHandler]] = [
+    routes_for_callers(
+        list_threads,
+        create_thread,
+        get_thread,
+        change_thread,
+        delete_thread,
+        clone_thread,
+        fork_thread,
+        switch_branch,
+        thread_usage,
+    )
+]

@@ -1,0 +1,174 @@
+"""`serve`: the application on a port of this machine, by uvicorn, until somebody stops it."""
+
+import asyncio
+import gc
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+
+from .app import PartitaApp
+from .hub import Hub
+from .protocol import HEADER_SECONDS, bounded
+from .sockets import BACKLOG, BindError, addresses, listen, url_of
+
+PORT: Final = 7272
+RUNS_END_IN: Final = 5.0
+"""Seconds for the runs to end when the server stops."""
+
+STREAMS_END_IN: Final = 2
+"""And then for the answers that are still being sent."""
+
+Tell = Callable[[str], None]
+"""Hears the address, once the server listens."""
+
+Work = Callable[[Hub], Awaitable[None]]
+"""Something to be done while the server runs."""
+
+
+def serve(
+    app: PartitaApp,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    *,
+    tell: Tell = lambda url: print(f"Partita is at {url}", flush=True),
+    before: Work | None = None,
+    beside: Work | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM. Runs at work are then marked as interrupted.
+
+    `before` is done before anybody is answered, `beside` while the server runs.
+    """
+    serve_on(app, open_sockets(app, host, port), tell=tell, before=before, beside=beside)
+
+
+def open_sockets(app: PartitaApp, host: str, port: int) -> list[socket.socket]:
+    """Sockets to listen on: beyond this machine only for an application that asks who it is."""
+    places = addresses(host)
+    open_to_all = [place.host for place in places if not place.is_local]
+    if open_to_all and not app.authenticates:
+        raise BindError(
+            "without keys, the server is for this machine alone",
+            where=open_to_all[0],
+            hint="make a key with `partita keys create` and serve with --keys, or leave --host out",
+        )
+    return listen(places, port)
+
+
+def serve_on(
+    app: PartitaApp,
+    sockets: list[socket.socket],
+    *,
+    tell: Tell = lambda _: None,
+    before: Work | None = None,
+    beside: Work | None = None,
+) -> None:
+    """Serve on sockets that are open already; they are closed at the end."""
+    raise_file_limit()
+    config = config_of(app)
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(_serve(app, config, sockets, tell, before, beside))
+
+
+async def _serve(
+    app: PartitaApp,
+    config: uvicorn.Config,
+    sockets: list[socket.socket],
+    tell: Tell,
+    before: Work | None,
+    beside: Work | None,
+) -> None:
+    try:
+        async with app.lifespan():
+            if before is not None:
+                await before(app.opened())
+            task = None if beside is None else asyncio.ensure_future(beside(app.opened()))
+            try:
+                await Server(config, app, tell).serve(sockets)
+            finally:
+                if task is not None:
+                    task.cancel()
+                    await asyncio.wait([task])
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def config_of(app: PartitaApp, *, header_seconds: float = HEADER_SECONDS) -> uvicorn.Config:
+    """How uvicorn shall work: nothing of a request is logged, nobody is believed about who sent it."""
+    return uvicorn.Config(
+        app,
+        http=bounded(app.settings.limits, header_seconds=header_seconds, tell=app.metrics.refused),
+        ws="none",
+        lifespan="off",  # opened before, so that what is wrong with it is told by itself
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=STREAMS_END_IN,
+    )
+
+
+class Server(uvicorn.Server):
+    """A server that tells when it listens, and ends the runs, and so their streams, before it stops."""
+
+    def __init__(self, config: uvicorn.Config, app: PartitaApp, tell: Tell) -> None:
+        super().__init__(config)
+        self._app = app
+        self._tell = tell
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        await super().startup(sockets)
+        gc.collect()
+        gc.freeze()  # what is here now stays: the collector need not look at it again
+        self._tell(url_of((sockets or [])[0]))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen no more, end the runs at work, then what is still being sent."""
+        for server in self.servers:
+            server.close()
+        hub = self._app.hub
+        if hub is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(hub.session.close(), RUNS_END_IN)
+        await super().shutdown(sockets)
+        gc.unfreeze()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Stop when asked to; a second Ctrl-C stops at once. It is no error to be stopped."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        signals = (signal.SIGINT, signal.SIGTERM)
+        earlier: list[Any] = [signal.signal(each, self.handle_exit) for each in signals]
+        try:
+            yield
+        finally:
+            for each, handler in zip(signals, earlier, strict=True):
+                signal.signal(each, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take note of a signal."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def raise_file_limit() -> None:
+    """Let this process have as many connections as it may."""
+    try:
+        import resource
+    except ImportError:  # not on this platform
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # some systems name a limit that they do not allow
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,52 @@
+"""How the server behaves."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from partita.runtime.session.session import LEASE
+from partita.store.turns import Busy
+from partita.stream.targets import Target
+
+MEBIBYTE: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a request may take. Beyond it is refused, and nothing has happened."""
+
+    body_bytes: int = 32 * MEBIBYTE
+    body_seconds: float = 30.0
+    """Until all of a body must be there."""
+    upload_bytes: int = 2048 * MEBIBYTE
+    """Of what is imported, and of blobs."""
+    upload_seconds: float = 600.0
+    depth: int = 200
+    """How deep JSON may be nested."""
+    headers: int = 100
+    header_bytes: int = 32 * 1024
+    target_bytes: int = 16 * 1024
+    requests_per_minute: int | None = None
+    """Of one key, or of one address where there are no keys; `None`: as many as they like."""
+    stall_seconds: float = 120.0
+    """How long a client may leave a stream unread before it is cut off. Its run goes on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What may be chosen. The defaults are for one person at one machine."""
+
+    client: Target = field(default_factory=lambda: Target(7))
+    """The release of the AI SDK that clients are taken for when they do not say."""
+    origins: tuple[str, ...] = ()
+    """Origins of other sites whose pages may use this server, such as `https://app.example`."""
+    credentials: bool = False
+    """Whether these pages may send cookies."""
+    hosts: tuple[str, ...] = ()
+    """Names under which the server may be asked for, besides those of this machine; `*.example` too."""
+    keep_alive: float = 15.0
+    """After so many seconds of silence, a client is told that its stream is alive."""
+    busy: Busy = "refuse"
+    """What becomes of a message that is sent while its thread has a run at work."""
+    lease: float = LEASE
+    """For how many seconds a process holds its runs. After that, those of one that died are ended."""
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,84 @@
+"""An answer that goes on: bytes to a client for as long as there are any and it takes them."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Final
+
+from partita.runtime.session.sse import SSE_HEADERS
+
+from .plain import Receive, Scope, Send
+
+TICK: Final = 15.0
+"""After so many seconds one looks again whether the client takes what it is sent."""
+
+
+class EventStream:
+    """An ASGI response of server-sent events. A client that goes, or takes nothing, ends it.
+
+    Without a body there is nothing to read, and that is the answer: 204.
+    """
+
+    def __init__(
+        self,
+        body: AsyncGenerator[bytes, None] | None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        stall: float = 120.0,
+    ) -> None:
+        self._body = body
+        self._headers = [
+            (name.encode("latin-1"), value.encode("latin-1"))
+            for name, value in {**SSE_HEADERS, **(headers or {})}.items()
+        ]
+        self._stall = stall
+        self._pieces = 0  # how many pieces were sent
+        self._taken = True  # whether the client has taken the last one
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it all. The body is closed however this ends."""
+        if self._body is None:
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        async with aclosing(self._body) as body:
+            sending = asyncio.create_task(self._send(body, send))
+            watching = asyncio.create_task(self._watch(receive))
+            try:
+                await asyncio.wait([sending, watching], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                watching.cancel()
+                if not sending.done():
+                    sending.cancel()
+                await asyncio.wait([sending, watching])
+            if not sending.cancelled():
+                sending.result()
+
+    async def _send(self, body: AsyncGenerator[bytes, None], send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self._headers})
+        async for data in body:
+            self._taken = False
+            self._pieces += 1
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+            self._taken = True
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _watch(self, receive: Receive) -> None:
+        """Return when the client is gone, or has left the stream unread for too long."""
+        left = asyncio.create_task(_disconnected(receive))
+        unread, pieces = 0.0, 0
+        try:
+            while unread < self._stall:
+                step = min(TICK, self._stall)
+                done, _ = await asyncio.wait([left], timeout=step)
+                if done:
+                    return
+                waits = not self._taken and self._pieces == pieces
+                unread, pieces = unread + step if waits else 0.0, self._pieces
+        finally:
+            left.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

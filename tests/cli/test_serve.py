@@ -1,0 +1,209 @@
+"""`partita serve`, as a person meets it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from partita.cli.main import cli
+from partita.cli.serve_agents import agent_of, agents_of
+from partita.errors import AgentError
+from partita.runtime.scripted.service import ScriptedService
+from partita.types.json import dumps
+
+MAIN = "from partita.cli.main import main; main()"
+SESSION = [
+    {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "5d0e3d0c-5d6e-4a5c-9a43-0d2f3f6f0a01",
+        "timestamp": "2026-03-01T09:00:00.000Z",
+        "cwd": "/home/kari/lamp",
+        "version": "2.0.0",
+        "message": {"role": "user", "content": "Is the lamp lit?"},
+    }
+]
+
+
+class Server:
+    """The command in a process, in an otherwise empty home."""
+
+    def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", MAIN, "serve", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=home,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(home),
+                "PARTITA_STORE": str(home / "store.db"),
+                **environment,
+            },
+        )
+        assert self.process.stdout is not None
+        self.line = self.process.stdout.readline().strip()
+        self.url = self.line.removeprefix("Partita is at ").partition(" ")[0]
+
+    def stop(self) -> tuple[int, str]:
+        self.process.send_signal(signal.SIGTERM)
+        _, talk = self.process.communicate(timeout=30)
+        return self.process.returncode, talk
+
+
+@pytest.fixture
+def running() -> Iterator[list[Server]]:
+    servers: list[Server] = []
+    yield servers
+    for server in servers:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.communicate()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port: int = one.getsockname()[1]
+        return port
+
+
+def threads(server: Server) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = httpx.get(f"{server.url}/api/threads", timeout=30).json()["items"]
+    return items
+
+
+def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, running: list[Server]) -> None:
+    server = Server(tmp_path, "--port", "0")
+    running.append(server)
+    assert server.line == f"Partita is at {server.url} (API docs: {server.url}/api/docs)"
+    assert {"A picnic that must not get wet", "Lamp oil, and who may order it"} <= {
+        thread["title"] for thread in threads(server)
+    }
+    chat = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "fail"}]}]}
+    answer = httpx.post(f"{server.url}/api/chat", json=chat, timeout=30)
+    assert "the script says that this one fails" in answer.text
+    code, talk = server.stop()
+    assert code == 0
+    assert "examples are in it now" in talk
+    again = Server(tmp_path, "--port", "0")
+    running.append(again)
+    assert len(threads(again)) == 7  # and what was said is still there
+    assert again.stop() == (0, "")
+
+
+def with_session(home: Path) -> None:
+    folder = home / ".claude" / "projects" / "-home-kari-lamp"
+    folder.mkdir(parents=True)
+    lines = b"".join(dumps(line) + b"\n" for line in SESSION)
+    (folder / "5d0e3d0c-5d6e-4a5c-9a43-0d2f3f6f0a01.jsonl").write_bytes(lines)
+
+
+def test_sessions_of_agents_are_brought_in_and_no_examples(tmp_path: Path, running: list[Server]) -> None:
+    with_session(tmp_path)
+    server = Server(tmp_path, "--port", "0")
+    running.append(server)
+    while not threads(server):  # until they are, or the test has taken too long
+        time.sleep(0.05)
+    (thread,) = threads(server)
+    assert thread["agent"] == "claude-code"
+    assert server.stop()[0] == 0
+
+
+def test_sessions_are_left_alone_when_asked(tmp_path: Path, running: list[Server]) -> None:
+    with_session(tmp_path)
+    server = Server(tmp_path, "--port", "0", "--no-import")
+    running.append(server)
+    assert all(thread["metadata"].get("demo") for thread in threads(server))
+
+
+def test_a_port_that_is_taken_is_told_when_it_was_chosen(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        store = str(tmp_path / "s.db")
+        result = CliRunner().invoke(cli, ["serve", "--port", port, "--store", store, "--no-import"])
+    assert result.exit_code == 1
+    assert f"port {port} is taken" in result.stderr
+    assert "hint: name another one with --port" in result.stderr
+
+
+def test_the_next_port_is_taken_when_none_was_chosen(
+    tmp_path: Path,
+) -> None:
+    port = free_port()
+    program = (
+        "import partita.cli.serve as module\n"
+        f"option = next(one for one in module.serve.params if one.name == 'port'); option.default = {port}\n"
+        "from partita.cli.main import main; main()\n"
+    )
+    with socket.create_server(("127.0.0.1", port)):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, "serve", "--no-import"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PARTITA_STORE": str(tmp_path / "s.db")},
+        )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        _, talk = process.communicate(timeout=30)
+    assert f":{port} " not in line
+    assert f"Port {port} is taken" in talk
+
+
+def test_without_keys_others_are_not_listened_to(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["serve", "--host", "0.0.0.0", "--store", str(tmp_path / "s.db")])
+    assert result.exit_code == 1
+    assert "without keys, the server is for this machine alone" in result.stderr
+    assert "partita keys create" in result.stderr
+
+
+def test_the_environment_says_where(tmp_path: Path, running: list[Server]) -> None:
+    port = free_port()
+    server = Server(tmp_path, "--no-import", PARTITA_PORT=str(port))
+    running.append(server)
+    assert server.url == f"http://127.0.0.1:{port}"
+
+
+def test_agents_are_found_by_name_and_in_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "turns.json"
+    script.write_bytes(dumps({"scenes": []}))
+    (tmp_path / "lamp_app.py").write_text(
+        "async def keeper(ask):\n    yield 'Lit.'\n\nclass Held:\n    one = keeper\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(agent_of(f"scripted:{script}"), ScriptedService)
+    assert agent_of("lamp_app:keeper").name == "keeper"
+    assert agent_of("lamp_app:Held.one").name == "keeper"
+    assert list(agents_of([])) == ["demo"]
+    assert list(agents_of(["demo", f"scripted:{script}", f"scripted:{script}"])) == [
+        "demo",
+        "scripted",
+        f"scripted:{script}",
+    ]
+
+
+WRONG = {
+    "lamp_app_that_is_not:agent": "no agent and no module",
+    "json:nothing": "has no 'nothing'",
+    "json:decoder": "is no agent",
+    "antropic": "did you mean 'anthropic'",
+}
+
+
+@pytest.mark.parametrize(("name", "told"), WRONG.items(), ids=WRONG)
+def test_what_is_no_agent_is_told(name: str, told: str) -> None:
+    with pytest.raises(AgentError) as error:
+        agent_of(name)
+    assert told in str(error.value)

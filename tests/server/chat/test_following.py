@@ -1,0 +1,223 @@
+"""An answer belongs to the server: clients come, go, come back, look twice, stop it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.tools.tool import client_tool
+from partita.server.app import PartitaApp, asgi
+from partita.server.settings import Settings
+from partita.store.facade.store import Store
+from partita.types.chunks import TextDelta
+from partita.types.messages import AssistantMessage, text_of
+from tests.runtime.agent.models import Model, reply
+from tests.runtime.session.puppets import Puppet, answer, talk
+from tests.server.conftest import Serve
+
+from .talk import Chat, shown, user
+
+
+@dataclass
+class Scene:
+    """A chat with a puppet, over a real server."""
+
+    chat: Chat
+    puppet: Puppet
+    app: PartitaApp
+    store: Store
+
+    async def ended(self) -> None:
+        """Wait until no run is at work."""
+        while await self.app.opened().session.active_run("c1") is not None:
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def scene(store: Store, serve: Serve) -> AsyncIterator[Scene]:
+    puppet = Puppet()
+    app = asgi(puppet, store=store, settings=Settings(keep_alive=0.05))
+    async with httpx.AsyncClient(base_url=await serve(app), timeout=20) as client:
+        yield Scene(Chat(client), puppet, app, store)
+        puppet.stop()
+
+
+async def said_in(store: Store) -> list[str]:
+    return [text_of(one) for one in (await store.list_messages("c1")).items]
+
+
+async def test_who_leaves_does_not_stop_the_answer(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+    scene.puppet.end(TextDelta("t", "two"))
+    await scene.ended()
+    assert await said_in(scene.store) == ["Go on.", "one two"]
+
+
+async def test_who_comes_back_hears_all_of_it_with_the_same_id(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+    async with scene.chat.resuming() as again:
+        await again.until("one ")
+        scene.puppet.end(TextDelta("t", "two"))
+        heard = await again.whole()
+    assert text_of(heard.message()) == "one two"
+    (stored,) = (await scene.store.list_messages("c1", roles=("assistant",))).items
+    assert stored.id == heard.message_id
+    assert "\nid: " not in heard.text
+
+
+async def test_two_viewers_hear_the_same(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as one, scene.chat.resuming() as other:
+        scene.puppet.end(*answer("one ", "two"))
+        assert (await one.whole()).chunks == (await other.whole()).chunks
+
+
+async def test_nothing_at_work_is_204(scene: Scene) -> None:
+    url = "/api/chat/c1/stream"
+    assert (await scene.chat.client.get(url)).status_code == 204
+    scene.puppet.end(*answer("one"))
+    await scene.chat.ask(user("u1", "Go on."))
+    response = await scene.chat.client.get(url)
+    assert (response.status_code, response.content) == (204, b"")
+
+
+async def test_a_plain_client_goes_on_behind_the_last_event_it_saw(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one ", "two "))
+        await reading.until("two ")
+    async with scene.chat.resuming(accept="text/event-stream") as plain:
+        await plain.until("one ")
+        text = await plain.until("two ")
+    places = [line.removeprefix("id: ") for line in text.splitlines() if line.startswith("id: ")]
+    seen = next(place for place, event in zip(places, text.split("\n\n"), strict=False) if "one " in event)
+    async with scene.chat.resuming(last_event_id=seen) as again:
+        scene.puppet.end(TextDelta("t", "three"))
+        heard = await again.whole()
+    assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["two ", "three"]
+
+
+async def test_a_stranger_to_the_run_hears_all_of_it(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+    async with scene.chat.resuming(last_event_id="another-run:7") as again:
+        scene.puppet.end()
+        assert "one " in (await again.whole()).text
+
+
+async def test_silence_is_filled_with_comments(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+        await reading.until(": keep-alive\n\n")
+        scene.puppet.end(TextDelta("t", "two"))
+        heard = await reading.whole()
+    assert text_of(heard.message()) == "one two"
+
+
+async def test_a_stop_keeps_what_was_said(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+        response = await scene.chat.client.post("/api/chat/c1/stop", json={"reason": "enough"})
+        heard = await reading.whole()
+    assert response.json() == {"stopped": True, "runId": heard.run_id}
+    assert '"type":"abort"' in heard.text
+    assert await said_in(scene.store) == ["Go on.", "one "]
+    assert scene.puppet.left.is_set()
+
+
+async def test_a_stop_that_comes_late_hits_nobody(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+        for stale in ({"runId": "another"}, {"messageId": "another"}):
+            response = await scene.chat.client.post("/api/chat/c1/stop", json=stale)
+            assert response.json() == {"stopped": False}
+        scene.puppet.end(TextDelta("t", "two"))
+        assert text_of((await reading.whole()).message()) == "one two"
+    nothing = await scene.chat.client.post("/api/chat/c1/stop")
+    assert nothing.json() == {"stopped": False}
+
+
+async def test_a_message_that_comes_twice_is_answered_once(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as one:
+        scene.puppet.say(*talk("one "))
+        await one.until("one ")
+        async with scene.chat.reading(user("u1", "Go on.")) as other:
+            await other.until("one ")
+            scene.puppet.end(TextDelta("t", "two"))
+            assert (await one.whole()).run_id == (await other.whole()).run_id
+    assert await said_in(scene.store) == ["Go on.", "one two"]
+
+
+async def test_another_message_has_to_wait_for_the_answer(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+        response = await scene.chat.post(user("u2", "And I?"))
+        assert response.status_code == 409
+        scene.puppet.end(TextDelta("t", "two"))
+        await reading.whole()
+    assert await said_in(scene.store) == ["Go on.", "one two"]
+
+
+async def test_who_stopped_reading_and_goes_on_stops_the_answer(scene: Scene) -> None:
+    """The client's own `stop()` tells the server nothing; that it has the half answer and goes on, does."""
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+        (run,) = (await scene.store.list_runs(thread_id="c1")).items
+    half = {"id": run.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one "}]}
+    async with scene.chat.reading(user("u1", "Go on."), half, user("u2", "Stop it.")) as next_one:
+        scene.puppet.end(*answer("As you wish."))
+        await next_one.whole()
+    assert await said_in(scene.store) == ["Go on.", "one ", "Stop it.", "As you wish."]
+    ended = await scene.store.get_run(run.id)
+    assert ended is not None
+    assert ended.status == "cancelled"
+
+
+async def test_who_comes_back_to_an_answer_that_goes_on_hears_how_it_began(
+    store: Store, serve: Serve
+) -> None:
+    """The second run of a message, after the output of a client tool, is not all of it."""
+    puppet = Puppet()
+    pick = client_tool("pick", "Let the user pick.", {"type": "object"})
+    model = Model(reply("Pick one.", ("pick", {})))
+    app = asgi({"one": Agent(model, tools=[pick], store=store), "two": puppet}, store=store)
+    async with httpx.AsyncClient(base_url=await serve(app), timeout=20) as client:
+        chat = Chat(client)
+        await chat.ask(user("u1", "Buy."), agent="one")
+        waiting = (await store.list_messages("c1")).items[-1]
+        assert isinstance(waiting, AssistantMessage)
+        copy = shown(waiting)
+        copy["parts"][-1] |= {"state": "output-available", "output": "red"}
+        async with chat.reading(user("u1", "Buy."), copy, agent="two") as reading:
+            puppet.say(*talk("Red "))
+            await reading.until("Red ")
+        async with chat.resuming() as again:
+            puppet.end(TextDelta("t", "it is."))
+            heard = await again.whole()
+    folded, stored = heard.message(), (await store.list_messages("c1")).items[-1]
+    assert isinstance(stored, AssistantMessage)
+    assert heard.message_id == stored.id
+    assert [replace(part, state=None) if hasattr(part, "text") else part for part in folded.parts] == [
+        replace(part, state=None) if hasattr(part, "text") else part for part in stored.parts
+    ]
+
+
+async def test_a_slash_in_the_id_of_a_chat_is_no_other_path(scene: Scene) -> None:
+    chat = Chat(scene.chat.client, "team/42?x")
+    scene.puppet.end(*answer("one"))
+    await chat.ask(user("u1", "Go on."))
+    assert (await chat.client.get("/api/chat/team%2F42%3Fx/stream")).status_code == 204
+    assert (await chat.client.get("/api/threads/team%2f42%3Fx")).json()["id"] == "team/42?x"
+    assert (await chat.client.post("/api/chat/team%2F42%3Fx/stop")).json() == {"stopped": False}

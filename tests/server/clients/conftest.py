@@ -1,0 +1,54 @@
+"""The real clients of three releases against a real server of this loop."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from typing import Any, TypeAlias
+
+import pytest
+
+from partita.server.app import asgi
+from partita.store.facade.store import Store
+from tests.server.clients.browser import Browser
+from tests.server.clients.site import Site
+from tests.server.conftest import Serve
+
+VERSIONS = (5, 6, 7)
+
+ServeChat: TypeAlias = Callable[..., Awaitable[Site]]
+
+
+@pytest.fixture(scope="session")
+def browsers() -> Iterator[Callable[[int], Browser]]:
+    """The browser of a release, started when it is first wanted."""
+    started: dict[int, Browser] = {}
+    with ExitStack() as stack:
+
+        def browser(version: int) -> Browser:
+            if version not in started:
+                started[version] = stack.enter_context(Browser(version))
+            return started[version]
+
+        yield browser
+
+
+@pytest.fixture(params=VERSIONS, ids="v{}".format)
+async def browser(
+    request: pytest.FixtureRequest, serve: Serve, browsers: Callable[[int], Browser]
+) -> AsyncIterator[Browser]:
+    """A browser whose page is left before the server ends."""
+    browser = browsers(request.param)
+    yield browser
+    await browser.close()
+
+
+@pytest.fixture
+async def site(browser: Browser, store: Store, serve: Serve) -> ServeChat:
+    """Serves an agent over the store of the test; unless it is not `told`, for clients of this release."""
+
+    async def start(agent: Any, *, told: bool = True, **how: Any) -> Site:
+        release: dict[str, Any] = {"client": browser.version} if told else {}
+        url = await serve(asgi(agent, store=store, **release, **how))
+        await browser.visit(url)
+        return Site(browser, url)
+
+    return start

@@ -1,0 +1,115 @@
+"""Editing and answering again: what was there before stays, on another branch."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from partita.runtime.plugged.ask import Ask
+from partita.store.facade.store import Store
+from partita.types.messages import text_of
+from tests.server.clients.agents import answers
+from tests.server.clients.conftest import ServeChat
+from tests.server.conftest import says
+
+TALK = answers(tall=[[says("Very.")]], old=[[says("Quite.")]], far=[[says("Not at all.")]])
+
+
+class Counting:
+    """An agent whose answers can be told apart."""
+
+    def __init__(self) -> None:
+        self._given = 0
+
+    async def __call__(self, _: Ask) -> AsyncIterator[str]:
+        """The number of the answer."""
+        self._given += 1
+        yield f"Answer {self._given}."
+
+
+async def all_texts(store: Store) -> list[str]:
+    """What is said in any branch, in the order in which it was stored."""
+    page = await store.list_messages("harbour", limit=None, branch="all")
+    return [text_of(message) for message in page.items]
+
+
+@pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message"])
+async def test_an_edited_message_keeps_its_id(site: ServeChat, store: Store, last_only: bool) -> None:
+    chat = await (await site(TALK)).chat(lastOnly=last_only)
+    before = await chat.send("How tall is it?")
+    await chat.send("And how old?")
+    await chat.send("How far is it?", messageId=before.ids[0])
+    state = await chat.finished()
+    assert state.ids[0] == before.ids[0]
+    assert state.ids[1] != before.ids[1]
+    assert (len(state.messages), state.text) == (2, "Not at all.")
+    assert sorted(await all_texts(store)) == sorted(
+        ["How tall is it?", "Very.", "And how old?", "Quite.", "How far is it?", "Not at all."]
+    )
+
+
+async def test_the_talk_goes_on_behind_an_edited_message(site: ServeChat) -> None:
+    chat = await (await site(TALK)).chat()
+    first = await chat.send("How tall is it?")
+    await chat.send("How far is it?", messageId=first.ids[0])
+    await chat.send("And how old?")
+    state = await chat.finished()
+    assert (len(state.messages), state.text) == (4, "Quite.")
+
+
+async def test_a_later_message_is_edited(site: ServeChat) -> None:
+    chat = await (await site(TALK)).chat()
+    await chat.send("How tall is it?")
+    second = await chat.send("And how old?")
+    await chat.send("And how far?", messageId=second.ids[2])
+    state = await chat.finished()
+    assert state.ids[:3] == second.ids[:3]
+    assert state.text == "Not at all."
+
+
+@pytest.mark.parametrize(
+    ("named", "last_only"),
+    [(False, False), (False, True), (True, False)],
+    ids=["the last answer", "the last answer, by its question alone", "a named answer"],
+)
+async def test_an_answer_is_given_again(site: ServeChat, store: Store, named: bool, last_only: bool) -> None:
+    chat = await (await site(Counting())).chat(lastOnly=last_only)
+    before = await chat.send("How tall is it?")
+    await chat.view.call("regenerate", {"messageId": before.ids[1]} if named else {})
+    state = await chat.finished()
+    assert state.text == "Answer 2."
+    assert state.ids[0] == before.ids[0]
+    assert state.ids[1] != before.ids[1]
+    assert await all_texts(store) == ["How tall is it?", "Answer 1.", "Answer 2."]
+
+
+async def test_an_earlier_answer_is_given_again(site: ServeChat, store: Store) -> None:
+    chat = await (await site(Counting())).chat()
+    first = await chat.send("How tall is it?")
+    await chat.send("And how old?")
+    await chat.view.call("regenerate", {"messageId": first.ids[1]})
+    state = await chat.finished()
+    assert (len(state.messages), state.text) == (2, "Answer 3.")
+    assert len(await all_texts(store)) == 5
+
+
+async def test_a_named_message_of_the_user_is_answered_again(site: ServeChat) -> None:
+    chat = await (await site(Counting())).chat()
+    before = await chat.send("How tall is it?")
+    await chat.view.call("regenerate", {"messageId": before.ids[0]})
+    state = await chat.finished()
+    assert (len(state.messages), state.text) == (2, "Answer 2.")
+
+
+async def test_a_message_of_another_branch_may_be_edited(site: ServeChat) -> None:
+    """A page that is behind still shows the branch that somebody else has left."""
+    here = await site(TALK)
+    behind = await here.chat()
+    first = await behind.send("How tall is it?")
+    shown = await behind.send("And how old?")
+    ahead = await here.load()
+    await ahead.send("How far is it?", messageId=first.ids[0])
+    state = await behind.send("And how far?", messageId=shown.ids[2])
+    assert (state.status, state.text) == ("ready", "Not at all.")
+    expected = await here.stored()
+    assert expected[0]["id"] != state.ids[0]  # it is that of the edited message now
+    assert state.messages == [{**expected[0], "id": state.ids[0]}, *expected[1:]]

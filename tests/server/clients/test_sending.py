@@ -1,0 +1,118 @@
+"""Sending: what the hook shows of an answer is what the server has stored of it."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from partita.runtime.plugged.ask import Ask
+from partita.server.settings import Settings
+from partita.store.facade.store import Store
+from partita.types.chunks import Chunk, CustomChunk, ReasoningFileChunk
+from partita.types.json import loads
+from tests.server.clients.agents import Held, answers
+from tests.server.clients.conftest import ServeChat
+from tests.server.conftest import says, scripted
+
+RICH: list[dict[str, Any]] = [
+    {"type": "reasoning", "text": "A light on an island.", "providerMetadata": {"maker": {"signature": "s"}}},
+    says("It is forty-one metres tall."),
+    {"type": "source-url", "sourceId": "s1", "url": "https://lights.example/41", "title": "Lights"},
+    {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="},
+    says("Here it is."),
+]
+
+
+async def test_an_answer_is_shown_as_it_is_stored(site: ServeChat) -> None:
+    chat = await (await site(scripted(RICH))).chat()
+    await chat.send("How tall is it?")
+    state = await chat.finished()
+    assert (state.status, state.text) == ("ready", "It is forty-one metres tall.Here it is.")
+    assert [finish.finish_reason for finish in state.finished] == ["stop"]
+
+
+async def test_a_talk_of_several_turns(site: ServeChat) -> None:
+    chat = await (await site(answers(tall=[[says("Very.")]], old=[[says("Quite.")]]))).chat()
+    await chat.send("How tall is it?")
+    await chat.send("And how old?", metadata={"mood": "curious"})
+    state = await chat.finished()
+    assert [message["role"] for message in state.messages] == ["user", "assistant"] * 2
+    assert state.text == "Quite."
+
+
+async def test_files_of_the_user(site: ServeChat, store: Store) -> None:
+    chat = await (await site(scripted([says("A lighthouse.")]))).chat()
+    picture = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="}
+    await chat.send("What is this?", files=[picture])
+    state = await chat.finished()
+    assert state.messages[0]["parts"] == [picture, says("What is this?")]
+
+
+async def test_the_last_message_is_enough(site: ServeChat) -> None:
+    agent = answers(tall=[[says("Very.")]], old=[[says("Quite.")]])
+    chat = await (await site(agent)).chat(lastOnly=True)
+    await chat.send("How tall is it?")
+    await chat.send("And how old?")
+    state = await chat.finished()
+    assert state.text == "Quite."
+    assert len(state.messages) == 4
+    assert all("messages" not in loads(request.body or "") for request in state.requests)
+
+
+async def novelties(_: Ask) -> AsyncIterator[Chunk | str]:
+    """An agent that says what only release 7 can read: a client of another one would fail."""
+    yield "Before."
+    yield CustomChunk("maker.note", {"maker": {"note": "new"}})
+    yield ReasoningFileChunk("https://lights.example/a.png", "image/png")
+
+
+async def test_the_settings_say_what_clients_can_read(site: ServeChat) -> None:
+    chat = await (await site(novelties)).chat()
+    await chat.send("What is new?")
+    state = await chat.finished()
+    assert (state.status, state.text) == ("ready", "Before.")
+
+
+async def test_a_client_says_what_it_can_read(site: ServeChat) -> None:
+    here = await site(novelties, told=False)
+    chat = await here.chat(headers={"x-ai-sdk-version": str(here.browser.version)})
+    await chat.send("What is new?")
+    state = await chat.finished()
+    assert (state.status, state.text) == ("ready", "Before.")
+
+
+@pytest.mark.parametrize("browser", [7], indirect=True)
+async def test_who_says_nothing_is_taken_for_the_newest(site: ServeChat) -> None:
+    chat = await (await site(novelties, told=False)).chat()
+    await chat.send("What is new?")
+    types = {part["type"] for part in (await chat.finished()).last["parts"]}
+    assert {"custom", "reasoning-file"} <= types
+
+
+async def test_a_message_while_a_run_is_at_work_is_refused(site: ServeChat) -> None:
+    agent = Held(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
+    here = await site(agent)
+    first, second = await here.chat(), await here.chat()
+    await first.view.call("sendMessage", {"text": "How tall is it?"})
+    await first.view.until(said=["Very"])
+    refused = await second.send("And how old?")
+    assert refused.status == "error"
+    assert "at work" in (refused.error or "")
+    assert [request.status for request in refused.requests] == [200, 409]
+    agent.released.set()
+    assert (await first.finished()).text == "Very tall indeed."
+
+
+async def test_a_message_while_a_run_is_at_work_may_wait_in_line(site: ServeChat) -> None:
+    agent = Held(answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]]), "Very")
+    here = await site(agent, settings=Settings(busy="queue"))
+    first, second = await here.chat(), await here.chat()
+    await first.view.call("sendMessage", {"text": "How tall is it?"})
+    await first.view.until(said=["Very"])
+    await second.view.call("sendMessage", {"text": "And how old?"})
+    await second.view.until(status="submitted")
+    agent.released.set()
+    await first.view.until(settled=True)
+    state = await second.view.until(settled=True)
+    assert state.text == "Quite."
+    assert state.messages == (await here.stored())[2:]

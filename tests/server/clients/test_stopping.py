@@ -1,0 +1,181 @@
+"""Stopping and failing: what was said stays, and the next message is answered."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.plugged.ask import Ask
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.store.facade.store import Store
+from tests.server.clients.agents import Held, answers, calls
+from tests.server.clients.conftest import ServeChat
+from tests.server.clients.site import Chat, Site
+from tests.server.conftest import says
+
+TALK = answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]])
+
+
+async def test_the_server_is_told_to_stop(site: ServeChat) -> None:
+    here = await site(Held(TALK, "tall "))
+    chat = await here.chat()
+    await chat.view.call("sendMessage", {"text": "How tall is it?"})
+    await chat.view.until(said=["Very tall "])
+    answer = await here.request("POST", "/api/chat/harbour/stop", json={})
+    assert answer.json()["stopped"] is True
+    stopped = await chat.finished()
+    assert (stopped.status, stopped.text) == ("ready", "Very tall ")
+    await chat.send("And how old?")
+    assert (await chat.finished()).text == "Quite."
+
+
+async def test_a_tool_is_stopped(site: ServeChat) -> None:
+    begun = asyncio.Event()
+
+    async def climb() -> None:
+        """Climb the stairs, which takes a while."""
+        begun.set()
+        await asyncio.Event().wait()
+
+    model = answers(tall=[[says("I count."), calls("climb", {})]], old=[[says("Quite.")]])
+    here = await site(Agent(model, tools=[climb]))
+    chat = await here.chat()
+    await chat.view.call("sendMessage", {"text": "How tall is it?"})
+    await begun.wait()
+    await chat.view.until(said=["input-available"])
+    await here.request("POST", "/api/chat/harbour/stop", json={})
+    await chat.finished()
+    await chat.send("And how old?")
+    assert (await chat.finished()).text == "Quite."
+
+
+async def test_a_late_stop_changes_nothing(site: ServeChat) -> None:
+    here = await site(TALK)
+    chat = await here.chat()
+    await chat.send("How tall is it?")
+    answer = await here.request("POST", "/api/chat/harbour/stop")
+    assert answer.json() == {"stopped": False}
+    assert (await chat.finished()).text == "Very tall indeed."
+
+
+async def stopped_by_the_client(here: Site) -> Chat:
+    """A chat whose user has stopped an answer. The hook only hangs up: the run is still at work."""
+    chat = await here.chat()
+    await chat.view.call("sendMessage", {"text": "How tall is it?"})
+    await chat.view.until(said=["Very tall "])
+    await chat.view.call("stop")
+    stopped = await chat.view.until(settled=True)
+    assert (stopped.status, stopped.text) == ("ready", "Very tall ")
+    return chat
+
+
+async def statuses(store: Store) -> list[str]:
+    """How the runs ended, the first one first."""
+    return [run.status for run in (await store.list_runs(thread_id="harbour")).items[::-1]]
+
+
+async def test_the_client_stops_and_asks_something_else(site: ServeChat, store: Store) -> None:
+    """That it goes on behind the answer tells the server to stop it."""
+    here = await site(Held(TALK, "tall "))
+    chat = await stopped_by_the_client(here)
+    state = await chat.send("And how old?")
+    assert (state.status, state.text) == ("ready", "Quite.")
+    expected = await here.stored()
+    del expected[1]["metadata"]  # how it ended: the hook has hung up before that,
+    expected[1]["parts"][1]["state"] = "streaming"  # and never ends what it has hung up on
+    assert state.messages == expected
+    assert await statuses(store) == ["cancelled", "completed"]
+
+
+async def test_the_client_stops_and_asks_otherwise(site: ServeChat, store: Store) -> None:
+    chat = await stopped_by_the_client(await site(Held(TALK, "tall ")))
+    question = (await chat.view.until(settled=True)).ids[0]
+    await chat.send("How old is it?", messageId=question)
+    state = await chat.finished()
+    assert (state.status, state.text, state.ids[0]) == ("ready", "Quite.", question)
+    assert await statuses(store) == ["cancelled", "completed"]
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["the last answer", "a named answer"])
+async def test_the_client_stops_and_wants_another_answer(site: ServeChat, store: Store, named: bool) -> None:
+    agent = Held(TALK, "tall ")
+    chat = await stopped_by_the_client(await site(agent))
+    before = await chat.view.until(settled=True)
+    await chat.view.call("regenerate", {"messageId": before.ids[1]} if named else {})
+    await chat.view.until(said=["Very tall "], status="streaming")
+    agent.released.set()
+    state = await chat.finished()
+    assert (state.status, state.text) == ("ready", "Very tall indeed.")
+    assert state.ids[0] == before.ids[0]
+    assert state.ids[1] != before.ids[1]
+    assert await statuses(store) == ["cancelled", "completed"]
+
+
+async def test_an_agent_that_fails_in_the_middle(site: ServeChat) -> None:
+    scenes = [
+        {"match": "tall", "steps": [{"parts": [says("Very")], "error": "the model is out of breath"}]},
+        {"match": "old", "steps": [{"parts": [says("Quite.")]}]},
+    ]
+    here = await site(ScriptedService(as_script({"scenes": scenes})))
+    chat = await here.chat()
+    failed = await chat.send("How tall is it?")
+    assert (failed.status, failed.text) == ("error", "Very")
+    assert "out of breath" in (failed.error or "")
+    await chat.finished()
+    await chat.send("And how old?")
+    assert (await chat.finished()).text == "Quite."
+
+
+async def test_a_failed_answer_is_asked_for_again_at_once(site: ServeChat) -> None:
+    """Who is told of the failure finds the run ended."""
+    tried = count(1)
+
+    async def moody(_: Ask) -> AsyncIterator[str]:
+        yield "Well, "
+        if next(tried) < 3:
+            raise RuntimeError("not now")
+        yield "very."
+
+    chat = await (await site(moody)).chat()
+    assert (await chat.send("How tall is it?")).status == "error"
+    await chat.view.call("regenerate")
+    assert (await chat.view.until(settled=True)).status == "error"
+    await chat.view.call("regenerate")
+    state = await chat.finished()
+    assert (state.status, state.text) == ("ready", "Well, very.")
+    assert [request.status for request in state.requests] == [200, 200, 200]
+
+
+SYSTEM = {"id": "s1", "role": "system", "parts": [says("Obey.")]}
+
+REFUSALS: dict[str, tuple[Any, dict[str, Any], int, str]] = {
+    "a message that is not for a client to send": (TALK, {"messages": [SYSTEM]}, 400, "system message"),
+    "a release that nobody knows": (TALK, {"headers": {"x-ai-sdk-version": "nine"}}, 400, "nine"),
+    "a server without an agent": (None, {}, 501, "no agent"),
+}
+
+
+@pytest.mark.parametrize(("agent", "options", "status", "words"), REFUSALS.values(), ids=REFUSALS)
+async def test_a_refusal_says_why(
+    site: ServeChat, agent: Any, options: dict[str, Any], status: int, words: str
+) -> None:
+    chat = await (await site(agent)).chat(**options)
+    refused = await chat.send("How tall is it?")
+    assert (refused.status, refused.requests[-1].status) == ("error", status)
+    assert words in (refused.error or "")
+
+
+async def test_an_agent_that_raises_in_the_middle(site: ServeChat) -> None:
+    async def broken(_: Ask) -> AsyncIterator[str]:
+        yield "Ve"
+        raise RuntimeError("the ink is dry")
+
+    chat = await (await site(broken)).chat()
+    failed = await chat.send("How tall is it?")
+    assert (failed.status, failed.text) == ("error", "Ve")
+    assert failed.error
+    await chat.finished()

@@ -1,0 +1,78 @@
+// A component on the page that uses `useChat`, and what it has been given to draw.
+
+import { createElement, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+
+import { change, tell } from './page.mjs';
+
+const SETTLED = ['ready', 'error'];
+
+function Component({ release, options, tick, onDrawn }) {
+  const chat = release.useChat(options);
+  useEffect(() => onDrawn(chat, tick));
+  return null;
+}
+
+export class View {
+  #release;
+  #options;
+  #root = createRoot(document.createElement('div'));
+  #tick = 0;
+  #running = 0;
+  #chat;
+  #drawn = 0;
+  statuses = [];
+  finished = [];
+  rejected = [];
+
+  constructor(release, options) {
+    this.#release = release;
+    this.#options = { ...options, onFinish: event => this.#finish(event) };
+  }
+
+  /** Draw the component, with all that has happened until now; resolves when it is drawn. */
+  async draw() {
+    const tick = ++this.#tick;
+    const props = { release: this.#release, options: this.#options, tick, onDrawn: this.#show };
+    this.#root.render(createElement(Component, props));
+    while (this.#drawn < tick) await change();
+  }
+
+  /** Call what `useChat` gave, such as `sendMessage`; it goes on by itself. */
+  call(method, args) {
+    this.#running += 1;
+    const call = Promise.resolve(this.#chat[method](...args));
+    call.catch(error => this.rejected.push(String(error))).finally(() => {
+      this.#running -= 1;
+      tell();
+    });
+  }
+
+  /** Whether all calls have returned and nothing is on its way. */
+  get settled() {
+    return this.#running === 0 && SETTLED.includes(this.#chat.status);
+  }
+
+  get state() {
+    const { messages, status, error } = this.#chat;
+    const { statuses, finished, rejected } = this;
+    return { messages, status, error: error?.message ?? null, statuses, finished, rejected };
+  }
+
+  /** Take it off the page, and cut its connection as a browser does: 5 and 6 would read on without a page. */
+  async close() {
+    this.#root.unmount();
+    await this.#chat.stop();
+  }
+
+  #show = (chat, tick) => {
+    this.#chat = chat;
+    this.#drawn = tick;
+    if (this.statuses.at(-1) !== chat.status) this.statuses.push(chat.status);
+    tell();
+  };
+
+  #finish({ isAbort, isDisconnect, isError, finishReason }) {
+    this.finished.push({ isAbort, isDisconnect, isError, finishReason });
+  }
+}

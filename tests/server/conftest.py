@@ -1,0 +1,82 @@
+"""A real store, a scripted agent, the real application: in this process, or behind a real server."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import httpx
+import pytest
+import uvicorn
+
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.server.app import PartitaApp, asgi
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+
+HERE = "http://localhost"
+
+Serve: TypeAlias = Callable[[Any], Awaitable[str]]
+
+
+def scripted(*turns: list[dict[str, Any]]) -> ScriptedService:
+    """An agent that says, at each of its turns, these parts."""
+    steps = [{"parts": parts} for parts in turns]
+    return ScriptedService(as_script({"scenes": [{"steps": steps}]}))
+
+
+def says(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with open_store(f"sqlite:///{tmp_path}/partita.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def app(store: Store) -> AsyncIterator[PartitaApp]:
+    """The application for somebody at this machine."""
+    app = asgi(scripted([says("Forty-one metres.")]), store=store)
+    async with app.lifespan():
+        yield app
+
+
+@pytest.fixture
+async def client(app: PartitaApp) -> AsyncIterator[httpx.AsyncClient]:
+    async with client_of(app) as client:
+        yield client
+
+
+@asynccontextmanager
+async def client_of(app: Any, **how: Any) -> AsyncGenerator[httpx.AsyncClient, None]:
+    """A client of an application in this process. It sees an answer once it is complete."""
+    transport = httpx.ASGITransport(app=app)
+    options: dict[str, Any] = {"base_url": HERE, **how}
+    async with httpx.AsyncClient(transport=transport, **options) as client:
+        yield client
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Serves an application on a port of this machine, in this loop, until the test is over; its address."""
+    running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
+
+    async def start(app: Any) -> str:
+        listening = socket.create_server(("127.0.0.1", 0))
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        running.append((server, task))
+        while not server.started:
+            assert not task.done(), "the server did not start"
+            await asyncio.sleep(0.01)
+        return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+    yield start
+    for server, task in running:
+        server.should_exit = True
+        await asyncio.wait([task], timeout=10)

@@ -1,0 +1,228 @@
+"""Bodies: of a kind that is taken, no larger, slower or deeper than allowed. Else nothing has happened."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.server.gate.bodies import is_upload, media_type
+from partita.server.gate.gate import Gate
+from partita.server.plain import Event, Receive, Scope, Send
+from partita.server.problems import Problem
+from partita.server.settings import Limits, Settings
+from tests.server.gate.asking import JSON, Somebody, ask, client, gated, scope_of
+
+HOST = (b"host", b"localhost")
+SMALL = Limits(body_bytes=100, upload_bytes=1000, body_seconds=0.2, upload_seconds=0.2, depth=5)
+
+KINDS: dict[tuple[str, str, str], int] = {
+    ("POST", "/api/chat", "application/json"): 200,
+    ("POST", "/api/chat", "Application/JSON; charset=utf-8"): 200,
+    ("PATCH", "/api/threads/t", "application/merge-patch+json"): 200,
+    ("POST", "/api/chat", ""): 415,
+    ("POST", "/api/chat", "text/plain"): 415,
+    ("POST", "/api/chat", "text/plain; application/json"): 415,
+    ("POST", "/api/chat", "text/json"): 415,
+    ("POST", "/api/chat", "image/svg+json"): 415,
+    ("POST", "/api/chat", "application/x-www-form-urlencoded"): 415,
+    ("POST", "/api/chat", "multipart/form-data; boundary=x"): 415,
+    ("PUT", "/api/chat", "application/octet-stream"): 415,
+    ("DELETE", "/api/chat", "text/plain"): 415,
+    ("POST", "/api/import", "multipart/form-data; boundary=x"): 200,
+    ("POST", "/api/import/claude-code", "application/x-ndjson"): 200,
+    ("POST", "/api/import", "text/plain"): 415,
+    ("POST", "/api/importer", "application/x-ndjson"): 415,
+    ("PUT", "/api/blobs", "image/png"): 200,
+    ("PUT", "/api/blobs/x", "application/octet-stream"): 200,
+    ("POST", "/api/import", "application/json"): 200,
+    ("POST", "/api/blobs", "text/csv; charset=utf-8"): 200,
+    ("POST", "/api/blobs", ""): 200,
+    ("POST", "/api/blobsy", "image/png"): 415,
+}
+
+
+@pytest.mark.parametrize(("asked", "status"), KINDS.items(), ids=map(str, KINDS))
+async def test_a_body_is_of_a_kind_that_is_taken(asked: tuple[str, str, str], status: int) -> None:
+    gate, behind = gated()
+    method, path, kind = asked
+    async with client(gate) as asking:
+        answered = await asking.request(method, path, content=b"{}", headers={"content-type": kind})
+    assert answered.status_code == status
+    assert behind.bodies == ([b"{}"] if status == 200 else [])
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+async def test_no_body_needs_no_kind(method: str) -> None:
+    gate, behind = gated()
+    async with client(gate) as asking:
+        answered = await asking.request(method, "/api/chat/c/stop", headers={"content-type": "text/plain"})
+    assert (answered.status_code, behind.bodies) == (200, [b""])
+
+
+async def test_a_body_that_was_not_announced_needs_its_kind_too() -> None:
+    gate, behind = gated()
+    assert (await ask(gate, scope_of("POST", headers=[HOST]), [b"{", b"}"])).status == 415
+    assert behind.seen == []
+
+
+async def test_a_compressed_body_is_not_taken() -> None:
+    gate, _ = gated()
+    async with client(gate) as asking:
+        for coding, status in (("gzip", 415), ("identity", 200)):
+            headers = {**JSON, "content-encoding": coding}
+            assert (await asking.post("/x", content=b"{}", headers=headers)).status_code == status
+
+
+TYPED = [HOST, (b"content-type", b"application/json")]
+UPLOAD = [HOST, (b"content-type", b"application/octet-stream")]
+SIZES: dict[str, tuple[Scope, list[bytes], int]] = {
+    "just small enough": (scope_of("POST", headers=TYPED), [b"1" * 100], 200),
+    "too large": (scope_of("POST", headers=TYPED), [b"1" * 101], 413),
+    "too large in pieces": (scope_of("POST", headers=TYPED), [b"1" * 60, b"1" * 60, b"1"], 413),
+    "said to be too large": (scope_of("POST", headers=[*TYPED, (b"content-length", b"101")]), [b""], 413),
+    "an upload": (scope_of("POST", "/api/import", UPLOAD), [b"1" * 500, b"1" * 500], 200),
+    "an upload that is too large": (scope_of("POST", "/api/import", UPLOAD), [b"1" * 500] * 3, 413),
+    "an upload said to be too large": (
+        scope_of("POST", "/api/import", [*UPLOAD, (b"content-length", b"1001")]),
+        [b""],
+        413,
+    ),
+    "JSON to import": (
+        scope_of("POST", "/api/import", TYPED),
+        [b"[" * 500],
+        200,
+    ),
+    "with a question": (scope_of("GET", headers=[HOST, (b"content-length", b"101")]), [b"1" * 101], 413),
+    "a length that is none": (scope_of("POST", headers=[*TYPED, (b"content-length", b"-1")]), [b""], 400),
+    "a length without end": (scope_of("POST", headers=[*TYPED, (b"content-length", b"9" * 40)]), [b""], 400),
+    "two lengths": (
+        scope_of("POST", headers=[*TYPED, (b"content-length", b"2"), (b"content-length", b"3")]),
+        [b"{}"],
+        400,
+    ),
+}
+
+
+@pytest.mark.parametrize(("scope", "body", "status"), SIZES.values(), ids=SIZES)
+async def test_a_body_is_no_larger_than_allowed(scope: Scope, body: list[bytes], status: int) -> None:
+    gate, behind = gated(limits=SMALL)
+    answered = await ask(gate, scope, body)
+    assert answered.status == status
+    assert len(behind.bodies) == (status == 200)
+    assert (answered.headers.get("connection") == "close") == (status == 413)
+
+
+async def test_a_slow_body_is_not_waited_for() -> None:
+    gate, behind = gated(limits=SMALL)
+    for scope in (scope_of("POST", headers=TYPED), scope_of("POST", "/api/import", UPLOAD)):
+        answered = await ask(gate, scope, [b"1"] * 90, pause=0.05)
+        assert (answered.status, answered.headers["connection"]) == (408, "close")
+    assert behind.bodies == []
+
+
+async def test_the_time_for_a_body_is_not_that_for_an_answer() -> None:
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await asyncio.sleep(0.3)
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    gate = Gate(slow, Settings(limits=SMALL), Somebody())
+    for scope in (scope_of("POST", headers=TYPED), scope_of("POST", "/api/import", UPLOAD)):
+        assert (await ask(gate, scope, [b"1"])).status == 200
+
+
+async def test_a_client_that_leaves_is_not_answered() -> None:
+    gate, behind = gated()
+    sent: list[Event] = []
+
+    async def left() -> Event:
+        return {"type": "http.disconnect"}
+
+    async def send(event: Event) -> None:
+        sent.append(event)
+
+    await gate(scope_of("POST", headers=TYPED), left, send)
+    assert (sent, behind.seen) == ([], [])
+
+
+async def test_an_answer_that_has_begun_is_not_begun_again() -> None:
+    async def early(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while (await receive()).get("more_body"):
+            pass
+
+    gate = Gate(early, Settings(limits=SMALL), Somebody())
+    with pytest.raises(Problem, match="too large"):
+        await ask(gate, scope_of("POST", "/api/import", UPLOAD), [b"1" * 2000])
+
+
+DEPTHS: dict[bytes, int] = {
+    b"[" * 5 + b"]" * 5: 200,
+    b"[" * 6 + b"]" * 6: 400,
+    b'{"a":' * 6 + b"1" + b"}" * 6: 400,
+    b'["[[[[[[[["]': 200,
+    b"[" * 50_000: 413,
+}
+
+
+@pytest.mark.parametrize(("body", "status"), DEPTHS.items(), ids=["fits", "deep", "objects", "text", "large"])
+async def test_json_is_no_deeper_than_allowed(body: bytes, status: int) -> None:
+    gate, behind = gated(limits=SMALL)
+    async with client(gate) as asking:
+        answered = await asking.post("/x", content=body, headers=JSON)
+    assert (answered.status_code, len(behind.seen)) == (status, status == 200)
+
+
+async def test_a_large_body_is_looked_at_too() -> None:
+    gate, _ = gated()
+    async with client(gate) as asking:
+        for body, status in ((b"[" * 2_000_000, 400), (b"[" + b"[]," * 500_000 + b"1]", 200)):
+            assert (await asking.post("/x", content=body, headers=JSON)).status_code == status
+
+
+async def test_the_body_arrives_whole_then_what_comes_after() -> None:
+    events: list[Event] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        events.extend([await receive(), await receive()])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    await ask(Gate(app, Settings(), Somebody()), scope_of("POST", headers=TYPED), [b"[1,", b"2", b"]"])
+    assert events == [
+        {"type": "http.request", "body": b"[1,2]", "more_body": False},
+        {"type": "http.disconnect"},
+    ]
+
+
+@given(pieces=st.lists(st.binary(max_size=30), min_size=1, max_size=6))
+async def test_an_upload_arrives_as_it_was_sent(pieces: list[bytes]) -> None:
+    gate, behind = gated(limits=SMALL)
+    answered = await ask(gate, scope_of("POST", "/api/blobs/x", UPLOAD), pieces)
+    assert (answered.status, behind.bodies) == (200, [b"".join(pieces)])
+
+
+@given(text=st.binary(max_size=60))
+def test_no_kind_is_an_error(text: bytes) -> None:
+    assert isinstance(is_upload("/api/import", media_type(text)), bool)
+
+
+HEADS: dict[str, tuple[dict[str, Any], int]] = {
+    "as many headers as allowed": ({"headers": [HOST] + [(b"x", b"y")] * 99}, 200),
+    "too many headers": ({"headers": [HOST] + [(b"x", b"y")] * 100}, 431),
+    "headers that are too large": ({"headers": [HOST, (b"x", b"y" * 32 * 1024)]}, 431),
+    "a long target": ({"path": "/" + "a" * 16 * 1024, "headers": [HOST]}, 414),
+    "a long query": ({"query_string": b"a" * 16 * 1024, "headers": [HOST]}, 414),
+    "a target that is just short enough": ({"path": "/" + "a" * (16 * 1024 - 1), "headers": [HOST]}, 200),
+    "a short path, written long": ({"raw_path": b"/%61" * 5000, "headers": [HOST]}, 414),
+}
+
+
+@pytest.mark.parametrize(("asked", "status"), HEADS.values(), ids=HEADS)
+async def test_a_head_is_no_larger_than_allowed(asked: dict[str, Any], status: int) -> None:
+    gate, _ = gated()
+    assert (await ask(gate, scope_of(**asked))).status == status

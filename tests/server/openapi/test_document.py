@@ -1,0 +1,268 @@
+"""The description of the API: valid, whole, and true of what is answered."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Annotated, Any, Generic, TypeVar
+
+import jsonschema_rs
+import msgspec
+import pytest
+from litestar import Litestar, delete, get, post
+from litestar.di import Provide
+from litestar.openapi.spec import Example
+from litestar.params import Body, FromPath, QueryParameter
+from schemathesis.specs.openapi import definitions
+
+from partita.server.openapi.config import openapi_config
+from partita.server.openapi.document import describe_api
+from partita.server.openapi.schemas import REF, named
+from partita.server.replies import Listing, Reply
+from partita.server.roles import provide_caller
+from partita.server.routes.all import ROUTES
+from partita.server.streaming import EventStream
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import Message
+from partita.types.threads import Thread
+
+METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
+
+
+def describe(routes: Any) -> JsonObject:
+    return describe_api(
+        Litestar(
+            routes,
+            dependencies={"caller": Provide(provide_caller, sync_to_thread=False)},
+            openapi_config=openapi_config(),
+            logging_config=None,
+        )
+    )
+
+
+@cache
+def whole() -> JsonObject:
+    """The document of the routes that there are."""
+    return describe(ROUTES)
+
+
+def operations(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
+    for path, item in document["paths"].items():
+        for method in METHODS & item.keys():
+            yield f"{method} {path}", item[method]
+
+
+def found(value: Json, key: str) -> Iterator[Json]:
+    """Everything that stands under a key, anywhere."""
+    if is_object(value):
+        if key in value:
+            yield value[key]
+        for item in value.values():
+            yield from found(item, key)
+    elif is_array(value):
+        for item in value:
+            yield from found(item, key)
+
+
+def validator(document: JsonObject, schema: JsonObject) -> Any:
+    inside = {**schema, "components": document["components"]}
+    return jsonschema_rs.Draft202012Validator(inside)
+
+
+def test_it_is_openapi() -> None:
+    valid: Any = definitions.OPENAPI_31_VALIDATOR
+    assert [error.message for error in valid.iter_errors(whole())] == []
+
+
+def test_every_schema_is_one() -> None:
+    for name, schema in whole()["components"]["schemas"].items():
+        assert jsonschema_rs.meta.is_valid(schema), name
+        validator(whole(), schema)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    names = whole()["components"]["schemas"]
+    for reference in found(whole(), "$ref"):
+        assert str(reference).startswith(REF), reference
+        assert str(reference).removeprefix(REF) in names, reference
+
+
+def test_every_example_of_a_schema_fits_it() -> None:
+    for name, schema in whole()["components"]["schemas"].items():
+        for example in schema.get("examples", ()):
+            validator(whole(), {"$ref": f"{REF}{name}"}).validate(example)
+
+
+def test_every_example_of_a_body_fits_it() -> None:
+    count = 0
+    for name, operation in operations(whole()):
+        bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+        for media, content in [pair for body in bodies for pair in body.get("content", {}).items()]:
+            for example in content.get("examples", {}).values():
+                assert "json" in media, name
+                validator(whole(), content["schema"]).validate(example["value"])
+                count += 1
+    assert count
+
+
+def test_nothing_of_how_values_are_held_inside_is_told() -> None:
+    told = str(whole())
+    for secret in ("__extra__", "__unknown__", "partita.types", "partita.server"):
+        assert secret not in told
+
+
+def test_operations_have_short_names_of_their_own() -> None:
+    names = [operation["operationId"] for _, operation in operations(whole())]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z][A-Za-z0-9]{2,40}", name) for name in names), names
+
+
+def test_every_operation_says_what_it_is_about() -> None:
+    for name, operation in operations(whole()):
+        assert operation.get("tags"), name
+        assert operation.get("summary"), name
+
+
+def test_every_operation_may_fail_with_a_problem_and_nothing_else() -> None:
+    for name, operation in operations(whole()):
+        bad = {status: answer for status, answer in operation["responses"].items() if status >= "400"}
+        assert {"400", "401", "default"} <= bad.keys(), name
+        assert ("404" in bad) == ("{" in name), name
+        for answer in bad.values():
+            assert list(answer["content"]) == ["application/problem+json"], name
+
+
+def test_keys_may_be_sent_in_two_ways_or_not_at_all() -> None:
+    assert whole()["security"] == [{"bearer": []}, {"apiKey": []}, {}]
+    assert whole()["components"]["securitySchemes"]["apiKey"]["name"] == "x-api-key"
+
+
+def test_the_server_is_found_from_where_the_document_lies() -> None:
+    assert whole()["servers"][0]["url"] == ".."
+
+
+class Order(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """What is wanted."""
+
+    how_many: Annotated[int, msgspec.Meta(ge=1, description="Of them.")]
+
+
+class Kept(msgspec.Struct, rename="camel"):
+    """What was kept."""
+
+    last_message: Message
+    other_members: int = 0
+
+
+T = TypeVar("T")
+
+
+class Page(msgspec.Struct, Generic[T]):
+    """A page."""
+
+    items: list[T]
+
+
+@get("/lamps", tags=["lamps"], summary="Lamps")
+async def list_lamps(limit: Annotated[int | None, QueryParameter(ge=1)] = None) -> Reply[Listing[Thread]]:
+    """Some *words*."""
+    raise NotImplementedError
+
+
+@post("/lamps", tags=["lamps"], summary="A lamp")
+async def make_lamp(data: Annotated[Order, Body(examples=[Example(value={"howMany": 2})])]) -> Reply[Kept]:
+    """More."""
+    raise NotImplementedError
+
+
+@get("/lamps/{lamp_id:str}/messages", tags=["lamps"], summary="Messages")
+async def lamp_messages(lamp_id: FromPath[str]) -> Reply[Page[Message]]:
+    """More."""
+    raise NotImplementedError
+
+
+@get("/lamps/{lamp_id:str}/stream", tags=["lamps"], summary="Light", media_type="text/event-stream")
+async def shine(lamp_id: FromPath[str]) -> EventStream:
+    """More."""
+    raise NotImplementedError
+
+
+@delete(
+    "/lamps/{lamp_id:str}",
+    tags=["more lamps"],
+    summary="Out",
+    opt={"open": True},
+)
+async def switch_off(lamp_id: FromPath[str]) -> None:
+    """More."""
+
+
+@pytest.fixture(scope="module")
+def lamps() -> JsonObject:
+    listed = [get("/more", tags=["more lamps"], summary="Again")(list_lamps.fn)]
+    return describe([list_lamps, make_lamp, lamp_messages, shine, switch_off, *listed])
+
+
+def schema_of(document: JsonObject, name: str) -> JsonObject:
+    schema: JsonObject = document["components"]["schemas"][name]
+    return schema
+
+
+def test_our_values_stand_under_their_own_names(lamps: JsonObject) -> None:
+    answer = lamps["paths"]["/lamps"]["get"]["responses"]["200"]["content"]["application/json"]
+    assert answer["schema"] == {"$ref": f"{REF}ThreadListing"}
+    assert schema_of(lamps, "ThreadListing")["properties"]["items"]["items"] == {"$ref": f"{REF}Thread"}
+    assert schema_of(lamps, "Thread")["additionalProperties"] is True
+    assert schema_of(lamps, "Kept")["properties"]["lastMessage"] == {"$ref": f"{REF}Message"}
+    assert schema_of(lamps, "MessagePage")["properties"]["items"]["items"] == {"$ref": f"{REF}Message"}
+
+
+def test_what_a_route_refuses_the_schema_refuses(lamps: JsonObject) -> None:
+    order = validator(lamps, {"$ref": f"{REF}Order"})
+    assert order.is_valid({"howMany": 1})
+    assert not order.is_valid({"howMany": 0})
+    assert not order.is_valid({"howMany": 1, "more": True})
+
+
+def test_examples_stand_beside_the_schema(lamps: JsonObject) -> None:
+    body = lamps["paths"]["/lamps"]["post"]["requestBody"]
+    assert body["required"] is True
+    assert body["content"]["application/json"]["schema"] == {"$ref": f"{REF}Order"}
+    assert [one["value"] for one in body["content"]["application/json"]["examples"].values()] == [
+        {"howMany": 2}
+    ]
+
+
+def test_names_in_paths_are_written_like_all_others(lamps: JsonObject) -> None:
+    operation = lamps["paths"]["/lamps/{lampId}/messages"]["get"]
+    assert [one["name"] for one in operation["parameters"]] == ["lampId"]
+
+
+def test_nobody_writes_null_in_an_address(lamps: JsonObject) -> None:
+    (limit,) = lamps["paths"]["/lamps"]["get"]["parameters"]
+    assert limit["schema"] == {"type": "integer", "minimum": 1}
+
+
+def test_a_stream_is_described(lamps: JsonObject) -> None:
+    assert lamps["paths"]["/lamps/{lampId}/stream"]["get"]["responses"]["200"]["description"]
+
+
+def test_of_two_with_the_same_name_the_shorter_path_keeps_it(lamps: JsonObject) -> None:
+    assert lamps["paths"]["/more"]["get"]["operationId"] == "listLamps"
+    assert lamps["paths"]["/lamps"]["get"]["operationId"] == "listLampsLamps"
+
+
+def test_what_is_open_asks_for_no_key(lamps: JsonObject) -> None:
+    assert lamps["paths"]["/lamps/{lampId}"]["delete"]["security"] == []
+
+
+NAMES = {
+    "Thread": "Thread",
+    "Listing_Thread_": "ThreadListing",
+    "Listing_partita.types.threads.Thread_": "ThreadListing",
+    "partita.routes.convert.Lost": "ConvertLost",
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=NAMES)
+def test_components_have_readable_names(name: str, expected: str) -> None:
+    assert named(name) == expected

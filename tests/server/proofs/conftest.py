@@ -1,0 +1,32 @@
+"""Stores in a file and on a real server, and ports nobody has."""
+
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.store.conftest import postgres_server, postgres_template, postgres_url
+
+__all__ = ["postgres_server", "postgres_template", "postgres_url"]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    found: str = request.getfixturevalue("postgres_url")
+    return found
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Gives a port that nobody has."""
+
+    def find() -> int:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port: int = listening.getsockname()[1]
+        return port
+
+    return find

@@ -1,0 +1,93 @@
+"""A server to be killed: a process of its own, with an agent that counts for as long as it is asked to.
+
+python -m tests.server.proofs.site PORT STORE_URL
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import uvicorn
+
+from partita import Ask, asgi
+from partita.server.settings import Settings
+
+LEASE = 15.0
+READY = 30.0
+ROOT = Path(__file__).parents[3]
+
+
+async def count(ask: Ask) -> AsyncIterator[str]:
+    """As many numbers as the last message says, with a pause in seconds before each: `100 0.01`.
+
+    A third word is how many letters stand behind each number.
+    """
+    many, pause, letters = (*ask.text.split(), "0")[:3]
+    for number in range(int(many)):
+        await asyncio.sleep(float(pause))
+        yield f"{number}{'x' * int(letters)} "
+
+
+class Site:
+    """A server process at a port."""
+
+    def __init__(self, port: int, process: asyncio.subprocess.Process) -> None:
+        self.port = port
+        self.process = process
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def memory(self) -> int:
+        """How many bytes of memory it has."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+    async def kill(self) -> None:
+        """`kill -9`."""
+        self.process.kill()
+        await self.process.wait()
+
+
+async def started(url: str, port: int, lease: float = LEASE) -> Site:
+    """A site on a store, once it answers."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.server.proofs.site", str(port), url, str(lease)), cwd=ROOT
+    )
+    async with asyncio.timeout(READY), httpx.AsyncClient() as client:
+        while True:
+            assert process.returncode is None, "the server did not start"
+            try:
+                await client.get(f"http://127.0.0.1:{port}/api/threads")
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+            else:
+                return Site(port, process)
+
+
+@asynccontextmanager
+async def site(url: str, port: int, lease: float = LEASE) -> AsyncGenerator[Site, None]:
+    """A site that is gone at the end, whatever happens."""
+    running = await started(url, port, lease)
+    try:
+        yield running
+    finally:
+        if running.process.returncode is None:
+            await running.kill()
+
+
+def main() -> None:
+    """Serve."""
+    port, url, lease = sys.argv[1:]
+    app = asgi(count, store=url, settings=Settings(lease=float(lease), keep_alive=1.0))
+    uvicorn.run(app, port=int(port), log_level="error", timeout_graceful_shutdown=1)
+
+
+if __name__ == "__main__":
+    main()

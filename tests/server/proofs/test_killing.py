@@ -1,0 +1,64 @@
+"""`kill -9` in the middle of many streams: what anybody saw is stored, and who comes back learns how it is.
+
+`PARTITA_CHAOS` says how many streams; the tests make do with fewer.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.types.chunks import MessageAbort
+from partita.types.messages import AssistantMessage, text_of
+
+from .readers import Reader
+from .site import site, started
+
+STREAMS = min(int(os.environ.get("PARTITA_CHAOS", "20")), 100)
+COUNT = "10000 0.01"
+LEASE = 2.0
+
+
+async def logged(store: Store, chat: str) -> str:
+    """The words that the log of a chat's run holds."""
+    (run,) = (await store.list_runs(thread_id=chat)).items
+    return "".join(getattr(record.chunk, "delta", "") for record in await store.read_log(run.id))
+
+
+async def test_what_anybody_saw_is_stored(url: str, free_port: Callable[[], int]) -> None:
+    port = free_port()
+    readers = [Reader(port, f"c{number}") for number in range(STREAMS)]
+    async with site(url, port, LEASE) as first:
+        reading = asyncio.gather(*(reader.send(COUNT) for reader in readers))
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(reader.some(8) for reader in readers))
+        await first.kill()
+        await reading
+    async with open_store(url) as store:
+        for reader in readers:
+            assert (await logged(store, reader.chat)).startswith(reader.text)
+    again = await started(url, port, LEASE)
+    try:
+        back = [Reader(port, reader.chat) for reader in readers]
+        async with asyncio.timeout(60 + 10 * LEASE):
+            await asyncio.gather(*(reader.resume() for reader in back))
+        for before, after in zip(readers, back, strict=True):
+            assert after.status in (200, 204)
+            if after.status == 200:
+                assert after.text.startswith(before.text)
+                assert isinstance(after.chunks[-1], MessageAbort)
+        async with open_store(url) as store:
+            for reader in readers:
+                await _judge(store, reader)
+    finally:
+        await again.kill()
+
+
+async def _judge(store: Store, reader: Reader) -> None:
+    """The run has ended as interrupted, and its message holds all that was seen."""
+    (run,) = (await store.list_runs(thread_id=reader.chat)).items
+    assert run.status == "interrupted"
+    message = await store.get_message(reader.chat, run.message_id or "")
+    assert isinstance(message, AssistantMessage)
+    assert text_of(message).startswith(reader.text)

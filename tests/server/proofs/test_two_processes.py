@@ -1,0 +1,80 @@
+"""Two servers on one PostgreSQL, behind a door that sends each connection to the other one."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from itertools import cycle
+
+import httpx
+
+from partita.store.opening import open_store
+from partita.types.chunks import MessageAbort
+
+from .readers import Reader
+from .site import site
+
+
+@asynccontextmanager
+async def round_robin(*ports: int) -> AsyncGenerator[int, None]:
+    """A port whose connections go to these, in turn."""
+    targets = cycle(ports)
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(OSError):
+                while data := await reader.read(65536):
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", next(targets))
+        for one, other in ((reader, there_writer), (there_reader, writer)):
+            task = asyncio.create_task(pump(one, other))
+            tasks.add(task)
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_start_on_one_follow_and_stop_on_the_other(
+    postgres_url: str, free_port: Callable[[], int]
+) -> None:
+    one, other = free_port(), free_port()
+    async with site(postgres_url, one), site(postgres_url, other), round_robin(one, other) as door:
+        first, second = Reader(door, "c1"), Reader(door, "c1")
+        sending = asyncio.create_task(first.send("10000 0.02"))
+        async with asyncio.timeout(60):
+            await first.some(10)
+            following = asyncio.create_task(second.resume())
+            await second.some(12)
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{other}") as client:
+                stopped = await client.post("/api/chat/c1/stop", json={"reason": "enough"}, timeout=30)
+            assert stopped.json()["stopped"] is True
+            await asyncio.gather(sending, following)
+        assert first.text == second.text
+        assert isinstance(first.chunks[-1], MessageAbort)
+        assert isinstance(second.chunks[-1], MessageAbort)
+    async with open_store(postgres_url) as store:
+        (run,) = (await store.list_runs(thread_id="c1")).items
+    assert (run.status, run.error) == ("cancelled", "enough")
+
+
+async def test_many_talks_through_the_door(postgres_url: str, free_port: Callable[[], int]) -> None:
+    one, other = free_port(), free_port()
+    async with site(postgres_url, one), site(postgres_url, other), round_robin(one, other) as door:
+        readers = [Reader(door, f"c{number}") for number in range(20)]
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(reader.send("20 0.001") for reader in readers))
+    counted = "".join(f"{number} " for number in range(20))
+    assert {reader.text for reader in readers} == {counted}

@@ -1,0 +1,68 @@
+"""Clients that do not read, and clients in great number.
+
+`PARTITA_CHAOS` asks for all of them; the tests make do with fewer.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+
+from .readers import Reader
+from .site import site
+
+VIEWERS = 2000 if "PARTITA_CHAOS" in os.environ else 300
+DEAF, PIECES, LETTERS = 40, 100, 100_000
+
+
+async def test_clients_that_never_read_cost_little_and_stop_nobody(
+    tmp_path: Path, free_port: Callable[[], int]
+) -> None:
+    url = f"sqlite:///{tmp_path}/store.db"
+    async with site(url, free_port()) as running, asyncio.timeout(120):
+        first = Reader(running.port, "first")
+        await first.send(f"{PIECES} 0 {LETTERS}")
+        before = running.memory
+        speaker = Reader(running.port, "c1")
+        speaking = asyncio.create_task(speaker.send(f"{PIECES} 0.01 {LETTERS}"))
+        await speaker.some(2)
+        with deaf_viewers(running.port, "c1"):
+            await speaking
+            assert running.memory - before < DEAF * PIECES * LETTERS / 4
+            again = Reader(running.port, "again")
+            await again.send("10 0")
+    assert speaker.text == first.text
+    assert again.text == "".join(f"{number} " for number in range(10))
+
+
+@contextmanager
+def deaf_viewers(port: int, chat: str) -> Generator[None, None, None]:
+    """Clients that ask for a stream and take nothing of it."""
+    with ExitStack() as stack:
+        for _ in range(DEAF):
+            deaf = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            deaf.sendall(f"GET /api/chat/{chat}/stream HTTP/1.1\r\nhost: localhost\r\n\r\n".encode())
+        yield
+
+
+async def test_many_idle_viewers_hear_the_next_word(tmp_path: Path, free_port: Callable[[], int]) -> None:
+    async with site(f"sqlite:///{tmp_path}/store.db", free_port()) as running:
+        speaker = Reader(running.port, "c1")
+        speaking = asyncio.create_task(speaker.send("2 8"))
+        async with asyncio.timeout(120):
+            while not (await _active(running.url)):
+                await asyncio.sleep(0.05)
+            viewers = [Reader(running.port, "c1") for _ in range(VIEWERS)]
+            watching = [asyncio.create_task(viewer.resume()) for viewer in viewers]
+            await asyncio.gather(speaking, *watching)
+        assert {viewer.status for viewer in viewers} == {200}
+        assert {viewer.text for viewer in viewers} == {"0 1 "}
+
+
+async def _active(url: str) -> bool:
+    async with httpx.AsyncClient(base_url=url) as client:
+        return bool((await client.get("/api/runs?status=running")).json()["items"])

@@ -1,0 +1,123 @@
+"""Statistics over HTTP."""
+
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from partita.server.app import asgi
+from partita.store.facade.store import Store
+from partita.store.values import ConsumptionRecord
+from tests.server.conftest import client_of
+from tests.store.examples import ask, worked
+
+EVENING = datetime(2026, 7, 1, 22, 30, tzinfo=UTC)
+MORNING = datetime(2026, 7, 2, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+async def ledger(store: Store) -> None:
+    """What two threads consumed on an evening and the morning after."""
+    await store.create_thread("tower", agent="keeper", project="coast")
+    await store.create_thread("boat", agent="sailor", project="harbour")
+    await store.save_messages(
+        [ask("m1", created_at=EVENING), worked("m2", created_at=EVENING)], thread_id="tower"
+    )
+    told = [
+        ("tower", "m2", "big", EVENING, 100),
+        ("tower", None, "small", MORNING, 10),
+        ("boat", None, "big", MORNING, 1),
+    ]
+    await store.record_consumptions(
+        [
+            ConsumptionRecord(
+                thread_id=thread,
+                message_id=message,
+                key=f"r{number}",
+                model=model,
+                time=time,
+                input_tokens=tokens,
+                cost=tokens / 100,
+            )
+            for number, (thread, message, model, time, tokens) in enumerate(told)
+        ]
+    )
+
+
+TOLD = {
+    "": {"": 111},
+    "by=total": {"": 111},
+    "by=model": {"big": 101, "small": 10},
+    "by=agent": {"keeper": 110, "sailor": 1},
+    "by=project": {"coast": 110, "harbour": 1},
+    "by=day": {"2026-07-01": 100, "2026-07-02": 11},
+    "by=day&zone=Europe/Oslo": {"2026-07-02": 111},
+    "by=week": {"2026-06-29": 111},
+    "by=month": {"2026-07": 111},
+    "by=day,model": {"2026-07-01 big": 100, "2026-07-02 small": 10, "2026-07-02 big": 1},
+    "by=model&by=day": {"big 2026-07-01": 100, "small 2026-07-02": 10, "big 2026-07-02": 1},
+    "since=2026-07-02": {"": 11},
+    "since=2026-07-02T00:00%2B02:00": {"": 111},
+    "until=2026-07-02": {"": 100},
+    "agent=sailor": {"": 1},
+    "project=coast": {"": 110},
+    "model=small": {"": 10},
+    "thread=tower": {"": 110},
+    "model=none": {"": 0},
+}
+
+
+async def test_what_is_told(client: httpx.AsyncClient, ledger: None) -> None:
+    for query, tokens in TOLD.items():
+        reply = await client.get(f"/api/stats?{query}")
+        assert reply.status_code == 200, reply.text
+        told = [(" ".join(row["key"]), row["inputTokens"]) for row in reply.json()["items"]]
+        assert told == list(tokens.items()), query
+
+
+async def test_tools_and_messages_are_counted(client: httpx.AsyncClient, ledger: None) -> None:
+    (total,) = (await client.get("/api/stats")).json()["items"]
+    assert (total["messages"], total["toolCalls"], total["responses"]) == (2, 1, 3)
+    assert total["cost"] == pytest.approx(1.11)
+    (tool,) = (await client.get("/api/stats?by=tool")).json()["items"]
+    assert (tool["key"], tool["toolCalls"], tool["toolErrors"]) == (["measure"], 1, 0)
+
+
+REFUSED = {
+    "zone=Nowhere/Else": 400,
+    "zone=": 400,
+    "zone=Europe": 400,  # a folder
+    "zone=../../etc/passwd": 400,
+    "zone=/etc/passwd": 400,
+    "zone=%00": 400,
+    "zone=%ED%A0%80": 400,
+    f"zone={'x' * 5000}": 400,
+    "by=hour": 400,
+    "by=day,model,tool": 400,
+    "since=soon": 400,
+    "model=%00": 400,
+    "thread=nowhere": 404,
+    "thread=%00": 400,
+}
+
+
+async def test_what_statistics_may_not_be_asked(client: httpx.AsyncClient, ledger: None) -> None:
+    for query, status in REFUSED.items():
+        reply = await client.get(f"/api/stats?{query}")
+        assert reply.status_code == status, (query, reply.text)
+        assert reply.headers["content-type"] == "application/problem+json"
+
+
+async def test_everybody_is_told_of_their_own(store: Store) -> None:
+    for owner, tokens in (("ann", 5), ("bob", 7)):
+        await store.create_thread("t1", resource_id=owner)
+        record = ConsumptionRecord(thread_id="t1", key="r1", model="m", time=EVENING, input_tokens=tokens)
+        await store.scoped(owner).record_consumptions([record])
+    app = asgi(None, store=store, user=lambda request: request.headers.get("x-user"))
+    async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
+        for query in ("", "thread=t1", "by=model"):
+            (row,) = (await ann.get(f"/api/stats?{query}")).json()["items"]
+            assert row["inputTokens"] == 5
+        assert (await ann.get("/api/stats?resourceId=bob")).status_code == 403
+    async with client_of(asgi(None, store=store)) as admin:
+        assert (await admin.get("/api/stats?resourceId=bob")).json()["items"][0]["inputTokens"] == 7

@@ -1,0 +1,171 @@
+"""Blobs over HTTP."""
+
+from hashlib import sha256
+
+import httpx
+import pytest
+
+from partita.server.app import asgi
+from partita.store.facade.store import Store
+from tests.server.conftest import client_of
+from tests.store.examples import with_file
+
+DATA = b"0123456789"
+DIGEST = sha256(DATA).hexdigest()
+ETAG = f'"{DIGEST}"'
+BLOB = f"/api/blobs/{DIGEST}"
+
+
+@pytest.fixture
+async def blob(store: Store) -> None:
+    await store.put_blob(DATA, media_type="image/png")
+
+
+async def test_bytes_are_kept_under_their_hash(client: httpx.AsyncClient) -> None:
+    data = bytes(range(256)) * 500
+    kept = await client.post("/api/blobs", content=data, headers={"content-type": "audio/ogg; codecs=opus"})
+    digest = sha256(data).hexdigest()
+    assert kept.status_code == 201
+    assert kept.json()["url"] == f"blob:sha256:{digest}"
+    assert (kept.json()["size"], kept.json()["mediaType"]) == (len(data), "audio/ogg; codecs=opus")
+    there = await client.get(kept.url.join(kept.headers["location"]))
+    assert (there.status_code, there.content) == (200, data)
+    assert there.headers["content-type"] == "audio/ogg"
+    assert (await client.get(f"/api/blobs/{kept.json()['url']}")).content == data
+
+
+async def test_bytes_without_a_type_and_no_bytes_at_all_are_kept_too(client: httpx.AsyncClient) -> None:
+    kept = await client.post("/api/blobs", content=b"", headers={"content-type": "text/plain"})
+    assert (kept.status_code, kept.json()["size"]) == (201, 0)
+    there = await client.get(f"/api/blobs/{kept.json()['url']}")
+    assert (there.status_code, there.content) == (200, b"")
+    ranged = await client.get(f"/api/blobs/{kept.json()['url']}", headers={"range": "bytes=0-"})
+    assert (ranged.status_code, ranged.content) == (200, b"")
+
+
+SHOWN: dict[str | None, tuple[str, bool]] = {
+    "image/png": ("image/png", True),
+    "IMAGE/JPEG": ("image/jpeg", True),
+    "audio/mpeg": ("audio/mpeg", True),
+    "video/mp4": ("video/mp4", True),
+    "application/pdf": ("application/pdf", True),
+    "text/plain": ("text/plain; charset=utf-8", True),
+    "text/plain; charset=utf-16": ("text/plain; charset=utf-8", True),
+    "text/html": ("text/html; charset=utf-8", False),
+    "text/html; x=image/png": ("text/html; charset=utf-8", False),
+    "image/svg+xml": ("image/svg+xml", False),
+    "application/xhtml+xml": ("application/xhtml+xml", False),
+    "text/xml": ("text/xml; charset=utf-8", False),
+    "text/javascript": ("text/javascript; charset=utf-8", False),
+    "application/json": ("application/json", False),
+    "image": ("application/octet-stream", False),
+    "image/png\r\nx-evil: 1": ("application/octet-stream", False),
+    "image/png, text/html": ("application/octet-stream", False),
+    "bïld/png": ("application/octet-stream", False),
+    "": ("application/octet-stream", False),
+    None: ("application/octet-stream", False),
+}
+
+
+async def test_what_a_browser_could_run_is_not_shown(client: httpx.AsyncClient, store: Store) -> None:
+    for given, sent in SHOWN.items():
+        digest = sha256(data := repr(given).encode()).hexdigest()
+        await store.put_blob(data, media_type=given)
+        reply = await client.get(f"/api/blobs/{digest}")
+        disposition = reply.headers["content-disposition"]
+        assert (reply.headers["content-type"], disposition == "inline") == sent, given
+        assert disposition in ("inline", f'attachment; filename="{digest}"')
+        assert reply.headers["content-security-policy"] == "sandbox; default-src 'none'"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["cache-control"] == "private, max-age=31536000, immutable"
+        assert reply.headers["etag"] == f'"{digest}"'
+        assert "x-evil" not in reply.headers
+
+
+async def test_head_says_what_get_would_give(client: httpx.AsyncClient, blob: None) -> None:
+    whole, told = await client.get(BLOB), await client.head(BLOB)
+    assert (told.status_code, told.content) == (200, b"")
+    assert told.headers == whole.headers
+    assert told.headers["content-length"] == "10"
+
+
+RANGES = {
+    "bytes=0-3": (206, b"0123", "bytes 0-3/10"),
+    "bytes=4-": (206, b"456789", "bytes 4-9/10"),
+    "bytes=-3": (206, b"789", "bytes 7-9/10"),
+    "bytes=-30": (206, DATA, "bytes 0-9/10"),
+    "bytes=9-9": (206, b"9", "bytes 9-9/10"),
+    "bytes=5-500": (206, b"56789", "bytes 5-9/10"),
+    "bytes=0-999999999999999999": (206, DATA, "bytes 0-9/10"),
+    "bytes=10-": (416, None, "bytes */10"),
+    "bytes=10-20": (416, None, "bytes */10"),
+    "bytes=-0": (416, None, "bytes */10"),
+    "bytes=0-1,3-4": (200, DATA, None),  # one range or everything
+    "bytes=3-1": (200, DATA, None),
+    "bytes=-": (200, DATA, None),
+    "bytes=x-y": (200, DATA, None),
+    "lines=0-1": (200, DATA, None),
+    f"bytes={'9' * 5000}-": (200, DATA, None),
+}
+
+
+async def test_ranges(client: httpx.AsyncClient, blob: None) -> None:
+    for asked, (status, data, said) in RANGES.items():
+        reply = await client.get(BLOB, headers={"range": asked})
+        assert (reply.status_code, reply.headers.get("content-range")) == (status, said), asked
+        if data is not None:
+            assert (reply.content, reply.headers["content-length"]) == (data, str(len(data)))
+
+
+async def test_a_range_of_something_else_is_not_given(client: httpx.AsyncClient, blob: None) -> None:
+    for condition, status in ((ETAG, 206), ('"other"', 200), ("Sun, 01 Mar 2026 12:00:00 GMT", 200)):
+        reply = await client.get(BLOB, headers={"range": "bytes=0-1", "if-range": condition})
+        assert reply.status_code == status
+
+
+KNOWN = {ETAG: 304, f"W/{ETAG}": 304, f'"other", {ETAG}': 304, "*": 304, '"other"': 200, DIGEST: 200, "": 200}
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_what_a_client_has_is_not_sent_again(
+    client: httpx.AsyncClient, blob: None, method: str
+) -> None:
+    for condition, status in KNOWN.items():
+        reply = await client.request(method, BLOB, headers={"if-none-match": condition})
+        assert reply.status_code == status, condition
+        if status == 304:
+            assert (reply.content, reply.headers["etag"]) == (b"", ETAG)
+            assert "immutable" in reply.headers["cache-control"]
+
+
+NOWHERE = {"0" * 64: 404, "xyz": 400, DIGEST.upper(): 400, f"{DIGEST}0": 400, "%00": 400, "%ff": 400}
+
+
+async def test_what_is_no_blob(client: httpx.AsyncClient, blob: None) -> None:
+    for name, status in NOWHERE.items():
+        for method in ("GET", "HEAD"):
+            assert (await client.request(method, f"/api/blobs/{name}")).status_code == status, name
+
+
+async def test_what_moved_out_of_a_message_can_be_fetched(client: httpx.AsyncClient, store: Store) -> None:
+    await store.create_thread("t1")
+    url = "data:image/webp;base64," + "AAAA" * 10_000
+    await store.save_messages([with_file("m1", url)], thread_id="t1")
+    message = (await client.get("/api/threads/t1/messages/m1?blobs=reference")).json()
+    picture = await client.get(f"/api/blobs/{message['content']['parts'][0]['url']}")
+    assert (picture.headers["content-type"], picture.content) == ("image/webp", bytes(30_000))
+
+
+async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
+    app = asgi(None, store=store, user=lambda request: request.headers.get("x-user"))
+    async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
+        await ann.post("/api/blobs", content=DATA, headers={"content-type": "image/png"})
+        assert (await ann.get(BLOB)).content == DATA
+        async with client_of(app, headers={"x-user": "bob"}) as bob:
+            for method in ("GET", "HEAD"):
+                assert (await bob.request(method, BLOB)).status_code == 404
+            assert (await bob.get(BLOB, headers={"if-none-match": "*"})).status_code == 404
+            assert (await bob.get(f"{BLOB}?resourceId=ann")).status_code == 403
+    async with client_of(asgi(None, store=store)) as admin:
+        assert (await admin.get(f"{BLOB}?resourceId=ann")).content == DATA
+        assert (await admin.get(f"{BLOB}?resourceId=bob")).status_code == 404

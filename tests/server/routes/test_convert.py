@@ -1,0 +1,198 @@
+"""Formats over HTTP: listed, converted into each other, streams folded; and nothing breaks the server."""
+
+from itertools import product
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.formats.registry import ALIASES, all_formats
+from partita.formats.registry import convert as convert_payload
+from partita.types.json import Json, JsonObject, dumps
+
+JSON = {"content-type": "application/json"}
+
+UI: JsonObject = {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}
+SPOKEN: list[JsonObject] = [
+    {"type": "start", "messageId": "m1"},
+    {"type": "text-start", "id": "t"},
+    {"type": "text-delta", "id": "t", "delta": "Forty."},
+    {"type": "text-end", "id": "t"},
+    {"type": "finish"},
+]
+
+
+async def post(client: httpx.AsyncClient, path: str, body: Json, status: int = 200) -> Any:
+    response = await client.post(path, content=dumps(body), headers=JSON)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+async def test_every_format_is_listed_with_what_it_can(client: httpx.AsyncClient) -> None:
+    items = (await client.get("/api/formats")).json()["items"]
+    assert [one["name"] for one in items] == list(all_formats())
+    for one in items:
+        format_ = all_formats()[one["name"]]
+        can = (format_.load is not None, format_.dump is not None, format_.decoder is not None)
+        assert (one["reads"], one["writes"], one["streams"]) == can
+        assert one["aliases"] == [alias for alias, full in ALIASES.items() if full == one["name"]]
+
+
+@pytest.mark.parametrize("target", [name for name, format_ in all_formats().items() if format_.dump])
+async def test_a_payload_is_converted_as_it_is_everywhere(client: httpx.AsyncClient, target: str) -> None:
+    told = await post(client, "/api/convert", {"payload": [UI], "from": "ui", "to": target})
+    dumped = convert_payload([UI], "ui", target)
+    assert (told["payload"], told["from"], told["to"]) == (dumped.payload, "ai-sdk-ui-v7", target)
+    assert told["losses"] == [loss._asdict() for loss in dumped.losses]
+    assert "guess" not in told
+
+
+async def test_what_is_guessed_and_what_is_lost_is_told(client: httpx.AsyncClient) -> None:
+    told = await post(client, "/api/convert", {"payload": [UI], "to": "model"})
+    assert told["guess"]["format"] == told["from"] == "ai-sdk-ui-v7"
+    assert [loss["path"] for loss in told["losses"]] == [
+        loss.path for loss in convert_payload([UI], "ui", "model").losses
+    ]
+
+
+async def test_half_a_surrogate_pair_survives(client: httpx.AsyncClient) -> None:
+    half = {**UI, "parts": [{"type": "text", "text": "\ud83d"}]}
+    told = await post(client, "/api/convert", {"payload": [half], "from": "ui", "to": "canonical"})
+    assert told["payload"][0]["content"]["parts"][0]["text"] == "\ud83d"
+
+
+REFUSED: dict[str, Json] = {
+    "no target": {"payload": [UI]},
+    "no payload": {"to": "ui"},
+    "a format that is none": {"payload": [UI], "from": "nonesuch", "to": "ui"},
+    "a target that is none": {"payload": [UI], "to": "nonesuch"},
+    "a target that is only read": {"payload": [UI], "to": "mastra-v2"},
+    "a stream": {"payload": SPOKEN, "from": "chunks", "to": "ui"},
+    "nothing anyone knows": {"payload": {"colour": "blue"}, "to": "ui"},
+    "a number": {"payload": 7, "to": "ui"},
+    "a list": [],
+    "null": None,
+}
+
+
+@pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
+async def test_what_cannot_be_converted_is_refused(client: httpx.AsyncClient, body: Json) -> None:
+    assert (await post(client, "/api/convert", body, 400))["detail"]
+
+
+async def test_who_names_no_format_learns_which_there_are(client: httpx.AsyncClient) -> None:
+    problem = await post(client, "/api/convert", {"payload": {"colour": "blue"}, "to": "ui"}, 400)
+    assert "ai-sdk-ui-v7" in problem["hint"]
+
+
+def nested(depth: int) -> Json:
+    value: Json = "x"
+    for _ in range(depth):
+        value = {"content": [value]}
+    return value
+
+
+ODD: list[Json] = [
+    None,
+    True,
+    7,
+    1e300,
+    "text",
+    "",
+    [],
+    {},
+    [[]],
+    [None],
+    [{}],
+    [{"role": None}],
+    [{"role": "user"}],
+    [{"role": "user", "content": 7, "parts": 7}],
+    [{"role": "user", "content": None, "parts": [None, 7, "x", [], {}]}],
+    [
+        {
+            "role": "assistant",
+            "parts": [{"type": "tool-x"}, {"type": 7}, {"type": "dynamic-tool", "state": "?"}],
+        }
+    ],
+    [{"role": "assistant", "content": [{"type": "tool-call", "toolCallId": 7, "input": {"a": []}}]}],
+    [{"role": "tool", "content": [{"type": "tool-result", "output": "?"}]}],
+    [{"id": 7, "role": "user", "content": {"format": 2, "parts": [{"type": "text", "text": 7}]}}],
+    [{"type": "user", "message": 7, "uuid": [], "timestamp": "x"}],
+    [{"id": "\x00", "role": "user", "content": "\ud800", "createdAt": "yesterday"}],
+    [{"role": "user", "content": "x", "createdAt": 10**30}],
+    [nested(60)],
+    {"messages": [UI]},
+]
+
+
+async def test_no_payload_breaks_the_server(client: httpx.AsyncClient) -> None:
+    for source, payload in product(all_formats(), ODD):
+        body = dumps({"payload": payload, "from": source, "to": "canonical"})
+        response = await client.post("/api/convert", content=body, headers=JSON)
+        assert response.status_code in (200, 400), (source, payload, response.text)
+        events = dumps({"events": [payload], "format": source, "lenient": True})
+        response = await client.post("/api/fold", content=events, headers=JSON)
+        assert response.status_code in (200, 400), (source, payload, response.text)
+
+
+@pytest.mark.parametrize("path", ["/api/convert", "/api/fold"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"payload":' + b"[" * 9_000 + b"]" * 9_000 + b',"to":"ui"}'],
+    ids=["nothing", "half", "no text", "brackets", "deep"],
+)
+async def test_what_is_no_json_is_refused(client: httpx.AsyncClient, path: str, body: bytes) -> None:
+    response = await client.post(path, content=body, headers=JSON)
+    assert response.status_code == 400, response.text
+
+
+# Folded
+
+
+@pytest.mark.parametrize("name", ["chunks", "events"])
+async def test_a_stream_is_folded(client: httpx.AsyncClient, name: str) -> None:
+    told = await post(client, "/api/fold", {name: SPOKEN, "to": "ui"})
+    assert told["message"] == {
+        "id": "m1",
+        "role": "assistant",
+        "parts": [{"type": "text", "text": "Forty.", "state": "done"}],
+    }
+    assert (told["format"], told["to"], told["diagnostics"]) == ("ai-sdk-chunks", "ai-sdk-ui-v7", [])
+    assert told["guess"]["format"] == "ai-sdk-chunks"
+
+
+async def test_a_message_is_in_our_own_shape_unless_another_is_asked_for(client: httpx.AsyncClient) -> None:
+    told = await post(client, "/api/fold", {"chunks": SPOKEN})
+    assert told["message"]["content"]["parts"][0]["text"] == "Forty."
+
+
+async def test_what_does_not_fit_is_an_error_or_told(client: httpx.AsyncClient) -> None:
+    lost = [*SPOKEN[:1], {"type": "text-delta", "id": "nobody", "delta": "?"}, *SPOKEN[1:]]
+    problem = await post(client, "/api/fold", {"chunks": lost}, 400)
+    assert problem["where"] == "chunk 1"
+    told = await post(client, "/api/fold", {"chunks": lost, "lenient": True, "to": "ui"})
+    assert [one["chunk"] for one in told["diagnostics"]] == [1]
+    assert told["message"]["parts"][0]["text"] == "Forty."
+
+
+async def test_the_errors_that_a_stream_reports_are_told(client: httpx.AsyncClient) -> None:
+    told = await post(
+        client, "/api/fold", {"chunks": [*SPOKEN[:1], {"type": "error", "errorText": "no power"}]}
+    )
+    assert told["errors"] == ["no power"]
+
+
+NOT_FOLDED: dict[str, JsonObject] = {
+    "nothing": {},
+    "both": {"chunks": SPOKEN, "events": SPOKEN},
+    "no list": {"chunks": {"type": "start"}},
+    "messages": {"events": [UI], "format": "ui"},
+    "an empty list of no known kind": {"events": []},
+    "no such format": {"events": SPOKEN, "format": "nonesuch"},
+    "no such target": {"events": SPOKEN, "to": "nonesuch"},
+}
+
+
+@pytest.mark.parametrize("body", NOT_FOLDED.values(), ids=NOT_FOLDED)
+async def test_what_is_no_stream_is_refused(client: httpx.AsyncClient, body: JsonObject) -> None:
+    assert (await post(client, "/api/fold", body, 400))["detail"]

@@ -1,0 +1,401 @@
+"""Uploads over HTTP: logs and messages, once and again, whole and broken."""
+
+import asyncio
+import gzip
+import tempfile
+from itertools import product
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.formats.registry import all_formats
+from partita.logs.places.detection import AGENT_OF
+from partita.server.app import asgi
+from partita.server.principal import Principal
+from partita.server.settings import Limits
+from partita.store.facade.store import Store
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import AssistantMessage, ToolCallPart
+from tests.formats.codex_examples import THREAD, Script
+from tests.logs.claude_session import SESSION, Session, lines_of, task
+from tests.server.conftest import client_of
+from tests.server.routes.test_convert import ODD
+
+LINES = {"content-type": "application/x-ndjson"}
+JSON = {"content-type": "application/json"}
+
+UI: list[JsonObject] = [
+    {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]},
+    {"id": "m2", "role": "assistant", "parts": [{"type": "text", "text": "Forty metres."}]},
+]
+
+
+async def upload(
+    client: httpx.AsyncClient,
+    data: bytes,
+    query: str = "",
+    headers: dict[str, str] = LINES,
+    status: int = 200,
+) -> Any:
+    response = await client.post(f"/api/import{query}", content=data, headers=headers)
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+async def everything(store: Store) -> Json:
+    """All that an import may change."""
+    threads = (await store.list_threads(limit=500)).items
+    return [
+        [
+            to_json(thread),
+            to_json((await store.list_messages(thread.id, limit=None, branch="all", internal=None)).items),
+            to_json((await store.list_runs(thread_id=thread.id, limit=500)).items),
+        ]
+        for thread in threads
+    ]
+
+
+def claude() -> Session:
+    return Session().work("Bake bread", "c1").turn("And rolls?", "Rolls too.")
+
+
+def codex() -> bytes:
+    script = Script().meta().context().prompt("Sail").answer("Sailing.")
+    return lines_of(script.records)
+
+
+GEMINI: JsonObject = {
+    "sessionId": "s-1",
+    "projectHash": "9f",
+    "startTime": "2026-05-01T08:00:00.000Z",
+    "lastUpdated": "2026-05-01T08:00:05.000Z",
+    "messages": [
+        {"id": "1", "timestamp": "2026-05-01T08:00:00.000Z", "type": "user", "content": "Paint"},
+        {"id": "2", "timestamp": "2026-05-01T08:00:05.000Z", "type": "gemini", "content": "Painting."},
+    ],
+}
+OPENCODE: JsonObject = {
+    "info": {"id": "ses_1", "title": "Digging", "time": {"created": 1764000000000, "updated": 1764000005000}},
+    "messages": [
+        {
+            "info": {"id": "msg_1", "sessionID": "ses_1", "role": "user", "time": {"created": 1764000000000}},
+            "parts": [
+                {"id": "p1", "messageID": "msg_1", "sessionID": "ses_1", "type": "text", "text": "Dig"}
+            ],
+        },
+        {
+            "info": {
+                "id": "msg_2",
+                "sessionID": "ses_1",
+                "role": "assistant",
+                "time": {"created": 1764000001000, "completed": 1764000005000},
+            },
+            "parts": [
+                {"id": "p2", "messageID": "msg_2", "sessionID": "ses_1", "type": "text", "text": "Digging."}
+            ],
+        },
+    ],
+}
+EXEC: list[JsonObject] = [
+    {"type": "thread.started", "thread_id": "0199-exec"},
+    {"type": "turn.started"},
+    {"type": "item.completed", "item": {"id": "i1", "type": "agent_message", "text": "Done."}},
+    {"type": "turn.completed", "usage": {"input_tokens": 5, "output_tokens": 2}},
+]
+
+LOGS: dict[str, tuple[bytes, str, str | None]] = {
+    "claude-code-log": (claude().data, "claude-code", SESSION),
+    "codex-rollout": (codex(), "codex", THREAD),
+    "gemini-cli": (dumps(GEMINI), "gemini-cli", "s-1"),
+    "opencode-export": (dumps(OPENCODE), "opencode", "ses_1"),
+    "codex-exec": (lines_of(EXEC), "codex", None),
+}
+
+
+@pytest.mark.parametrize(("format_", "log"), LOGS.items(), ids=LOGS)
+async def test_a_log_is_recognised_and_brought_in_once(
+    client: httpx.AsyncClient, store: Store, format_: str, log: tuple[bytes, str, str | None]
+) -> None:
+    data, agent, thread_id = log
+    first = await upload(client, data)
+    (file,), (thread,) = first["files"], first["threads"]
+    assert (file["kind"], file["format"], file["agent"], file["bytes"]) == ("log", format_, agent, len(data))
+    assert first["newThreads"] == 1
+    assert first["messages"]["new"] > 0
+    assert first["runs"] > 0
+    assert (first["problems"], first["findings"]) == ([], [])
+    if thread_id is not None:
+        assert thread["id"] == thread_id
+    stored = await everything(store)
+    name = "copy.json" if data.count(b"\n") < 2 else "copy.jsonl"
+    again = await upload(client, data, f"?name=elsewhere/{name}" if thread_id else "")
+    assert again["newThreads"] == 0
+    assert again["messages"] == {"new": 0, "changed": 0, "unchanged": first["messages"]["new"]}
+    if thread_id is None:
+        assert await everything(store) == stored
+    else:
+        (one,), (other,) = stored, await everything(store)
+        assert other[:2] == one[:2]
+    assert all(run.status == "completed" for run in (await store.list_runs()).items)
+
+
+async def test_the_same_upload_changes_nothing_at_all(client: httpx.AsyncClient, store: Store) -> None:
+    await upload(client, claude().data)
+    stored = await everything(store)
+    await upload(client, claude().data)
+    assert await everything(store) == stored
+
+
+async def test_nothing_tells_where_an_upload_lay(
+    client: httpx.AsyncClient,
+    store: Store,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path_factory.mktemp("meanwhile")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    await upload(client, claude().data, "?name=../../etc/session.jsonl")
+    assert list(folder.iterdir()) == []
+    (source,) = await store.list_sources()
+    assert source.path == f"upload:{SESSION}/session.jsonl"
+    assert source.identity is None
+    runs = (await store.list_runs()).items
+    assert {run.metadata["log"]["path"] for run in runs if run.metadata} == {source.path}
+
+
+async def test_what_was_added_to_a_log_is_added(client: httpx.AsyncClient, store: Store) -> None:
+    first = await upload(client, claude().data)
+    longer = await upload(client, claude().turn("And cake?", "Cake too.").data)
+    assert longer["newThreads"] == 0
+    assert longer["messages"] == {"new": 2, "changed": 0, "unchanged": first["messages"]["new"]}
+    shorter = await upload(client, claude().data)
+    assert shorter["messages"]["new"] == shorter["messages"]["changed"] == 0
+    assert len((await store.list_messages(SESSION)).items) >= 6
+
+
+async def test_a_packed_log_is_the_log_that_it_holds(client: httpx.AsyncClient, store: Store) -> None:
+    data = claude().data
+    packed = await upload(client, gzip.compress(data), "?name=session.jsonl.gz")
+    assert (packed["files"][0]["name"], packed["files"][0]["bytes"]) == ("session.jsonl", len(data))
+    plain = await upload(client, data)
+    assert plain["messages"]["unchanged"] == packed["messages"]["new"]
+
+
+async def test_a_form_brings_a_session_and_its_helpers(client: httpx.AsyncClient, store: Store) -> None:
+    session = Session().prompt("Bake").answer(calls=[task("t1", "Find flour")])
+    session.result("t1", "found", toolUseResult={"agentId": "a1"}).answer(text="Done.")
+    helper = Session(mark="h", agent="a1").prompt("Find flour", parent=None).answer(text="In the cellar.")
+    files = [
+        ("files", (f"{SESSION}.jsonl", session.data)),
+        ("files", ("agent-a1.jsonl", helper.data)),
+        ("files", ("agent-a1.meta.json", dumps({"toolUseId": "t1"}))),
+        ("note", (None, b"no file")),
+    ]
+    response = await client.post("/api/import", files=files)
+    assert response.status_code == 200, response.text
+    told = response.json()
+    assert [file["name"] for file in told["files"]] == [f"{SESSION}.jsonl", "agent-a1.jsonl"]
+    assert [thread["id"] for thread in told["threads"]] == [SESSION]
+    messages = (await store.list_messages(SESSION)).items
+    (call,) = [
+        part
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    ]
+    assert len(call.children) == 2
+
+
+async def test_files_of_one_name_do_not_hide_each_other(client: httpx.AsyncClient) -> None:
+    other = Session("5e551000-0000-4000-8000-000000000002", mark="v").turn("Boil")
+    files = [("files", ("session.jsonl", claude().data)), ("files", ("session.jsonl", other.data))]
+    told = (await client.post("/api/import", files=files)).json()
+    assert {thread["id"] for thread in told["threads"]} == {SESSION, other.id}
+
+
+async def test_what_is_not_understood_is_told_with_its_line(client: httpx.AsyncClient, store: Store) -> None:
+    data = claude().data + b'{"half": \n' + lines_of([{"type": "mystery", "sessionId": SESSION, "uuid": "x"}])
+    told = await upload(client, data)
+    lines = len(claude().records)
+    assert {line for one in told["findings"] for line in one["lines"]} >= {lines + 1}
+    assert told["messages"]["new"] == len((await store.list_messages(SESSION, internal=None)).items)
+
+
+async def test_a_large_log_is_read_by_others(client: httpx.AsyncClient, store: Store) -> None:
+    session = Session()
+    for number in range(40):
+        session.turn(f"Question {number}", "word " * 30_000)
+    assert len(session.data) > 4 * 1024 * 1024
+    told = await upload(client, session.data)
+    assert told["messages"]["new"] == 80
+    runs = (await store.list_runs(limit=500)).items
+    assert {run.metadata["log"]["path"] for run in runs if run.metadata} == {f"upload:{SESSION}/upload"}
+
+
+# Messages
+
+
+async def test_messages_are_brought_into_a_thread_of_their_own(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    first = await upload(client, dumps(UI), "?name=talk.json", JSON)
+    (thread,) = first["threads"]
+    assert (first["files"][0]["kind"], first["files"][0]["format"]) == ("messages", "ai-sdk-ui-v7")
+    assert (first["newThreads"], first["messages"]["new"], thread["title"]) == (1, 2, "talk.json")
+    assert [message.id for message in (await store.list_messages(thread["id"])).items] == ["m1", "m2"]
+    stored = await everything(store)
+    again = await upload(client, dumps(UI), "?name=talk.json", JSON)
+    assert (again["newThreads"], again["messages"]) == (0, {"new": 0, "changed": 0, "unchanged": 2})
+    assert await everything(store) == stored
+
+
+async def test_messages_are_brought_into_the_thread_that_is_named(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    await store.create_thread("t", title="Towers")
+    await upload(client, lines_of(UI), "?threadId=t&name=talk.jsonl")
+    nameless: list[JsonObject] = [{"role": "user", "content": "And now?"}]
+    for words in ("And now?", "And then?"):
+        nameless[0]["content"] = words
+        await upload(client, dumps(nameless), "?threadId=t&format=model", JSON)
+    thread = await store.get_thread_by_id("t")
+    assert thread is not None
+    assert thread.title == "Towers"
+    assert len((await store.list_messages("t")).items) == 4, "those without ids do not replace each other"
+
+
+async def test_messages_that_name_their_threads_go_there(client: httpx.AsyncClient, store: Store) -> None:
+    rows = [
+        {
+            "id": name,
+            "role": "user",
+            "threadId": thread,
+            "content": {"parts": [{"type": "text", "text": "Hi"}]},
+        }
+        for name, thread in (("m1", "one"), ("m2", "two"))
+    ]
+    told = await upload(client, dumps(rows), "?format=canonical", JSON)
+    assert [thread["id"] for thread in told["threads"]] == ["one", "two"]
+
+
+async def test_a_recorded_stream_is_the_message_it_amounts_to(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    chunks: list[JsonObject] = [
+        {"type": "start", "messageId": "m1"},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "delta": "Forty."},
+        {"type": "finish"},
+    ]
+    told = await upload(client, lines_of(chunks))
+    (message,) = (await store.list_messages(told["threads"][0]["id"])).items
+    assert message.id == "m1"
+
+
+# What would be
+
+
+@pytest.mark.parametrize(
+    ("data", "headers"), [(claude().data, LINES), (dumps(UI), JSON)], ids=["a log", "messages"]
+)
+async def test_what_would_be_is_told_and_nothing_is_done(
+    client: httpx.AsyncClient, store: Store, data: bytes, headers: dict[str, str]
+) -> None:
+    would = await upload(client, data, "?dryRun=true", headers)
+    assert (await everything(store), await store.list_sources()) == ([], ())
+    did = await upload(client, data, "", headers)
+    assert {**did, "dryRun": True} == would
+    still = await upload(client, data, "?dryRun=true", headers)
+    assert (still["newThreads"], still["messages"]["new"]) == (0, 0)
+    assert still["messages"]["unchanged"] == did["messages"]["new"]
+
+
+# Refused
+
+REFUSED: dict[str, tuple[bytes, str, dict[str, str], int]] = {
+    "nothing": (b"", "", LINES, 400),
+    "no JSON": (b"once upon a time", "", LINES, 400),
+    "bytes": (bytes(range(256)), "", LINES, 400),
+    "JSON of nobody": (b'{"colour": "blue"}', "", LINES, 400),
+    "a list of nothing": (b"[]", "", LINES, 400),
+    "a format that is none": (b"[]", "?format=nonesuch", LINES, 400),
+    "messages that are cut": (dumps(UI)[:-20], "", LINES, 400),
+    "a line that is cut": (lines_of(UI) + b'{"id": ', "", LINES, 400),
+    "messages of another format": (dumps(UI), "?format=canonical", LINES, 400),
+    "two of one id": (dumps([UI[0], UI[0]]), "", LINES, 400),
+    "a packed file that is cut": (gzip.compress(claude().data)[:-20], "", LINES, 400),
+    "a form that is none": (b"x", "", {"content-type": "multipart/form-data"}, 400),
+    "a form without an end": (b"--b\r\n", "", {"content-type": "multipart/form-data; boundary=b"}, 400),
+    "a deep nest": (b"[" * 50_000 + b"]" * 50_000, "?format=ui", LINES, 400),
+    "a deep nest in a line": (b'{"role":"user","parts":' + b"[" * 50_000 + b"\n", "", LINES, 400),
+    "a thread that no database holds": (dumps(UI), "?threadId=%00", JSON, 400),
+    "an odd kind of body": (dumps(UI), "", {"content-type": "text/plain"}, 415),
+}
+
+
+@pytest.mark.parametrize(("data", "query", "headers", "status"), REFUSED.values(), ids=REFUSED)
+async def test_what_cannot_be_brought_in_is_refused(
+    client: httpx.AsyncClient, store: Store, data: bytes, query: str, headers: dict[str, str], status: int
+) -> None:
+    problem = await upload(client, data, query, headers, status)
+    assert problem["detail"]
+    assert tempfile.gettempdir() not in str(problem)
+    assert (await everything(store), await store.list_sources()) == ([], ())
+
+
+async def test_nothing_odd_breaks_the_server(client: httpx.AsyncClient) -> None:
+    for format_, odd in product([*all_formats(), *AGENT_OF], ODD[::3]):
+        response = await client.post(f"/api/import?format={format_}", content=dumps(odd), headers=LINES)
+        assert response.status_code in (200, 400), (format_, odd, response.text)
+
+
+async def test_who_sends_something_unknown_learns_what_was_looked_for(client: httpx.AsyncClient) -> None:
+    problem = await upload(client, b'{"colour": "blue"}', status=400)
+    assert "claude-code-log" in problem["hint"]
+    assert "ai-sdk-ui-v7" in problem["hint"]
+
+
+async def test_one_unknown_file_keeps_the_others_out(client: httpx.AsyncClient, store: Store) -> None:
+    files = [("files", ("a.jsonl", claude().data)), ("files", ("b.jsonl", b'{"colour":"blue"}'))]
+    response = await client.post("/api/import", files=files)
+    assert (response.status_code, response.json()["where"]) == (400, "b.jsonl")
+    assert await everything(store) == []
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+async def test_what_holds_too_much_is_refused(store: Store, pack: Any) -> None:
+    app = asgi(None, store=store, limits=Limits(upload_bytes=100_000))
+    data = pack(claude().data + b" " * 1_000_000)
+    async with app.lifespan(), client_of(app) as client:
+        await upload(client, data, status=413)
+    assert await everything(store) == []
+
+
+async def test_an_upload_belongs_to_who_sent_it(store: Store) -> None:
+    app = asgi(None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "write"))
+    async with app.lifespan():
+        for user in ("ada", "bob"):
+            async with client_of(app, headers={"x-user": user}) as client:
+                told = await upload(client, claude().data)
+                assert told["newThreads"] == 1
+                assert (await upload(client, dumps(UI), headers=JSON))["newThreads"] == 1
+    owners = {thread.resource_id for thread in (await store.list_threads()).items}
+    assert owners == {"ada", "bob"}
+
+
+async def test_who_may_only_read_brings_in_nothing(store: Store) -> None:
+    app = asgi(None, store=store, user=lambda _: Principal("ada", "read"))
+    async with app.lifespan(), client_of(app) as client:
+        await upload(client, claude().data, status=403)
+
+
+async def test_the_same_log_from_many_at_once_is_brought_in_once(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    told = await asyncio.gather(*(upload(client, claude().data) for _ in range(5)))
+    assert sum(one["newThreads"] for one in told) == 1
+    assert sum(one["messages"]["new"] for one in told) == max(one["messages"]["new"] for one in told)
+    assert len((await store.list_threads()).items) == 1

@@ -1,0 +1,369 @@
+"""Messages over HTTP: in our own shape, and in that of others."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.registry import all_formats
+from partita.store.facade.store import Store
+from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage
+from partita.types.parts import TextPart
+from partita.types.tools import TextOutput, ToolResultPart
+from tests.server.routes.paging import paged
+from tests.store.examples import ask, with_file, worked
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TALK = "/api/threads/t1/messages"
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture(autouse=True)
+async def thread(store: Store) -> None:
+    await store.create_thread("t1")
+
+
+@pytest.fixture
+async def talk(store: Store) -> None:
+    """Six messages, an hour apart, with another branch and an internal turn."""
+    said = [
+        SystemMessage(id="s1", content="Be brief.", created_at=NOON),
+        ask("m1", created_at=NOON + timedelta(hours=1)),
+        worked("m2", created_at=NOON + timedelta(hours=2)),
+        AssistantMessage(id="i1", content="Route it.", internal=True, created_at=NOON + timedelta(hours=3)),
+        AssistantMessage(id="e1", type="event", content="Compacted.", created_at=NOON + timedelta(hours=4)),
+        ask("m3", "And the boat?", parent_id="m1", created_at=NOON + timedelta(hours=5)),
+    ]
+    await store.save_messages(said, thread_id="t1")
+    await store.switch_branch("t1", "e1")
+
+
+async def ids(client: httpx.AsyncClient, query: str) -> list[str]:
+    reply = await client.get(f"{TALK}?{query}")
+    assert reply.status_code == 200, reply.text
+    return [item["id"] for item in reply.json()["items"]]
+
+
+LISTED = {
+    "": ["s1", "m1", "m2", "e1"],
+    "order=desc": ["e1", "m2", "m1", "s1"],
+    "order=desc&limit=2": ["e1", "m2"],
+    "branch=all": ["s1", "m1", "m2", "e1", "m3"],
+    "internal=true": ["i1"],
+    "internal=all": ["s1", "m1", "m2", "i1", "e1"],
+    "roles=user": ["m1"],
+    "roles=user,system": ["s1", "m1"],
+    "roles=user&roles=system": ["s1", "m1"],
+    "types=tool": ["m2"],
+    "types=text,event": ["s1", "m1", "e1"],
+    "before=3": ["s1", "m1"],
+    "after=2": ["m2", "e1"],
+    "after=1&before=4": ["m1", "m2"],
+    "since=2026-03-01T14:00": ["m2", "e1"],
+    "until=2026-03-01T13:00Z": ["s1"],
+    "around=m2&previous=1&following=0": ["m1", "m2"],
+    "around=m2": ["s1", "m1", "m2", "e1"],
+    "format=message": ["s1", "m1", "m2", "e1"],
+    "format=ui": ["s1", "m1", "m2", "e1"],
+    "format=ui&order=desc": ["s1", "m1", "m2", "e1"],  # a conversation, whichever end it is taken from
+    "format=ui&order=desc&limit=2": ["m2", "e1"],
+    "format=ui&around=m2&order=desc&previous=1": ["m1", "m2", "e1"],
+}
+
+
+async def test_what_is_listed(client: httpx.AsyncClient, talk: None) -> None:
+    assert {query: await ids(client, query) for query in LISTED} == LISTED
+
+
+REFUSED = {
+    "limit=0": 400,
+    "limit=501": 400,
+    "cursor=x": 400,
+    "cursor=": 400,
+    "cursor=99999999999999999999": 400,
+    "order=both": 400,
+    "before=-1": 400,
+    "before=99999999999999999999": 400,
+    "after=many": 400,
+    "around=m9": 404,
+    "around=%00": 404,
+    "around=m1&previous=-1": 400,
+    "around=m1&following=99999999999999999999": 400,
+    "roles=king": 400,
+    "types=letter": 400,
+    "since=soon": 400,
+    "branch=none": 400,
+    "internal=perhaps": 400,
+    "blobs=gone": 400,
+    "bare=perhaps": 400,
+    "format=nothing": 400,
+    "format=": 400,
+    "format=%00": 400,
+    "format=mastra-v2": 400,  # is only read
+    "format=acp": 400,  # is a stream
+}
+
+
+async def test_what_a_query_may_not_say(client: httpx.AsyncClient, talk: None) -> None:
+    for query, status in REFUSED.items():
+        reply = await client.get(f"{TALK}?{query}")
+        assert reply.status_code == status, (query, reply.text)
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert "partita.db" not in reply.text  # where the database is concerns nobody
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+async def test_pages_of_any_size_give_every_message_once(
+    client: httpx.AsyncClient, talk: None, order: str
+) -> None:
+    everything = ["s1", "m1", "m2", "e1"]
+    for size in (1, 2, 3, 4, 5, 500):
+        found = await paged(client, f"{TALK}?order={order}", size)
+        assert [item["id"] for item in found] == (everything if order == "asc" else everything[::-1])
+
+
+WRITTEN = [name for name, known in all_formats().items() if known.dump is not None]
+
+
+async def test_every_format_that_can_be_written_is_given(
+    client: httpx.AsyncClient, store: Store, talk: None
+) -> None:
+    for name in WRITTEN:
+        dump = all_formats()[name].dump
+        assert dump is not None
+        dumped = dump((await store.list_messages("t1")).items)
+        page = (await client.get(f"{TALK}?format={name}")).json()
+        assert page["items"] == dumped.payload, name
+        assert page.get("losses", []) == [loss._asdict() for loss in dumped.losses], name
+
+
+async def test_losses_say_what_a_format_could_not_carry(client: httpx.AsyncClient, talk: None) -> None:
+    losses = (await client.get(f"{TALK}?format=ai-sdk-model-v7")).json()["losses"]
+    assert {"path": "$[0].id", "what": '"s1"', "why": "model messages have no id"} in losses
+
+
+async def test_bare_is_all_that_a_client_needs_to_begin_with(client: httpx.AsyncClient, store: Store) -> None:
+    await store.save_messages([ask(f"m{number}", "?") for number in range(60)], thread_id="t1")
+    reply = await client.get(f"{TALK}?format=ai-sdk-ui-v7&bare=true")
+    assert [message["id"] for message in reply.json()] == [f"m{number}" for number in range(60)]
+    assert reply.json()[0] == {"id": "m0", "role": "user", "parts": [{"type": "text", "text": "?"}]}
+    assert "link" not in reply.headers
+
+
+async def test_bare_says_beside_the_messages_that_there_are_more(
+    client: httpx.AsyncClient, talk: None
+) -> None:
+    seen: list[str] = []
+    query = "?bare=true&limit=3&roles=user&roles=assistant,system"
+    while query:
+        reply = await client.get(f"{TALK}{query}")
+        seen += [message["id"] for message in reply.json()]
+        query = reply.links["next"]["url"] if "next" in reply.links else ""
+    assert seen == ["s1", "m1", "m2", "e1"]
+
+
+async def test_messages_are_stored_as_they_are(client: httpx.AsyncClient) -> None:
+    """What we do not know of is kept, half a surrogate pair is too."""
+    body = (
+        b'[{"id":"m1","role":"user","content":"half \\ud83d","mood":"calm"},'
+        b'{"id":"m2","role":"assistant","content":[{"type":"hologram","of":"a boat"}]}]'
+    )
+    saved = await client.put(TALK, content=body, headers=JSON)
+    assert saved.status_code == 200
+    first, second = saved.json()["items"]
+    assert (first["seq"], first["mood"], first["content"]["parts"][0]["text"]) == (1, "calm", "half \ud83d")
+    assert (second["parentId"], second["content"]["parts"]) == ("m1", [{"type": "hologram", "of": "a boat"}])
+    assert (await client.get(TALK)).json()["items"] == [first, second]
+    assert (await client.get(f"{TALK}/m1")).json() == first
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+async def test_a_known_id_is_changed_in_its_place(client: httpx.AsyncClient, talk: None, method: str) -> None:
+    changed = await client.request(method, TALK, json={"id": "m1", "role": "user", "content": "How old?"})
+    assert changed.json()["items"][0]["seq"] == 2
+    assert await ids(client, "") == ["s1", "m1", "m2", "e1"]
+
+
+FORMATS: dict[str, tuple[str, Any]] = {
+    "UI messages": (
+        "ai-sdk-ui-v7",
+        [{"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}],
+    ),
+    "by an alias": ("ui", {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}),
+    "older UI messages": ("ai-sdk-ui-v4", [{"id": "u1", "role": "user", "content": "Hi"}]),
+    "rows of Mastra": ("mastra-v2", [{"id": "u1", "role": "user", "content": "Hi"}]),
+}
+
+
+@pytest.mark.parametrize(("name", "payload"), FORMATS.values(), ids=FORMATS)
+async def test_other_formats_are_taken(client: httpx.AsyncClient, name: str, payload: Any) -> None:
+    saved = await client.post(f"{TALK}?format={name}", json=payload)
+    assert saved.status_code == 200, saved.text
+    item = saved.json()["items"][0]
+    assert (item["id"], item["content"]["parts"]) == ("u1", [{"type": "text", "text": "Hi"}])
+
+
+async def test_messages_without_ids_never_take_the_place_of_others(client: httpx.AsyncClient) -> None:
+    named = {"id": "message-1", "role": "user", "parts": [{"type": "text", "text": "One"}]}
+    await client.post(f"{TALK}?format=ui", json=[named])
+    for text in ("Two", "Three"):
+        await client.post(f"{TALK}?format=model", json=[{"role": "user", "content": text}])
+    items = (await client.get(TALK)).json()["items"]
+    assert items[0]["id"] == "message-1"
+    assert [item["content"]["parts"][0]["text"] for item in items] == ["One", "Two", "Three"]
+
+
+UNREADABLE: dict[str, tuple[str, bytes, str]] = {
+    "a number": ("canonical", b"5", "$"),
+    "no id": ("canonical", b'[{"role":"user","content":"Hi"}]', "$[0]"),
+    "an unknown role": ("canonical", b'[{"id":"m9","role":"king","content":"Hi"}]', "$[0].role"),
+    "a text that is a number": (
+        "canonical",
+        b'[{"id":"m8","role":"user","content":"Hi"},'
+        b'{"id":"m9","role":"user","content":[{"type":"text","text":5}]}]',
+        "$[1].content[0].text",
+    ),
+    "a part of another role": (
+        "canonical",
+        b'[{"id":"m9","role":"user","content":[{"type":"reasoning","text":"Hm"}]}]',
+        "$[0].content[0].type",
+    ),
+    "a UI message without parts": ("ui", b'[{"id":"m9","role":"user"}]', "$[0].parts"),
+    "cut off": ("canonical", b'[{"id":"m9"', "line 1, column 12"),
+    "a stream": ("acp", b"[]", "query format"),
+}
+
+
+async def test_what_cannot_be_read_is_refused_whole(client: httpx.AsyncClient) -> None:
+    for case, (name, body, where) in UNREADABLE.items():
+        reply = await client.put(f"{TALK}?format={name}", content=body, headers=JSON)
+        assert (reply.status_code, reply.json().get("where")) == (400, where), case
+    assert await ids(client, "") == []
+
+
+@pytest.mark.parametrize("body", [b"", b'[{"id":"","role":"user","content":"Hi"}]', b'[{"id":"\\u0000"}]'])
+async def test_what_cannot_be_stored_is_refused(client: httpx.AsyncClient, body: bytes) -> None:
+    assert (await client.put(TALK, content=body, headers=JSON)).status_code == 400
+
+
+async def test_there_must_be_a_thread(client: httpx.AsyncClient) -> None:
+    for body in ([], [{"id": "m1", "role": "user", "content": "Hi"}]):
+        assert (await client.put("/api/threads/t9/messages", json=body)).status_code == 404
+    assert (await client.get("/api/threads/t9/messages")).status_code == 404
+
+
+async def test_the_address_says_the_thread_not_the_message(client: httpx.AsyncClient, store: Store) -> None:
+    await store.create_thread("t2")
+    await client.put(TALK, json=[{"id": "m1", "threadId": "t2", "role": "user", "content": "Hi"}])
+    assert await ids(client, "") == ["m1"]
+    assert len(await store.list_messages("t2")) == 0
+
+
+async def test_large_values_may_stay_apart(client: httpx.AsyncClient, store: Store) -> None:
+    url = "data:image/png;base64," + "AAAA" * 10_000
+    await store.save_messages([with_file("m1", url)], thread_id="t1")
+    for path in (TALK, f"{TALK}/m1"):
+        whole = (await client.get(path)).text
+        apart = (await client.get(f"{path}?blobs=reference")).text
+        assert url in whole
+        assert "blob:sha256:" in apart
+        assert len(apart) < 1000
+
+
+async def test_a_message_is_deleted(client: httpx.AsyncClient, talk: None) -> None:
+    gone = await client.delete(f"{TALK}/m2")
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert (await client.get(f"{TALK}/m2")).status_code == 404
+    assert (await client.delete(f"{TALK}/m2")).status_code == 404
+    assert await ids(client, "") == ["s1", "m1", "e1"]
+
+
+async def test_several_are_deleted(client: httpx.AsyncClient, talk: None) -> None:
+    gone = await client.post(f"{TALK}/delete", json={"ids": ["m1", "m2", "m9"]})
+    assert (gone.status_code, gone.json()) == (200, {"deleted": 2})
+    assert await ids(client, "") == ["s1", "e1"]
+
+
+async def test_what_shall_be_deleted_must_be_said(client: httpx.AsyncClient, talk: None) -> None:
+    bodies: list[Any] = [{}, {"ids": "m1"}, {"ids": [1]}, {"ids": [], "all": True}, ["m1"]]
+    for body in bodies:
+        assert (await client.post(f"{TALK}/delete", json=body)).status_code == 400
+    assert await ids(client, "") == ["s1", "m1", "m2", "e1"]
+
+
+async def test_a_part_is_replaced(client: httpx.AsyncClient, talk: None) -> None:
+    changed = await client.put(f"{TALK}/m2/parts/2", json={"type": "text", "text": "42 m", "by": "hand"})
+    parts = changed.json()["content"]["parts"]
+    assert [part["type"] for part in parts] == ["reasoning", "tool-call", "text"]
+    assert parts[2] == {"type": "text", "text": "42 m", "by": "hand"}
+    assert (await client.get(f"{TALK}/m2")).json() == changed.json()
+
+
+PARTS: dict[str, tuple[str, Any, int, str]] = {
+    "not of this role": ("m1/parts/0", {"type": "reasoning", "text": "Hm"}, 400, "$.type"),
+    "a text that is a number": ("m2/parts/2", {"type": "text", "text": 5}, 400, "$.text"),
+    "no part": ("m2/parts/2", [], 400, "$"),
+    "where there is none": ("m2/parts/3", {"type": "text", "text": "x"}, 400, ""),
+    "before the first": ("m2/parts/-1", {"type": "text", "text": "x"}, 400, ""),
+    "of no message": ("m9/parts/0", {"type": "text", "text": "x"}, 404, ""),
+    "at no number": ("m2/parts/x", {"type": "text", "text": "x"}, 404, ""),
+}
+
+
+async def test_a_part_must_fit(client: httpx.AsyncClient, talk: None) -> None:
+    before = (await client.get(TALK)).json()
+    for case, (path, part, status, where) in PARTS.items():
+        reply = await client.put(f"{TALK}/{path}", json=part)
+        assert (reply.status_code, reply.json().get("where", "")) == (status, where), case
+    assert (await client.get(TALK)).json() == before
+
+
+ROLE_PARTS = {
+    "s1": {"type": "text", "text": "x"},
+    "u1": {"type": "file", "url": "https://example.com/a.png", "mediaType": "image/png"},
+    "a1": {"type": "step-start"},
+    "o1": {"type": "tool-result", "id": "c1", "name": "measure", "output": {"type": "text", "value": "41 m"}},
+}
+
+
+async def test_every_role_has_its_parts(client: httpx.AsyncClient, store: Store) -> None:
+    output = TextOutput("?")
+    call = ToolCallPart(id="c1", name="measure", state="output-available", input={}, output=output)
+    await store.save_messages(
+        [
+            SystemMessage(id="s1", content="Be brief."),
+            ask("u1"),
+            AssistantMessage(id="a1", content=[call, TextPart("?")]),
+            ToolMessage(id="o1", content=[ToolResultPart(id="c1", name="measure", output=output)]),
+        ],
+        thread_id="t1",
+    )
+    for message, part in ROLE_PARTS.items():
+        changed = await client.put(f"{TALK}/{message}/parts/0", json=part)
+        assert changed.status_code == 200, changed.text
+        assert changed.json()["content"]["parts"][0] == part
+
+
+NAMES = (
+    "limit", "cursor", "order", "before", "after", "around", "previous", "following", "roles", "types",
+    "since", "until", "branch", "internal", "blobs", "format", "bare", "resourceId",
+)  # fmt: skip
+ODD = st.one_of(
+    st.text(max_size=20),
+    st.integers().map(str),
+    st.floats().map(str),
+    st.datetimes().map(str),
+    st.sampled_from(["\x00", "%ED%A0%80", "-1", "1e400", "nan", "null", "[]", "{}", "9" * 5000]),
+)
+
+
+@given(query=st.dictionaries(st.sampled_from(NAMES), ODD, max_size=4))
+async def test_no_query_breaks_the_server(
+    client: httpx.AsyncClient, talk: None, query: dict[str, str]
+) -> None:
+    for path in (TALK, "/api/threads", "/api/search", "/api/parts", "/api/stats"):
+        reply = await client.get(path, params={"q": "tall", **query})
+        assert reply.status_code in (200, 400, 404), (path, reply.text)

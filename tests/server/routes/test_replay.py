@@ -1,0 +1,246 @@
+"""Runs watched over HTTP: while they go on, once more, and at one point."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from partita.runtime.session.session import Session
+from partita.server.app import PartitaApp
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogRecord
+from partita.stream.chunk_reader import ChunkReader
+from partita.types.chunks import Chunk, MessageStart, ReasoningFileChunk, TextDelta, type_of
+from partita.types.runs import Run
+from tests.logs.claude_session import Session as Log
+from tests.runtime.session.puppets import Puppet, answer, speak, talk
+from tests.server.conftest import Serve
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DONE = "data: [DONE]\n\n"
+
+
+def session_of(app: PartitaApp) -> Session:
+    return app.opened().session
+
+
+def chunks_of(response: httpx.Response) -> list[Chunk]:
+    assert response.status_code == 200, response.text
+    assert response.text.endswith(DONE)
+    return list(ChunkReader().feed(response.content))
+
+
+@asynccontextmanager
+async def reading(url: str, **headers: str) -> AsyncGenerator[AsyncIterator[str], None]:
+    """The events of a stream, as a real server sends them."""
+    async with (
+        httpx.AsyncClient(timeout=10) as client,
+        client.stream(
+            "GET", url, headers={name.replace("_", "-"): said for name, said in headers.items()}
+        ) as response,
+    ):
+        assert response.status_code == 200
+        yield events(response)
+
+
+async def events(response: httpx.Response) -> AsyncIterator[str]:
+    text = ""
+    async for piece in response.aiter_text():
+        text += piece
+        *whole, text = text.split("\n\n")
+        for event in whole:
+            yield event
+
+
+async def until(check: object) -> None:
+    """Wait until something is so."""
+    assert callable(check)
+    async with asyncio.timeout(10):
+        while not check():
+            await asyncio.sleep(0.01)
+
+
+def streams_open() -> int:
+    return sum("EventStream" in str(task.get_coro()) for task in asyncio.all_tasks())
+
+
+# While it goes on
+
+
+async def test_a_run_is_heard_while_it_goes_on_and_gone_on_with(app: PartitaApp, serve: Serve) -> None:
+    url, puppet = await serve(app), Puppet(*talk("It ", "is "))
+    run = await session_of(app).start(puppet, "t", "How tall?")
+    async with reading(f"{url}/api/runs/{run.id}/stream") as heard:
+        first = [await anext(heard) for _ in range(4)]
+    place = re.match("id: (.*)\n", first[-1])
+    assert place is not None
+    await until(lambda: streams_open() == 0)
+    assert not puppet.left.is_set(), "to leave does not stop a run"
+    puppet.end(*answer("forty.")[2:])
+    async with reading(f"{url}/api/runs/{run.id}/stream", last_event_id=place[1]) as heard:
+        rest = [event async for event in heard]
+    async with httpx.AsyncClient() as client:
+        whole = (await client.get(f"{url}/api/runs/{run.id}/stream")).text
+    assert "\n\n".join([*first, *rest, ""]) == whole
+    assert whole.endswith(DONE)
+
+
+async def test_a_stream_begins_after_a_number(app: PartitaApp, client: httpx.AsyncClient) -> None:
+    run = await speak(session_of(app), "t", "Forty.")
+    whole = (await client.get(f"/api/runs/{run.id}/stream")).text
+    places = [int(seq) for seq in re.findall(r"^id: .*:(\d+)$", whole, re.MULTILINE)]
+    later = (await client.get(f"/api/runs/{run.id}/stream?after={places[1]}")).text
+    assert whole.endswith(later)
+    assert [int(seq) for seq in re.findall(r"^id: .*:(\d+)$", later, re.MULTILINE)] == places[2:]
+
+
+VERSIONS = {
+    "?version=7": "reasoning-file",
+    "?version=6": "file",
+    "?version=5.0.92": "file",
+    "?version=raw": "reasoning-file",
+    "": "reasoning-file",
+}
+
+
+@pytest.mark.parametrize("way", ["stream", "replay"])
+@pytest.mark.parametrize(("query", "type_"), VERSIONS.items(), ids=VERSIONS)
+async def test_each_release_hears_its_own_words(
+    app: PartitaApp, client: httpx.AsyncClient, query: str, type_: str, way: str
+) -> None:
+    run = await drawn(session_of(app))
+    told = chunks_of(await client.get(f"/api/runs/{run.id}/{way}{query}"))
+    assert type_ in [type_of(chunk) for chunk in told]
+
+
+async def test_a_header_names_the_release_too(app: PartitaApp, client: httpx.AsyncClient) -> None:
+    run = await drawn(session_of(app))
+    response = await client.get(f"/api/runs/{run.id}/stream", headers={"x-ai-sdk-version": "6"})
+    assert "file" in [type_of(chunk) for chunk in chunks_of(response)]
+
+
+async def drawn(session: Session) -> Run:
+    """A run that drew while it thought."""
+    puppet = Puppet()
+    puppet.end(
+        MessageStart(), ReasoningFileChunk("data:image/png;base64,AA==", "image/png"), *answer("So.")[1:]
+    )
+    return await session.wait((await session.start(puppet, "t", "Draw")).id)
+
+
+# Once more
+
+
+async def test_a_run_is_told_once_more(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
+    run = await speak(session_of(app), "t", "Forty.")
+    logged = [
+        (record.seq, record.chunk) for record in await store.read_log(run.id) if record.chunk is not None
+    ]
+    shown = [chunk for _, chunk in logged if not type_of(chunk).startswith("data-partita-")]
+    assert chunks_of(await client.get(f"/api/runs/{run.id}/replay?speed=0&version=raw")) == shown
+    paced = await client.get(f"/api/runs/{run.id}/replay?speed=1000&longestPause=0.001&version=raw")
+    assert chunks_of(paced) == shown
+    later = await client.get(f"/api/runs/{run.id}/replay?speed=0&version=raw&after={logged[2][0]}")
+    assert chunks_of(later) == [chunk for _, chunk in logged[3:] if chunk in shown]
+
+
+async def test_a_replay_stops_when_its_client_goes(app: PartitaApp, serve: Serve, store: Store) -> None:
+    url, puppet = await serve(app), Puppet(*talk("One"))
+    session = session_of(app)
+    run = await session.start(puppet, "t", "Count")
+    await until(puppet.begun.is_set)
+    await asyncio.sleep(0.1)  # the pause that is replayed, a thousand times as long
+    puppet.end(TextDelta("t", " two"), *answer("")[3:])
+    await session.wait(run.id)
+    async with reading(f"{url}/api/runs/{run.id}/replay?speed=0.001") as heard:
+        assert "start" in await anext(heard)
+        assert streams_open() > 0
+    await until(lambda: streams_open() == 0)
+
+
+async def test_an_imported_run_is_told_once_more(client: httpx.AsyncClient, store: Store) -> None:
+    run = await imported(client, store)
+    told = chunks_of(await client.get(f"/api/runs/{run.id}/replay?speed=0"))
+    assert "".join(chunk.delta for chunk in told if isinstance(chunk, TextDelta)) == "Forty metres, it says."
+
+
+async def imported(client: httpx.AsyncClient, store: Store) -> Run:
+    data = Log().turn("How tall?", "Forty metres, it says.").data
+    headers = {"content-type": "application/x-ndjson"}
+    assert (await client.post("/api/import", content=data, headers=headers)).status_code == 200
+    (run,) = (await store.list_runs()).items
+    return run
+
+
+# At one point
+
+
+async def test_a_run_is_as_it_was(app: PartitaApp, client: httpx.AsyncClient, store: Store) -> None:
+    puppet = Puppet()
+    puppet.end(*answer("It ", "is ", "forty."))
+    session = session_of(app)
+    run = await session.wait((await session.start(puppet, "t", "How tall?")).id)
+    records, so_far = await store.read_log(run.id), ""
+    for record in [LogRecord(0, NOON, None, None), *records, LogRecord(2**50, NOON, None, None)]:
+        so_far += record.chunk.delta if isinstance(record.chunk, TextDelta) else ""
+        moment = (await client.get(f"/api/runs/{run.id}/at?seq={record.seq}&format=ui")).json()
+        parts = [part for message in moment["messages"] for part in message["parts"]]
+        assert "".join(part.get("text", "") for part in parts) == so_far
+        assert moment["seq"] == min(record.seq, records[-1].seq)
+        assert moment["chunks"] == len(records)
+    assert so_far == "It is forty."
+
+
+async def test_without_a_number_it_is_the_end(
+    app: PartitaApp, client: httpx.AsyncClient, store: Store
+) -> None:
+    run = await speak(session_of(app), "t", "Forty.")
+    moment = (await client.get(f"/api/runs/{run.id}/at")).json()
+    stored = await store.get_message("t", run.message_id or "")
+    assert stored is not None
+    assert moment["messages"][0]["id"] == stored.id
+    assert moment["messages"][0]["content"]["parts"][-1]["text"] == "Forty."
+    assert moment["place"] == moment["chunks"]
+
+
+async def test_an_imported_run_has_points_too(client: httpx.AsyncClient, store: Store) -> None:
+    run = await imported(client, store)
+    end = (await client.get(f"/api/runs/{run.id}/at?format=ui")).json()
+    half = (await client.get(f"/api/runs/{run.id}/at?format=ui&seq=3")).json()
+    texts = [one["messages"][0]["parts"][-1]["text"] for one in (half, end)]
+    assert texts[1] == "Forty metres, it says."
+    assert texts[1].startswith(texts[0])
+    assert texts[0] != texts[1]
+
+
+REFUSED = [
+    "stream?version=4",
+    "stream?version=newest",
+    "stream?after=-1",
+    "replay?speed=-1",
+    "replay?speed=nan",
+    "replay?longestPause=-1",
+    "replay?version=x",
+    "at?seq=-1",
+    "at?seq=x",
+    "at?format=nonesuch",
+    "at?format=mastra-v2",
+]
+
+
+@pytest.mark.parametrize("path", REFUSED)
+async def test_what_makes_no_sense_is_refused(app: PartitaApp, client: httpx.AsyncClient, path: str) -> None:
+    run = await speak(session_of(app), "t")
+    assert (await client.get(f"/api/runs/{run.id}/{path}")).status_code == 400
+
+
+async def test_the_id_of_another_runs_event_is_no_place(app: PartitaApp, client: httpx.AsyncClient) -> None:
+    run = await speak(session_of(app), "t")
+    whole = await client.get(f"/api/runs/{run.id}/stream")
+    for odd in ("other:3", "x", "3", f"{run.id}:", f"{run.id}:{'9' * 5000}"):
+        response = await client.get(f"/api/runs/{run.id}/stream", headers={"last-event-id": odd})
+        assert response.text == whole.text

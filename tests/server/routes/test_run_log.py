@@ -1,0 +1,121 @@
+"""Logs of runs over HTTP: page by page, line by line, byte by byte."""
+
+from base64 import b64decode
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.server.routes.run_log import BYTES_AT_ONCE
+from partita.store.facade.store import Store
+from partita.store.log.retention import Retention
+from partita.store.log.run_log import LogEntry
+from partita.types.chunks import DataChunk, TextDelta
+from partita.types.codec import to_json
+from partita.types.json import loads
+from tests.logs.claude_session import Session
+
+NDJSON = {"accept": "application/x-ndjson"}
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+ENTRIES = [
+    LogEntry(NOON, TextDelta("t", "Forty-one \U0001f600"), "{…}\n".encode()),
+    LogEntry(NOON, TextDelta("t", "metres")),
+    LogEntry(NOON + timedelta(seconds=1), None, b"\xff\xfe no text\n"),
+    LogEntry(NOON, DataChunk("data-empty", None), b""),
+    LogEntry(NOON, None, b'{"half":"\\ud800"}'),
+]
+
+
+async def run_with(store: Store, entries: list[LogEntry]) -> str:
+    await store.create_thread("t")
+    run = await store.open_run("t")
+    if entries:
+        await store.append(run.id, entries)
+    return run.id
+
+
+def check(records: list[dict[str, Any]], entries: list[LogEntry], first: int = 1) -> None:
+    """Records tell exactly what was written."""
+    assert [record["seq"] for record in records] == list(range(first, first + len(entries)))
+    for record, entry in zip(records, entries, strict=True):
+        assert datetime.fromisoformat(record["time"]) == entry.time
+        assert record.get("chunk") == (None if entry.chunk is None else to_json(entry.chunk))
+        raw = record.get("raw")
+        if raw is not None:
+            raw = b64decode(raw) if record["encoding"] == "base64" else raw.encode()
+        assert raw == entry.raw
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 1000])
+async def test_pages_together_are_the_log(client: httpx.AsyncClient, store: Store, limit: int) -> None:
+    run = await run_with(store, ENTRIES)
+    records: list[dict[str, Any]] = []
+    after: int | None = 0
+    while after is not None:
+        page = (await client.get(f"/api/runs/{run}/log?limit={limit}&after={after}")).json()
+        assert len(page["items"]) <= limit
+        records += page["items"]
+        after = page.get("next")
+    check(records, ENTRIES)
+
+
+async def test_a_log_comes_as_lines(client: httpx.AsyncClient, store: Store) -> None:
+    run = await run_with(store, ENTRIES)
+    response = await client.get(f"/api/runs/{run}/log?limit=1", headers=NDJSON)
+    assert response.headers["content-type"] == "application/x-ndjson"
+    check([loads(line) for line in response.content.splitlines()], ENTRIES)
+    rest = await client.get(f"/api/runs/{run}/log?after=3", headers=NDJSON)
+    check([loads(line) for line in rest.content.splitlines()], ENTRIES[3:], 4)
+
+
+async def test_the_bytes_are_those_of_the_agent(client: httpx.AsyncClient, store: Store) -> None:
+    run = await run_with(store, ENTRIES)
+    response = await client.get(f"/api/runs/{run}/raw")
+    assert response.headers["content-type"] == "application/octet-stream"
+    assert response.content == b"".join(entry.raw or b"" for entry in ENTRIES)
+
+
+async def test_of_an_imported_run_they_are_the_lines_of_its_log(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    data = Session().turn("How tall?", "Forty metres.").data
+    await client.post("/api/import", content=data, headers={"content-type": "application/x-ndjson"})
+    (run,) = (await store.list_runs()).items
+    assert (await client.get(f"/api/runs/{run.id}/raw")).content == data
+
+
+async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClient, store: Store) -> None:
+    large = [LogEntry(NOON, None, b"x" * (BYTES_AT_ONCE // 2 + 1)) for _ in range(5)]
+    run = await run_with(store, large)
+    page = (await client.get(f"/api/runs/{run}/log?limit=100")).json()
+    assert (len(page["items"]), page["next"]) == (2, 2)
+    lines = (await client.get(f"/api/runs/{run}/log", headers=NDJSON)).content.splitlines()
+    check([loads(line) for line in lines], large)
+    assert len((await client.get(f"/api/runs/{run}/raw")).content) == 5 * len(large[0].raw or b"")
+
+
+async def test_an_empty_log_is_no_error(client: httpx.AsyncClient, store: Store) -> None:
+    run = await run_with(store, [])
+    assert (await client.get(f"/api/runs/{run}/log")).json() == {"items": []}
+    assert (await client.get(f"/api/runs/{run}/log", headers=NDJSON)).content == b""
+    assert (await client.get(f"/api/runs/{run}/raw")).content == b""
+
+
+async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
+    run = await run_with(store, ENTRIES)
+    await store.finish_run(run)
+    await store.drop_logs(Retention(max_age=timedelta(0)))
+    for path in ("log", "raw", "stream", "replay", "at"):
+        response = await client.get(f"/api/runs/{run}/{path}", headers=NDJSON)
+        assert response.status_code == 404, path
+        assert "dropped" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "after=-1", "after=x", f"after={2**70}"])
+async def test_numbers_that_make_no_sense_are_refused(
+    client: httpx.AsyncClient, store: Store, query: str
+) -> None:
+    run = await run_with(store, ENTRIES)
+    assert (await client.get(f"/api/runs/{run}/log?{query}")).status_code == 400

@@ -1,0 +1,278 @@
+"""Runs over HTTP: listed, waited for, stopped, replied to, compared, read anew."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.session.session import Session
+from partita.runtime.tools.tool import client_tool, tool
+from partita.server.app import PartitaApp, asgi
+from partita.server.principal import Principal
+from partita.store.facade.store import Store
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.runs import Run
+from tests.runtime.agent.models import Model, calls_of, reply
+from tests.runtime.session.puppets import Puppet, speak, talk
+from tests.server.conftest import client_of
+
+
+def session_of(app: PartitaApp) -> Session:
+    return app.opened().session
+
+
+async def said(response: httpx.Response, status: int = 200) -> Any:
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+@pytest.fixture
+async def spoken(app: PartitaApp) -> list[Run]:
+    """Three runs that have ended, the newest last."""
+    session = session_of(app)
+    return [
+        await speak(session, "lamp", "On."),
+        await speak(session, "lamp", "Off."),
+        await speak(session, "boat", "Afloat."),
+    ]
+
+
+@pytest.fixture
+async def puppet(app: PartitaApp) -> AsyncIterator[Puppet]:
+    """An agent in the middle of a sentence."""
+    puppet = Puppet(*talk("Well, "))
+    yield puppet
+    puppet.stop()
+
+
+LISTED = {
+    "": [2, 1, 0],
+    "threadId=lamp": [1, 0],
+    "threadId=nowhere": [],
+    "status=completed": [2, 1, 0],
+    "status=failed": [],
+    "status=failed&status=completed": [2, 1, 0],
+    "status=failed,completed&threadId=boat": [2],
+    "agent=puppet": [2, 1, 0],
+    "agent=nobody": [],
+    "limit=2": [2, 1],
+}
+
+
+@pytest.mark.parametrize(("query", "places"), LISTED.items(), ids=LISTED)
+async def test_runs_are_listed(
+    client: httpx.AsyncClient, spoken: list[Run], query: str, places: list[int]
+) -> None:
+    page = await said(await client.get(f"/api/runs?{query}"))
+    assert [run["id"] for run in page["items"]] == [spoken[place].id for place in places]
+
+
+async def test_a_page_tells_where_to_go_on(client: httpx.AsyncClient, spoken: list[Run]) -> None:
+    first = await said(await client.get("/api/threads/lamp/runs?limit=1"))
+    rest = await said(await client.get(f"/api/threads/lamp/runs?limit=1&cursor={first['next']}"))
+    assert [run["id"] for page in (first, rest) for run in page["items"]] == [spoken[1].id, spoken[0].id]
+    assert "next" not in rest
+
+
+async def test_a_run_says_how_it_went(client: httpx.AsyncClient, spoken: list[Run]) -> None:
+    run = await said(await client.get(f"/api/runs/{spoken[2].id}"))
+    assert (run["threadId"], run["status"], run["agent"]) == ("boat", "completed", "puppet")
+
+
+REFUSED: dict[str, tuple[str, str, Json, int]] = {
+    "a status that is none": ("GET", "/api/runs?status=lazy", None, 400),
+    "a cursor of our own making": ("GET", "/api/runs?cursor=abc", None, 400),
+    "no runs a page": ("GET", "/api/runs?limit=0", None, 400),
+    "a text where a number is expected": ("GET", "/api/runs/RUN/wait?timeout=soon", None, 400),
+    "no number at all": ("GET", "/api/runs/RUN/wait?timeout=nan", None, 400),
+    "to wait for a week": ("GET", "/api/runs/RUN/wait?timeout=604800", None, 400),
+    "a reason that is no text": ("POST", "/api/runs/RUN/stop", {"reason": 7}, 400),
+    "an answer without a word": ("POST", "/api/runs/RUN/answer", {"approvalId": "a"}, 400),
+    "an answer that is a list": ("POST", "/api/runs/RUN/answer", [], 400),
+    "an answer that nobody asked for": (
+        "POST",
+        "/api/runs/RUN/answer",
+        {"approvalId": "a", "approved": True},
+        409,
+    ),
+    "neither an output nor an error": ("POST", "/api/runs/RUN/output", {"toolCallId": "c"}, 400),
+    "both": ("POST", "/api/runs/RUN/output", {"toolCallId": "c", "output": 1, "errorText": "no"}, 400),
+    "an output of no call": ("POST", "/api/runs/RUN/output", {"toolCallId": "c", "output": None}, 409),
+    "a thread that is not there": ("GET", "/api/threads/nowhere/runs", None, 404),
+    "a name no database holds": ("GET", "/api/runs/%00", None, 400),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status"), REFUSED.values(), ids=REFUSED)
+async def test_what_makes_no_sense_is_refused(
+    client: httpx.AsyncClient, spoken: list[Run], method: str, path: str, body: Json, status: int
+) -> None:
+    response = await client.request(method, path.replace("RUN", spoken[0].id), json=body)
+    problem = await said(response, status)
+    assert problem["status"] == status
+    assert problem["detail"]
+
+
+ROUTES: dict[str, JsonObject | None] = {
+    "GET /api/runs/RUN": None,
+    "GET /api/runs/RUN/wait": None,
+    "GET /api/runs/RUN/diff/RUN": None,
+    "GET /api/runs/RUN/log": None,
+    "GET /api/runs/RUN/raw": None,
+    "GET /api/runs/RUN/stream": None,
+    "GET /api/runs/RUN/replay": None,
+    "GET /api/runs/RUN/at": None,
+    "GET /api/threads/lamp/runs": None,
+    "POST /api/runs/RUN/stop": {},
+    "POST /api/runs/RUN/answer": {"approvalId": "a", "approved": True},
+    "POST /api/runs/RUN/output": {"toolCallId": "c", "output": 1},
+    "POST /api/runs/RUN/reproject": {},
+}
+
+
+@pytest.mark.parametrize("run", ["RUN", "no-such-run"])
+@pytest.mark.parametrize(("route", "body"), ROUTES.items(), ids=ROUTES)
+async def test_what_is_anothers_is_not_there(
+    store: Store, route: str, body: JsonObject | None, run: str
+) -> None:
+    app = asgi(None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "admin"))
+    async with app.lifespan():
+        mine = await speak(session_of(app).scoped("ada"), "lamp")
+        method, path = route.replace("RUN", mine.id if run == "RUN" else run).split()
+        async with client_of(app, headers={"x-user": "bob"}) as client:
+            response = await client.request(method, path, json=body)
+            assert response.status_code == 404, response.text
+            assert (await client.get("/api/runs")).json() == {"items": []}
+        async with client_of(app, headers={"x-user": "ada"}) as client:
+            assert (await client.get(f"/api/runs/{mine.id}")).status_code == 200
+
+
+# Waited for, stopped
+
+
+async def test_who_waits_gets_a_run_that_has_ended(
+    app: PartitaApp, client: httpx.AsyncClient, puppet: Puppet
+) -> None:
+    run = await session_of(app).start(puppet, "t", "Well?")
+    early = await said(await client.get(f"/api/runs/{run.id}/wait?timeout=0"))
+    puppet.end()
+    late = await said(await client.get(f"/api/runs/{run.id}/wait"))
+    assert (early["status"], late["status"]) == ("running", "completed")
+
+
+async def test_a_run_is_stopped_once(app: PartitaApp, client: httpx.AsyncClient, puppet: Puppet) -> None:
+    run = await session_of(app).start(puppet, "t", "Well?")
+    await puppet.begun.wait()
+    stopped = await said(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "enough"}))
+    again = await said(await client.post(f"/api/runs/{run.id}/stop", json={"reason": "no, really"}))
+    bare = await said(await client.post(f"/api/runs/{run.id}/stop"))
+    assert (stopped["status"], stopped["error"]) == ("cancelled", "enough")
+    assert again == bare == stopped
+
+
+async def test_a_run_that_is_only_read_from_a_log_is_left_alone(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    await store.create_thread("t")
+    run = await store.open_run("t", metadata={"log": {"path": "x.jsonl", "format": "claude-code-log"}})
+    for path, body in (
+        ("stop", {}),
+        ("answer", {"approvalId": "a", "approved": True}),
+        ("output", {"toolCallId": "c", "output": 1}),
+    ):
+        problem = await said(await client.post(f"/api/runs/{run.id}/{path}", json=body), 409)
+        assert "log" in problem["hint"]
+
+
+# Replied to
+
+
+async def asking(store: Store) -> tuple[Agent, Run, ToolCallPart]:
+    """An agent that has asked whether it may call a tool."""
+
+    @tool(approval="always")
+    def launch(where: str) -> str:
+        return f"launched to {where}"
+
+    agent = Agent(Model(reply(("launch", {"where": "moon"})), reply("Gone.")), tools=[launch], store=store)
+    return await _asked(agent)
+
+
+async def _asked(agent: Agent) -> tuple[Agent, Run, ToolCallPart]:
+    run = await agent.session.wait((await agent.start("t", "Go")).id)
+    message = await agent.session.store.get_message("t", run.message_id or "")
+    assert isinstance(message, AssistantMessage)
+    (call,) = calls_of(message)
+    return agent, run, call
+
+
+async def stored_call(store: Store, run: Run) -> ToolCallPart:
+    message = await store.get_message("t", run.message_id or "")
+    assert isinstance(message, AssistantMessage)
+    (call,) = calls_of(message)
+    return call
+
+
+async def test_a_call_is_allowed_once_and_by_whom(client: httpx.AsyncClient, store: Store) -> None:
+    agent, run, call = await asking(store)
+    assert call.approval is not None
+    answer = {"approvalId": call.approval.id, "approved": True, "reason": "clear skies"}
+    other = {**answer, "input": {"where": "mars"}}
+    assert "input" in (await said(await client.post(f"/api/runs/{run.id}/answer", json=other), 409))["detail"]
+    shown = {**answer, "toolCallId": call.id, "toolName": "launch", "input": {"where": "moon"}}
+    assert (await said(await client.post(f"/api/runs/{run.id}/answer", json=shown)))["id"] == run.id
+    approval = (await stored_call(store, run)).approval
+    assert approval is not None
+    assert (approval.approved, approval.reason, approval.responded_by) == (True, "clear skies", "local")
+    await said(await client.post(f"/api/runs/{run.id}/answer", json=answer), 409)
+    await agent.session.close()
+
+
+OUTPUTS: dict[str, tuple[JsonObject, str, Json]] = {
+    "a text": ({"output": "red"}, "output-available", "red"),
+    "a value": ({"output": {"picked": ["red"]}}, "output-available", {"picked": ["red"]}),
+    "nothing": ({"output": None}, "output-available", None),
+    "an error": ({"errorText": "nobody there"}, "output-error", "nobody there"),
+}
+
+
+@pytest.mark.parametrize(("body", "state", "value"), OUTPUTS.values(), ids=OUTPUTS)
+async def test_a_client_gives_the_output_of_its_tool(
+    client: httpx.AsyncClient, store: Store, body: JsonObject, state: str, value: Json
+) -> None:
+    pick = client_tool("pick", "Let the user pick.", {"type": "object"})
+    agent = Agent(Model(reply(("pick", {"of": 2})), reply("Good.")), tools=[pick], store=store)
+    agent, run, call = await _asked(agent)
+    told = {"toolCallId": call.id, **body}
+    await said(await client.post(f"/api/runs/{run.id}/output", json={**told, "input": {"of": 3}}), 409)
+    await said(await client.post(f"/api/runs/{run.id}/output", json={**told, "input": {"of": 2}}))
+    stored = await stored_call(store, run)
+    assert (stored.state, getattr(stored.output, "value", "?")) == (state, value)
+    await said(await client.post(f"/api/runs/{run.id}/output", json=told), 409)
+    await agent.session.close()
+
+
+# Compared, and read anew
+
+
+async def test_two_runs_are_compared(client: httpx.AsyncClient, spoken: list[Run]) -> None:
+    one, other, _ = spoken
+    same = await said(await client.get(f"/api/runs/{one.id}/diff/{one.id}"))
+    differ = await said(await client.get(f"/api/runs/{one.id}/diff/{other.id}"))
+    assert (same["same"], differ["same"]) == (True, False)
+    (changed,) = [part for part in differ["parts"] if part["kind"] == "changed"]
+    assert [piece["text"] for piece in changed["words"]] == ["On", "Off", "."]
+
+
+async def test_only_an_admin_reads_runs_anew(store: Store) -> None:
+    app = asgi(None, store=store, user=lambda asked: Principal("ada", "admin" if asked.query else "write"))
+    async with app.lifespan():
+        run = await speak(session_of(app).scoped("ada"), "lamp")
+        async with client_of(app) as client:
+            await said(await client.post(f"/api/runs/{run.id}/reproject"), 403)
+            report = await said(await client.post(f"/api/runs/{run.id}/reproject?dryRun=true"))
+    assert report["dryRun"] is True
+    assert [one["runId"] for one in report["runs"]] == [run.id]

@@ -1,0 +1,322 @@
+"""Threads over HTTP."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.server.app import asgi
+from partita.store.facade.store import Store
+from partita.store.values import ConsumptionRecord
+from partita.types.threads import Thread
+from partita.types.value import Extra
+from tests.server.conftest import client_of, scripted
+from tests.server.routes.paging import paged
+from tests.store.examples import answer, ask, failed
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+async def ids(client: httpx.AsyncClient, query: str) -> list[str]:
+    reply = await client.get(f"/api/threads?{query}")
+    assert reply.status_code == 200, reply.text
+    return [thread["id"] for thread in reply.json()["items"]]
+
+
+@pytest.fixture
+async def threads(store: Store) -> None:
+    """Three threads, an hour apart: `lamp` is the latest."""
+    given: dict[str, dict[str, Any]] = {
+        "tower": {"title": "Towers", "agent": "keeper", "metadata": {"height": 41, "old": True}},
+        "boat": {"title": "Boats", "project": "harbour", "metadata": {"height": 3}},
+        "lamp": {"title": "Lamps", "agent": "keeper", "project": "harbour"},
+    }
+    for hours, (name, fields) in enumerate(given.items()):
+        moment = NOON + timedelta(hours=hours)
+        await store.save_thread(Thread(id=name, created_at=moment, updated_at=moment, **fields))
+
+
+LISTED: dict[str, list[str]] = {
+    "": ["lamp", "boat", "tower"],
+    "order=asc": ["tower", "boat", "lamp"],
+    "limit=2": ["lamp", "boat"],
+    "agent=keeper": ["lamp", "tower"],
+    "project=harbour": ["lamp", "boat"],
+    "agent=keeper&project=harbour": ["lamp"],
+    "agent=nobody": [],
+    "text=boats": ["boat"],
+    "text=": [],
+    "since=2026-03-01T13:00:00Z": ["lamp", "boat"],
+    "since=2026-03-01T13:00": ["lamp", "boat"],  # without a zone: UTC
+    "since=2026-03-01T14:00%2B01:00": ["lamp", "boat"],
+    "until=2026-03-01T13:00:00Z": ["tower"],
+    "since=2026-03-02": [],
+    "hasErrors=false": ["lamp", "boat", "tower"],
+    "hasErrors=true": [],
+    'metadata={"height":41}': ["tower"],
+    'metadata={"height":41,"old":false}': [],
+    "metadata={}": ["lamp", "boat", "tower"],
+    "agent=%00": [],
+    "agent=%ED%A0%80": [],
+    "text=%00%ff": [],
+}
+
+
+async def test_what_is_listed(client: httpx.AsyncClient, threads: None) -> None:
+    assert {query: await ids(client, query) for query in LISTED} == LISTED
+
+
+async def test_threads_with_errors_are_told_from_others(
+    client: httpx.AsyncClient, store: Store, threads: None
+) -> None:
+    await store.save_messages([ask("m1"), failed("m2")], thread_id="boat")
+    assert await ids(client, "hasErrors=true") == ["boat"]
+    assert "boat" not in await ids(client, "hasErrors=false")
+
+
+REFUSED = {
+    "limit=0": "limit",
+    "limit=-1": "limit",
+    "limit=501": "limit",
+    "limit=99999999999999999999": "limit",
+    "limit=many": "limit",
+    "order=up": "order",
+    "cursor=": "cursor",
+    "cursor=nonsense": "cursor",
+    "cursor=%ED%A0%80": "cursor",
+    "cursor=WzEsMl0": "cursor",
+    "since=yesterday": "since",
+    "since=": "since",
+    "since=%00": "since",
+    "since=0001-01-01T00:00%2B14:00": "range",
+    "until=9999-12-31T23:59-14:00": "range",
+    "since=2026-03-01T14:00+01:00": "%2B",  # a + in a query is a space
+    "hasErrors=perhaps": "rrors",
+    "metadata=[]": "metadata",
+    "metadata=1": "metadata",
+    "metadata={": "JSON",
+    'metadata={"a":[1]}': "scalar",
+    'metadata={"a":1e999}': "range",
+    'metadata={"\\ud800":1}': "surrogate",
+    "resourceId=%00": "resource",
+}
+
+
+async def test_what_a_query_may_not_say(client: httpx.AsyncClient) -> None:
+    for query, said in REFUSED.items():
+        reply = await client.get(f"/api/threads?{query}")
+        assert reply.status_code == 400, query
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert said in reply.text, query
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+async def test_pages_of_any_size_give_every_thread_once(
+    client: httpx.AsyncClient, store: Store, order: str
+) -> None:
+    made = [f"t{number}" for number in range(7)]
+    for number, name in enumerate(made):  # two at a time: the id decides among equals
+        await store.save_thread(Thread(id=name, updated_at=NOON + timedelta(hours=number // 2)))
+    for size in (1, 2, 3, 7, 500):
+        found = await paged(client, f"/api/threads?order={order}", size)
+        assert [thread["id"] for thread in found] == (made if order == "asc" else made[::-1])
+
+
+async def test_a_thread_is_made_with_what_is_given(client: httpx.AsyncClient) -> None:
+    given = {"id": "t1", "title": "Lamps", "metadata": {"a": [1]}, "agent": "keeper", "project": "harbour"}
+    made = await client.post("/api/threads", json=given)
+    assert made.status_code == 201
+    assert made.json().items() >= given.items()
+    assert (await client.get("/api/threads/t1")).json() == made.json()
+    assert (await client.post("/api/threads", json={"id": "t1"})).status_code == 409
+
+
+async def test_a_thread_needs_nothing_and_gets_an_id(client: httpx.AsyncClient) -> None:
+    first, second = [(await client.post("/api/threads", json={})).json() for _ in range(2)]
+    assert first["id"] != second["id"]
+
+
+BODIES = {
+    "nothing": b"",
+    "no JSON": b"{",
+    "not UTF-8": b'{"title":"\xff"}',
+    "no object": b"[1]",
+    "a title that is a number": b'{"title":5}',
+    "a title no database can hold": b'{"title":"\\ud800"}',
+    "an id with a NUL": b'{"id":"\\u0000"}',
+    "an empty id": b'{"id":""}',
+    "an id that fits into no address": b'{"id":"a/b"}',
+    "metadata that is no object": b'{"metadata":[1]}',
+    "a member that does not exist": b'{"meta":{}}',
+    "something too deep": b'{"metadata":' + b'{"a":' * 3000 + b"1" + b"}" * 3001,
+}
+
+
+async def test_what_is_no_thread_is_refused(client: httpx.AsyncClient) -> None:
+    for case, body in BODIES.items():
+        reply = await client.post("/api/threads", content=body, headers={"content-type": "application/json"})
+        assert reply.status_code == 400, case
+    assert (await client.get("/api/threads")).json()["items"] == []
+
+
+async def test_metadata_may_hold_any_json(client: httpx.AsyncClient) -> None:
+    body = b'{"id":"t1","metadata":{"half":"\\ud83d","large":123456789012345678901234567890}}'
+    await client.post("/api/threads", content=body, headers={"content-type": "application/json"})
+    found = (await client.get("/api/threads")).json()["items"][0]
+    assert found["metadata"] == {"half": "\ud83d", "large": 123456789012345678901234567890}
+
+
+CHANGES: dict[str, tuple[dict[str, Any], str | None, dict[str, Any]]] = {
+    "nothing": ({}, "Lamps", {"a": 1, "b": 2}),
+    "the title": ({"title": "Towers"}, "Towers", {"a": 1, "b": 2}),
+    "no title": ({"title": None}, None, {"a": 1, "b": 2}),
+    "a member": ({"metadata": {"a": "x"}}, "Lamps", {"a": "x", "b": 2}),
+    "a member less": ({"metadata": {"a": None}}, "Lamps", {"b": 2}),
+    "both": (
+        {"title": "Towers", "metadata": {"c": {"d": None}}},
+        "Towers",
+        {"a": 1, "b": 2, "c": {"d": None}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "title", "metadata"), CHANGES.values(), ids=CHANGES)
+async def test_a_change_leaves_the_rest(
+    client: httpx.AsyncClient, change: dict[str, Any], title: str | None, metadata: dict[str, Any]
+) -> None:
+    await client.post("/api/threads", json={"id": "t1", "title": "Lamps", "metadata": {"a": 1, "b": 2}})
+    changed = await client.patch("/api/threads/t1", json=change)
+    assert changed.status_code == 200
+    assert (changed.json().get("title"), changed.json()["metadata"]) == (title, metadata)
+    assert (await client.get("/api/threads/t1")).json() == changed.json()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metadata": {"a": 2}, "title": "half \x00"},
+        {"metadata": None},
+        {"metadata": [], "title": "x"},
+        {"title": 1},
+        {"id": "x"},
+    ],
+)
+async def test_a_change_is_made_whole_or_not_at_all(
+    client: httpx.AsyncClient, change: dict[str, Any]
+) -> None:
+    made = await client.post("/api/threads", json={"id": "t1", "title": "Lamps", "metadata": {"a": 1}})
+    assert (await client.patch("/api/threads/t1", json=change)).status_code == 400
+    assert (await client.get("/api/threads/t1")).json() == made.json()
+
+
+async def test_a_deleted_thread_is_gone(client: httpx.AsyncClient, store: Store, threads: None) -> None:
+    await store.save_messages([ask("m1")], thread_id="boat")
+    gone = await client.delete("/api/threads/boat")
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert (await client.get("/api/threads/boat")).status_code == 404
+    assert (await client.delete("/api/threads/boat")).status_code == 404
+
+
+@pytest.fixture
+async def branched(store: Store) -> None:
+    """`m1`, answered by `m2` and, on the active branch, by `m3`."""
+    await store.create_thread("t1", title="Lamps")
+    await store.save_messages([ask("m1"), answer("m2"), answer("m3", parent_id="m1")], thread_id="t1")
+
+
+async def shown(client: httpx.AsyncClient, thread_id: str) -> list[str]:
+    return [item["id"] for item in (await client.get(f"/api/threads/{thread_id}/messages")).json()["items"]]
+
+
+async def test_a_clone_has_all_branches(client: httpx.AsyncClient, branched: None) -> None:
+    copied = await client.post("/api/threads/t1/clone")
+    assert copied.status_code == 201
+    assert (copied.json()["title"], copied.json()["messageCount"]) == ("Lamps", 3)
+    assert copied.json()["metadata"] == {"clone": {"threadId": "t1"}}
+    named = await client.post("/api/threads/t1/clone", json={"id": "t2", "title": "Again"})
+    assert (named.json()["id"], named.json()["title"]) == ("t2", "Again")
+    assert (await client.post("/api/threads/t1/clone", json={"id": "t2"})).status_code == 409
+    assert (await client.post("/api/threads/nowhere/clone")).status_code == 404
+
+
+async def test_a_fork_ends_with_its_message(client: httpx.AsyncClient, branched: None) -> None:
+    forked = await client.post("/api/threads/t1/fork", json={"messageId": "m2", "id": "t2"})
+    assert forked.status_code == 201
+    assert await shown(client, "t2") == ["m1", "m2"]
+    assert (await client.post("/api/threads/t1/fork", json={"messageId": "m9"})).status_code == 404
+    assert (await client.post("/api/threads/t1/fork", json={})).status_code == 400
+
+
+async def test_another_branch_is_shown(client: httpx.AsyncClient, branched: None) -> None:
+    assert await shown(client, "t1") == ["m1", "m3"]
+    switched = await client.post("/api/threads/t1/branch", json={"messageId": "m2"})
+    assert (switched.status_code, switched.json()["activeLeafId"]) == (200, "m2")
+    assert await shown(client, "t1") == ["m1", "m2"]
+    assert (await client.post("/api/threads/t1/branch", json={"messageId": "m9"})).status_code == 404
+
+
+async def test_usage_is_added_up(client: httpx.AsyncClient, store: Store, branched: None) -> None:
+    await store.record_consumptions(
+        [
+            ConsumptionRecord(thread_id="t1", key=key, model="m", time=NOON, input_tokens=10, output_tokens=4)
+            for key in ("r1", "r2")
+        ]
+    )
+    usage = (await client.get("/api/threads/t1/usage")).json()
+    assert (usage["responses"], usage["inputTokens"], usage["outputTokens"]) == (2, 20, 8)
+    assert (await client.get("/api/threads/nowhere/usage")).status_code == 404
+
+
+async def test_what_came_with_an_import_is_shown(client: httpx.AsyncClient, store: Store) -> None:
+    await store.save_thread(Thread(id="t1", extra=Extra({"pinned": True})))
+    assert (await client.get("/api/threads/t1")).json()["pinned"] is True
+    assert (await client.get("/api/threads")).json()["items"][0]["pinned"] is True
+
+
+async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
+    app = asgi(scripted(), store=store, user=lambda request: request.headers.get("x-user"))
+    async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
+        await ann.post("/api/threads", json={"id": "t1", "title": "Secrets"})
+        await store.scoped("ann").save_messages([ask("m1")], thread_id="t1")
+        async with client_of(app, headers={"x-user": "bob"}) as bob:
+            for method, path, body in TOUCHED:
+                there = await bob.request(method, f"/api/threads/t1{path}", json=body)
+                nowhere = await bob.request(method, f"/api/threads/t0{path}", json=body)
+                assert there.status_code == nowhere.status_code == 404, path
+                assert there.text == nowhere.text.replace("t0", "t1")
+            assert (await bob.get("/api/threads")).json()["items"] == []
+            assert (await bob.get("/api/threads?text=secrets")).json()["items"] == []
+            assert (await bob.get("/api/threads?resourceId=ann")).status_code == 403
+            assert (await bob.post("/api/threads?resourceId=ann", json={})).status_code == 403
+            made = await bob.post("/api/threads", json={"id": "t1"})
+            assert (made.status_code, made.json()["resourceId"]) == (201, "bob")
+        assert (await ann.get("/api/threads/t1")).json()["title"] == "Secrets"
+
+
+TOUCHED: list[tuple[str, str, Any]] = [
+    ("GET", "", None),
+    ("PATCH", "", {"title": "mine"}),
+    ("DELETE", "", None),
+    ("POST", "/clone", {}),
+    ("POST", "/fork", {"messageId": "m1"}),
+    ("POST", "/branch", {"messageId": "m1"}),
+    ("GET", "/usage", None),
+    ("GET", "/messages", None),
+    ("PUT", "/messages", [{"id": "m1", "role": "user", "content": "mine"}]),
+    ("GET", "/messages/m1", None),
+    ("DELETE", "/messages/m1", None),
+    ("POST", "/messages/delete", {"ids": ["m1"]}),
+    ("PUT", "/messages/m1/parts/0", {"type": "text", "text": "mine"}),
+]
+
+
+async def test_who_may_see_everything_can_say_whose(client: httpx.AsyncClient, store: Store) -> None:
+    for owner in ("ann", "bob"):
+        await client.post(f"/api/threads?resourceId={owner}", json={"id": "t1", "title": f"of {owner}"})
+    assert await ids(client, "") == ["t1", "t1"]
+    assert await ids(client, "resourceId=ann") == ["t1"]
+    assert (await client.get("/api/threads/t1")).status_code == 409
+    assert (await client.get("/api/threads/t1?resourceId=ann")).json()["title"] == "of ann"
+    await client.delete("/api/threads/t1?resourceId=ann")
+    assert (await client.get("/api/threads/t1")).json()["resourceId"] == "bob"

@@ -1,0 +1,158 @@
+"""The server as a process: it says where it is, answers, and stops when it is told to."""
+
+import asyncio
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from partita.server.app import asgi
+from partita.server.runner import open_sockets, raise_file_limit
+from partita.server.sockets import BindError
+from partita.store.opening import open_store
+from tests.server.conftest import says, scripted
+
+PROGRAM = """
+import sys
+from partita.demo.agent import demo_agent
+from partita.server.app import asgi
+from partita.server.runner import serve
+serve(asgi(demo_agent(), store=sys.argv[1]), port=0)
+"""
+LONG = {
+    "id": "c",
+    "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "a long one"}]}],
+}
+HEAD = (
+    b"POST /api/chat HTTP/1.1\r\nhost: localhost\r\n"
+    b"content-type: application/json\r\ncontent-length: %d\r\n\r\n"
+)
+SHORTLY = 15.0
+"""Seconds that stopping may take on a machine that has much to do; a stream alone would take longer."""
+
+
+class Running:
+    """A server in a process of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str) -> None:
+        self.process = process
+        self.url = url
+
+    async def stop(self, sent: signal.Signals) -> tuple[int, str]:
+        self.process.send_signal(sent)
+        _, said = await asyncio.wait_for(self.process.communicate(), SHORTLY)
+        return self.process.returncode or 0, said.decode()
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Running]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        PROGRAM,
+        str(tmp_path / "store.db"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
+    yield Running(process, line.removeprefix("Partita is at ").strip())
+    if process.returncode is None:
+        process.kill()
+        await process.communicate()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=lambda sent: sent.name)
+async def test_a_stop_ends_streams_and_marks_their_runs_as_interrupted(
+    server: Running, sent: signal.Signals, tmp_path: Path
+) -> None:
+    async with (
+        httpx.AsyncClient(base_url=server.url, timeout=30) as client,
+        client.stream("POST", "/api/chat", json=LONG) as answer,
+    ):
+        lines = answer.aiter_lines()
+        while "text-delta" not in await anext(lines):
+            pass
+        code, said = await server.stop(sent)
+        rest = [line async for line in lines if line]
+    assert (code, said) == (0, "")
+    assert '"type":"abort"' in rest[-2]
+    assert rest[-1] == "data: [DONE]"
+    async with open_store(str(tmp_path / "store.db")) as store:
+        (run,) = (await store.list_runs()).items
+    assert run.status == "interrupted"
+
+
+async def test_a_client_that_does_not_read_does_not_keep_it_from_stopping(server: Running) -> None:
+    port = httpx.URL(server.url).port
+    assert port is not None
+    body = str(LONG).replace("'", '"').encode()
+    with socket.create_connection(("127.0.0.1", port)) as silent:
+        silent.sendall(HEAD % len(body) + body)
+        await asyncio.sleep(0.3)
+        code, _ = await server.stop(signal.SIGTERM)
+    assert code == 0
+
+
+async def test_it_answers_at_both_loopbacks(server: Running) -> None:
+    port = httpx.URL(server.url).port
+    async with httpx.AsyncClient(timeout=30) as client:
+        for host in ["127.0.0.1", "[::1]"] if socket.has_ipv6 else ["127.0.0.1"]:
+            answer = await client.get(
+                f"http://{host}:{port}/api/threads", headers={"host": f"localhost:{port}"}
+            )
+            assert answer.status_code == 200
+
+
+async def test_headers_are_bounded_before_the_application(server: Running) -> None:
+    async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
+        answer = await client.get("/api/threads", headers={f"x-{number}": "1" for number in range(500)})
+    assert answer.status_code == 431
+    assert answer.headers["connection"] == "close"
+
+
+async def test_many_connections_are_taken(server: Running) -> None:
+    began = time.monotonic()
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+        answers = await asyncio.gather(*(client.get("/api/threads") for _ in range(50)))
+    assert {answer.status_code for answer in answers} == {200}, time.monotonic() - began
+
+
+REFUSED: list[str] = ["0.0.0.0", "::", ""]
+
+
+@pytest.mark.parametrize("host", REFUSED, ids=repr)
+def test_without_keys_only_this_machine_is_listened_to(host: str, tmp_path: Path) -> None:
+    app = asgi(scripted([says("Hello.")]), store=str(tmp_path / "store.db"))
+    with pytest.raises(BindError) as told:
+        open_sockets(app, host, 0)
+    assert "partita keys create" in told.value.hint
+
+
+@pytest.mark.parametrize("protected", ["keys", "user"])
+def test_who_asks_for_keys_may_listen_to_everybody(protected: str, tmp_path: Path) -> None:
+    store = str(tmp_path / "store.db")
+    agent = scripted([says("Hello.")])
+    app = (
+        asgi(agent, store=store, keys=True)
+        if protected == "keys"
+        else asgi(agent, store=store, user=lambda _: "somebody")
+    )
+    for one in open_sockets(app, "0.0.0.0", 0):
+        one.close()
+
+
+def test_the_limit_of_files_is_raised() -> None:
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, hard), hard))
+        raise_file_limit()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == hard
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

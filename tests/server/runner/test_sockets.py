@@ -1,0 +1,92 @@
+"""Where a server may listen, and how its sockets are set."""
+
+import socket
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from partita.server.sockets import (
+    UNREAD,
+    Address,
+    BindError,
+    PortTakenError,
+    addresses,
+    listen,
+    port_of,
+    url_of,
+)
+
+V4 = Address(socket.AF_INET, "127.0.0.1")
+V6 = Address(socket.AF_INET6, "::1")
+
+LOCAL = {
+    "127.0.0.1": True,
+    "localhost": True,
+    "::1": True,
+    "127.1.2.3": True,
+    "0.0.0.0": False,
+    "::": False,
+    "": False,
+    "192.0.2.1": False,
+}
+
+
+@pytest.mark.parametrize(("host", "local"), LOCAL.items(), ids=repr)
+def test_what_only_this_machine_can_reach(host: str, local: bool) -> None:
+    assert all(place.is_local for place in addresses(host)) == local
+
+
+def test_a_host_that_is_none_is_told() -> None:
+    with pytest.raises(BindError, match=r"no-such-host\.invalid"):
+        addresses("no-such-host.invalid")
+
+
+@contextmanager
+def listening(places: list[Address], port: int = 0) -> Generator[list[socket.socket]]:
+    sockets = listen(places, port)
+    yield sockets
+    for one in sockets:
+        one.close()
+
+
+def test_both_loopbacks_have_the_same_port() -> None:
+    with listening([V4, V6]) as sockets:
+        assert len({port_of(one) for one in sockets}) == 1
+        assert url_of(sockets[0]) == f"http://127.0.0.1:{port_of(sockets[0])}"
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with listening([V4]) as sockets, pytest.raises(PortTakenError) as told:
+        listen([V4], port_of(sockets[0]))
+    assert "is taken" in told.value.what
+    assert "--port" in told.value.hint
+
+
+def test_nothing_stays_open_when_one_address_fails() -> None:
+    if not socket.has_ipv6:
+        pytest.skip("there is no IPv6 here")
+    with listening([V6]) as sockets:
+        port = port_of(sockets[0])
+        with pytest.raises(PortTakenError):
+            listen([V4, V6], port)
+        listen([V4], port)[0].close()  # so this one was let go of
+
+
+def test_an_address_that_this_machine_has_not_is_told() -> None:
+    with pytest.raises(BindError, match="cannot listen"):
+        listen([Address(socket.AF_INET, "192.0.2.1")], 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="options of Linux")
+def test_connections_inherit_that_a_client_who_never_reads_is_dropped() -> None:
+    with (
+        listening([V4]) as (one,),
+        socket.create_connection(("127.0.0.1", port_of(one))),
+    ):
+        accepted, _ = one.accept()
+        with accepted:
+            timeout = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+            alive = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+    assert (timeout, alive) == (UNREAD * 1000, 1)

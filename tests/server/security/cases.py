@@ -1,0 +1,252 @@
+"""What is asked of every route. `<thread>` and its likes stand for ids, which a test puts in.
+
+A route that the application has and this table has not fails the tests: whoever adds one says here how it is
+asked for somebody's things.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from partita.types.json import is_array, is_object
+
+from .harbour import Ids
+
+
+class Ask(NamedTuple):
+    """A request, but for its path."""
+
+    json: Any = None
+    query: Mapping[str, str] = {}
+    body: str | None = None
+    headers: Mapping[str, str] = {}
+
+    def about(self, ids: Ids) -> "Ask":
+        """The request with ids in it."""
+        return Ask(
+            filled(self.json, ids),
+            {name: _text(value, ids) for name, value in self.query.items()},
+            None if self.body is None else _text(self.body, ids),
+            {name: _text(value, ids) for name, value in self.headers.items()},
+        )
+
+
+IN_PATHS: Final[Mapping[str, str]] = {
+    "{thread_id}": "<thread>",
+    "{chat_id}": "<thread>",
+    "{message_id}": "<message>",
+    "{run_id}": "<run>",
+    "{other_id}": "<other>",
+    "{digest}": "<digest>",
+    "{index}": "0",
+    "{path}": "anything",
+}
+"""What stands in a path where it varies."""
+
+QUESTION: Final = {"id": "<message>", "role": "user", "parts": [{"type": "text", "text": "How tall?"}]}
+ALLOWED: Final = {
+    "id": "<answer>",
+    "role": "assistant",
+    "parts": [
+        {
+            "type": "tool-switch_off",
+            "toolCallId": "<call>",
+            "state": "approval-responded",
+            "input": {"name": "Bell"},
+            "approval": {"id": "<approval>", "approved": True},
+        }
+    ],
+}
+STORED: Final = {"id": "<message>", "role": "user", "content": "Mine now."}
+MASTRA: Final = {
+    "id": "<message>",
+    "threadId": "<thread>",
+    "role": "user",
+    "content": {"format": 2, "parts": [{"type": "text", "text": "Mine now."}]},
+}
+ROW: Final = {"role": "user", "parts": [{"type": "text", "text": "Mine now."}]}
+INCLUDED: Final = '[{"id":"<message>","threadId":"<thread>","withPreviousMessages":5}]'
+HERS: Final = {"resourceId": "alice"}
+
+PLAIN: Final = (Ask(),)
+
+
+def _memory(*asks: Ask) -> tuple[Ask, ...]:
+    """The same, and for a resource that is named."""
+    return (*asks, *(ask._replace(query={**ask.query, **HERS}) for ask in asks))
+
+
+THREADS_OF_MASTRA: Final = {
+    "GET": _memory(Ask()),
+    "POST": (
+        Ask({"threadId": "<thread>", "title": "Mine"}),
+        Ask({"threadId": "<thread>", "resourceId": "alice"}),
+    ),
+}
+THREAD_OF_MASTRA: Final = {
+    "GET": _memory(Ask()),
+    "PATCH": (Ask({"title": "Mine"}), Ask({"title": "Mine", "resourceId": "alice"})),
+    "DELETE": _memory(Ask()),
+}
+CLONE_OF_MASTRA: Final = (
+    Ask(),
+    Ask({"newThreadId": "copy", "resourceId": "alice"}),
+    Ask({"options": {"messageFilter": {"messageIds": ["<message>"]}}}),
+)
+MESSAGES_OF_MASTRA: Final = _memory(Ask(), Ask(query={"include": INCLUDED}))
+SAVE_OF_MASTRA: Final = (Ask({"messages": [MASTRA]}), Ask({"messages": [{**MASTRA, "resourceId": "alice"}]}))
+DELETE_OF_MASTRA: Final = _memory(
+    Ask({"messageIds": ["<message>", "<answer>"]}), Ask({"messageIds": "<message>", "threadId": "<thread>"})
+)
+MEMORY_OF_MASTRA: Final = {
+    "GET": _memory(Ask()),
+    "POST": (Ask({"workingMemory": "mine"}), Ask({"workingMemory": "mine", "resourceId": "alice"})),
+}
+
+CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
+    # The chat
+    "POST /api/chat": (
+        Ask({"id": "<thread>", "messages": [QUESTION]}),
+        Ask({"id": "<thread>", "messages": [QUESTION, ALLOWED]}),
+        Ask({"id": "<thread>", "message": ALLOWED}),
+        Ask({"id": "<thread>", "messages": [], "trigger": "regenerate-message", "messageId": "<answer>"}),
+    ),
+    "GET /api/chat/{chat_id}/stream": (Ask(), Ask(headers={"last-event-id": "<run>:0"})),
+    "POST /api/chat/{chat_id}/stop": (Ask(), Ask({"runId": "<run>"}), Ask({"messageId": "<answer>"})),
+    # Threads
+    "GET /api/threads": (Ask(), Ask(query={"text": "marmalade"}), Ask(query=HERS)),
+    "POST /api/threads": (Ask({"id": "<thread>", "title": "Mine"}), Ask({"id": "<thread>"}, HERS)),
+    "GET /api/threads/{thread_id}": (Ask(), Ask(query=HERS)),
+    "PATCH /api/threads/{thread_id}": (Ask({"title": "Mine", "metadata": {"a": 1}}), Ask({"title": None})),
+    "DELETE /api/threads/{thread_id}": (Ask(), Ask(query=HERS)),
+    "POST /api/threads/{thread_id}/clone": (Ask(), Ask({"id": "copy"})),
+    "POST /api/threads/{thread_id}/fork": (Ask({"messageId": "<message>"}),),
+    "POST /api/threads/{thread_id}/branch": (Ask({"messageId": "<message>"}),),
+    "GET /api/threads/{thread_id}/usage": PLAIN,
+    # Messages
+    "GET /api/threads/{thread_id}/messages": (
+        Ask(),
+        Ask(query={"around": "<message>"}),
+        Ask(query={"format": "ai-sdk-ui-v7", "bare": "true"}),
+    ),
+    "POST /api/threads/{thread_id}/messages": (Ask(STORED), Ask([STORED], HERS)),
+    "PUT /api/threads/{thread_id}/messages": (Ask(STORED),),
+    "POST /api/threads/{thread_id}/messages/delete": (Ask({"ids": ["<message>", "<answer>"]}),),
+    "GET /api/threads/{thread_id}/messages/{message_id}": PLAIN,
+    "DELETE /api/threads/{thread_id}/messages/{message_id}": PLAIN,
+    "PUT /api/threads/{thread_id}/messages/{message_id}/parts/{index}": (
+        Ask({"type": "text", "text": "mine"}),
+    ),
+    # Finding and counting
+    "GET /api/search": (
+        Ask(query={"q": "marmalade"}),
+        Ask(query={"q": "marmalade", "thread": "<thread>"}),
+        Ask(query={"q": "marmalade", **HERS}),
+    ),
+    "GET /api/parts": (Ask(), Ask(query={"thread": "<thread>"}), Ask(query=HERS)),
+    "GET /api/stats": (Ask(query={"by": "agent"}), Ask(query={"thread": "<thread>"}), Ask(query=HERS)),
+    # Blobs
+    "GET /api/blobs/{digest}": (Ask(), Ask(headers={"if-none-match": "*"}), Ask(query=HERS)),
+    "HEAD /api/blobs/{digest}": (Ask(), Ask(headers={"if-none-match": '"<digest>"'})),
+    "POST /api/blobs": (Ask(body="bytes", headers={"content-type": "application/octet-stream"}),),
+    # Runs
+    "GET /api/runs": (Ask(), Ask(query={"threadId": "<thread>"}), Ask(query=HERS)),
+    "GET /api/threads/{thread_id}/runs": PLAIN,
+    "GET /api/runs/{run_id}": (Ask(), Ask(query=HERS)),
+    "GET /api/runs/{run_id}/wait": (Ask(query={"timeout": "0"}),),
+    "POST /api/runs/{run_id}/stop": (Ask(), Ask({"reason": "mine"})),
+    "POST /api/runs/{run_id}/answer": (Ask({"approvalId": "<approval>", "approved": True}),),
+    "POST /api/runs/{run_id}/output": (Ask({"toolCallId": "<call>", "output": 1}),),
+    "GET /api/runs/{run_id}/diff/{other_id}": PLAIN,
+    "POST /api/runs/{run_id}/reproject": (Ask(), Ask(query={"force": "true"})),
+    "GET /api/runs/{run_id}/log": (Ask(), Ask(headers={"accept": "application/x-ndjson"})),
+    "GET /api/runs/{run_id}/raw": PLAIN,
+    "GET /api/runs/{run_id}/stream": (Ask(), Ask(headers={"last-event-id": "<run>:0"})),
+    "GET /api/runs/{run_id}/replay": (Ask(query={"speed": "0"}),),
+    "GET /api/runs/{run_id}/at": PLAIN,
+    # Formats
+    "GET /api/agents": PLAIN,
+    "GET /api/formats": PLAIN,
+    "POST /api/convert": (Ask({"from": "canonical", "to": "ai-sdk-ui-v7", "payload": [STORED]}),),
+    "POST /api/fold": (Ask({"chunks": [{"type": "start", "messageId": "<answer>"}]}),),
+    "POST /api/import": (
+        Ask([STORED], {"threadId": "<thread>", "format": "canonical"}),
+        Ask([STORED], {"threadId": "<thread>", "format": "canonical", **HERS}),
+    ),
+    # The routes of Mastra, under both of their names
+    **{f"{method} /api/memory/threads": asks for method, asks in THREADS_OF_MASTRA.items()},
+    **{f"{method} /api/memory/network/threads": asks for method, asks in THREADS_OF_MASTRA.items()},
+    **{f"{method} /api/memory/threads/{{thread_id}}": asks for method, asks in THREAD_OF_MASTRA.items()},
+    **{
+        f"{method} /api/memory/network/threads/{{thread_id}}": asks
+        for method, asks in THREAD_OF_MASTRA.items()
+    },
+    "POST /api/memory/threads/{thread_id}/clone": CLONE_OF_MASTRA,
+    "POST /api/memory/network/threads/{thread_id}/clone": CLONE_OF_MASTRA,
+    "GET /api/memory/threads/{thread_id}/messages": MESSAGES_OF_MASTRA,
+    "GET /api/memory/network/threads/{thread_id}/messages": MESSAGES_OF_MASTRA,
+    "POST /api/memory/save-messages": SAVE_OF_MASTRA,
+    "POST /api/memory/network/save-messages": SAVE_OF_MASTRA,
+    "POST /api/memory/messages/delete": DELETE_OF_MASTRA,
+    "POST /api/memory/network/messages/delete": DELETE_OF_MASTRA,
+    "GET /api/memory/status": PLAIN,
+    "GET /api/memory/network/status": PLAIN,
+    "GET /api/memory/config": PLAIN,
+    **{
+        f"{method} /api/memory/threads/{{thread_id}}/working-memory": asks
+        for method, asks in MEMORY_OF_MASTRA.items()
+    },
+    **{
+        f"{method} /api/memory/network/threads/{{thread_id}}/working-memory": asks
+        for method, asks in MEMORY_OF_MASTRA.items()
+    },
+    "GET /api/memory/search": _memory(
+        Ask(query={"searchQuery": "marmalade"}),
+        Ask(query={"searchQuery": "marmalade", "threadId": "<thread>"}),
+    ),
+    # The routes of assistant-ui
+    "GET /api/assistant-ui/threads": PLAIN,
+    "POST /api/assistant-ui/threads": (Ask({"id": "<thread>"}),),
+    "GET /api/assistant-ui/threads/{thread_id}": PLAIN,
+    "PATCH /api/assistant-ui/threads/{thread_id}": (Ask({"status": "archived", "title": "Mine"}),),
+    "DELETE /api/assistant-ui/threads/{thread_id}": PLAIN,
+    "POST /api/assistant-ui/threads/{thread_id}/title": (Ask(), Ask({"messages": [QUESTION]})),
+    "GET /api/assistant-ui/threads/{thread_id}/messages": (Ask(), Ask(query={"shape": "page"})),
+    "POST /api/assistant-ui/threads/{thread_id}/messages": (
+        Ask({"id": "<message>", "content": ROW}),
+        Ask({"id": "m9", "parent_id": "<message>", "content": ROW}),
+    ),
+    "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": (Ask({"content": ROW}),),
+    "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": PLAIN,
+    # About the server
+    "GET /api/openapi.json": PLAIN,
+    "GET /api/docs": PLAIN,
+    "GET /api/docs/openapi.json": PLAIN,
+    "GET /api/docs/{path}": PLAIN,
+    "GET /healthz": PLAIN,
+    "GET /readyz": PLAIN,
+    "GET /metrics": PLAIN,
+}
+
+
+def path_of(template: str, ids: Ids) -> str:
+    """A path with ids in it."""
+    for name, stands_for in IN_PATHS.items():
+        template = template.replace(name, stands_for)
+    return _text(template, ids)
+
+
+def _text(text: str, ids: Ids) -> str:
+    for name, value in ids.items():
+        text = text.replace(f"<{name}>", value)
+    return text
+
+
+def filled(value: Any, ids: Ids) -> Any:
+    """A value with ids in it."""
+    if isinstance(value, str):
+        return _text(value, ids)
+    if is_array(value):
+        return [filled(one, ids) for one in value]
+    if is_object(value):
+        return {name: filled(one, ids) for name, one in value.items()}
+    return value

@@ -1,0 +1,186 @@
+"""A store with several owners in it: alice, who has something of everything, and whoever else is wanted."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+from litestar import Litestar
+
+from partita.server.app import PartitaApp, asgi
+from partita.server.settings import Settings
+from partita.store.facade.store import Store
+from partita.store.ids import new_id
+from partita.store.opening import open_store
+from partita.store.values import KeyRole
+from partita.types.messages import UserMessage
+from tests.server.clients.agents import Asking, Held
+from tests.server.conftest import HERE, says, scripted
+
+SECRET = "marmalade"
+"""A word that stands in everything that alice has."""
+
+ELSEWHERE = ("192.0.2.7", 5000)
+"""An address that is not of this machine."""
+
+SAID = {"quick": 10, "asking": 4, "held": 5}
+"""How much is in the logs of her runs once they have come to where they end or wait."""
+
+TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+WHOSE = {"log_tail": "run IN (SELECT key FROM runs WHERE owner = ?)"}
+"""Whose rows are of tables that do not say so themselves."""
+
+Ids = Mapping[str, str]
+
+
+class Route(NamedTuple):
+    """A method, and a path with the names of what varies in it."""
+
+    method: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+@dataclass
+class Harbour:
+    """An application with keys, and what alice has in its store."""
+
+    app: PartitaApp
+    store: Store
+    file: Path
+    hers: list[Ids] = field(default_factory=list[Ids])
+    """The ids of her things: of a run that has ended, one that waits for an answer, one that is at work."""
+
+    async def key(self, resource_id: str | None = None, role: KeyRole = "write") -> str:
+        """The text of a new key."""
+        return (await self.store.create_key(resource_id, role)).text
+
+    async def revoked_key(self) -> str:
+        """A key that was good once."""
+        made = await self.store.create_key("alice", "admin")
+        await self.store.revoke_key(made.key.id)
+        return made.text
+
+    async def expired_key(self) -> str:
+        """A key whose time is over."""
+        now = self.store.clock
+        self.store.clock = lambda: datetime.now(UTC) - timedelta(days=2)
+        made = await self.store.create_key("alice", "admin", expires_at=datetime.now(UTC) - timedelta(days=1))
+        self.store.clock = now
+        return made.text
+
+    def rows(self, owner: str = "alice") -> dict[str, list[tuple[Any, ...]]]:
+        """Every row of an owner, in every table; but for how long its runs are held."""
+        found: dict[str, list[tuple[Any, ...]]] = {}
+        with closing(sqlite3.connect(self.file)) as file:
+            for name in [str(row[0]) for row in file.execute(TABLES)]:
+                columns = [str(row[1]) for row in file.execute(f"PRAGMA table_info({name})")]
+                wanted = ", ".join(f'"{column}"' for column in columns if column != "lease_expires_at")
+                whose = WHOSE.get(name, "owner = ?" if "owner" in columns else "")
+                if whose and name != "api_keys":
+                    rows = file.execute(f"SELECT {wanted} FROM {name} WHERE {whose}", (owner,))
+                    found[name] = sorted(rows, key=repr)
+        return found
+
+
+@asynccontextmanager
+async def harbour(folder: Path, **how: Any) -> AsyncGenerator[Harbour, None]:
+    """A harbour with all that alice has."""
+    file = folder / "partita.db"
+    held = Held(scripted([says(f"{SECRET} at work")]), SECRET)
+    agents = {"quick": scripted([says("Forty-one metres.")]), "held": held, "asking": Asking()}
+    async with open_store(f"sqlite:///{file}") as store:
+        app = asgi(agents, store=store, settings=Settings(**how), keys=True)
+        async with app.lifespan():
+            place = Harbour(app, store, file)
+            await _settle(place)
+            yield place
+            held.released.set()
+
+
+async def _settle(place: Harbour) -> None:
+    """Give alice her things."""
+    session, store = place.app.opened().session.scoped("alice"), place.store.scoped("alice")
+    agents = place.app.opened().agents
+    blob = await store.put_blob(SECRET.encode() * 5, media_type="text/plain")
+    digest = blob.url.rpartition(":")[2]
+    for agent in ("quick", "asking", "held"):
+        thread, question = f"{agent}-of-alice", f"{agent}-question"
+        asked = UserMessage(id=question, content=f"{SECRET}, says alice")
+        run = await session.start(agents.get(agent), thread, [asked])
+        if agent == "quick":
+            await session.wait(run.id)
+            await store.set_title(thread, f"{SECRET} title")
+        while len(await store.read_log(run.id)) < SAID[agent]:
+            await asyncio.sleep(0.005)
+        place.hers.append(
+            {
+                "thread": thread,
+                "question": question,
+                "message": question,
+                "answer": run.message_id or "",
+                "run": run.id,
+                "other": run.id,
+                "digest": digest,
+                "approval": "a1",
+                "call": "c1",
+            }
+        )
+
+
+def nobodys(hers: Ids) -> Ids:
+    """Ids of the same shape that nobody has."""
+    return {
+        "thread": hers["thread"][::-1],
+        "question": hers["question"][::-1],
+        "message": hers["message"][::-1],
+        "answer": new_id(),
+        "run": new_id(),
+        "other": new_id(),
+        "digest": sha256(hers["digest"].encode()).hexdigest(),
+        "approval": "a9",
+        "call": "c9",
+    }
+
+
+def routes_of(app: PartitaApp) -> dict[Route, Any]:
+    """Every route that an application really has, and what answers there."""
+    found: dict[Route, Any] = {}
+    for route in _litestar_in(app).routes:
+        for handler in getattr(route, "route_handlers", ()):
+            for method in handler.http_methods:
+                found[Route(str(method), route.path_format)] = handler
+    return dict(sorted(found.items()))
+
+
+def _litestar_in(app: PartitaApp) -> Litestar:
+    """The framework, wherever inside the application it is."""
+    waiting: list[Any] = [app]
+    seen: set[int] = set()
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, Litestar):
+            return one
+        if id(one) not in seen and type(one).__module__.startswith("partita.server"):
+            seen.add(id(one))
+            waiting += vars(one).values() if hasattr(one, "__dict__") else ()
+    raise AssertionError("the application has no routes")
+
+
+@asynccontextmanager
+async def asking_as(app: Any, key: str = "") -> AsyncGenerator[httpx.AsyncClient, None]:
+    """A client somewhere else that shows a key."""
+    transport = httpx.ASGITransport(app=app, client=ELSEWHERE, raise_app_exceptions=False)
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    async with httpx.AsyncClient(
+        transport=transport, base_url=HERE, headers=headers, trust_env=False
+    ) as client:
+        yield client

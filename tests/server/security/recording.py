@@ -1,0 +1,61 @@
+"""What a store is made to do: the statements of one request, without their values."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+from unittest.mock import patch
+
+from sqlalchemy import Connection
+
+from partita.store.facade.store import Store
+
+_done: ContextVar[list[str] | None] = ContextVar("done", default=None)
+"""Where statements are noted; in the context of a request, not of what goes on beside it."""
+
+VALUE: Final = re.compile(r"x?'(?:[^']|'')*'|\b\d+\b")
+OWN: Final = re.compile(r"--|.* 'main'\.", re.DOTALL)
+"""Statements that SQLite makes itself, when it suits it: of triggers and of the search index."""
+
+
+@contextmanager
+def recorded(store: Store) -> Iterator[None]:
+    """While it lasts, statements can be recorded."""
+    engine: Any = store.engine
+    with (
+        patch.object(engine, "read", _noting(engine.read)),
+        patch.object(engine, "write", _noting(engine.write)),
+    ):
+        yield
+
+
+@contextmanager
+def recording() -> Iterator[list[str]]:
+    """The statements that are carried out on behalf of what happens inside."""
+    done: list[str] = []
+    token = _done.set(done)
+    try:
+        yield done
+    finally:
+        _done.reset(token)
+
+
+def _noting(run: Callable[..., Any]) -> Callable[..., Any]:
+    async def noting(work: Callable[[Connection], Any]) -> Any:
+        done = _done.get()
+        return await run(work if done is None else _traced(work, done))
+
+    return noting
+
+
+def _traced(work: Callable[[Connection], Any], done: list[str]) -> Callable[[Connection], Any]:
+    def traced(connection: Connection) -> Any:
+        driver: Any = connection.connection.driver_connection
+        driver.set_trace_callback(lambda text: OWN.match(text) or done.append(VALUE.sub("?", text)))
+        try:
+            return work(connection)
+        finally:
+            driver.set_trace_callback(None)
+
+    return traced

@@ -1,0 +1,57 @@
+"""Garbage is refused: never an error of the server, never a word about its inside."""
+
+import re
+from typing import Final
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .cases import CASES
+from .fuzzing import trying
+from .garbage import requests
+from .harbour import Harbour, Route, asking_as, nobodys
+
+ROUTES: Final = [Route(*name.split(" ", 1)) for name in CASES]
+GROUPS: Final = [ROUTES[first : first + 8] for first in range(0, len(ROUTES), 8)]
+
+INSIDE: Final = re.compile(
+    r"Traceback|site-packages|\.py\b|sqlite|sqlalchemy|litestar|msgspec", re.IGNORECASE
+)
+"""Words that would tell how it looks inside."""
+
+PAGES: Final = {"GET /api/docs/{path}"}
+"""Routes for people, who are told in HTML that there is nothing."""
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: str(group[0]))
+@trying(usually=6)
+@given(data=st.data())
+async def test_garbage_is_refused(place: Harbour, group: list[Route], data: st.DataObject) -> None:
+    wrong: dict[str, str] = {}
+    things = (place.hers[0], nobodys(place.hers[0]))
+    async with asking_as(place.app, await place.key("alice", "admin")) as client:
+        for route in group:
+            garbage = data.draw(requests(route)).about(data.draw(st.sampled_from(things)))
+            answer = await client.request(
+                route.method, garbage.target, headers=_bytes(garbage.headers), content=garbage.body
+            )
+            if why := _wrong(route, answer):
+                wrong[str(garbage)] = f"{why}: {answer.status_code} {answer.text}"
+    assert wrong == {}
+
+
+def _wrong(route: Route, answer: httpx.Response) -> str | None:
+    """What is not right with an answer."""
+    if answer.status_code >= 500:
+        return "an error of the server"
+    if answer.status_code < 400 or str(route) in PAGES:
+        return None
+    if answer.headers.get("content-type") != "application/problem+json":
+        return "no problem details"
+    return "words about the inside" if INSIDE.search(answer.text) else None
+
+
+def _bytes(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]

@@ -1,0 +1,94 @@
+"""Who may ask for what: every route, with every kind of key."""
+
+from typing import Final
+
+from .asking import Told, asks_of, send, told
+from .harbour import Harbour, Route, asking_as, routes_of
+from .recording import recorded, recording
+
+OPEN: Final = {"GET /healthz", "OPTIONS /healthz", "GET /readyz", "OPTIONS /readyz"}
+"""What anybody may know."""
+
+ROLES: Final = {
+    "POST /api/runs/{run_id}/reproject": "admin",
+    "POST /api/convert": "read",
+    "POST /api/fold": "read",
+}
+"""Where another role is needed than the method says."""
+
+READING: Final = ("GET", "HEAD", "OPTIONS")
+RANKS: Final = ("read", "write", "admin")
+
+
+def role_of(route: Route) -> str:
+    """The least role that a route takes."""
+    return ROLES.get(str(route), "read" if route.method in READING else "write")
+
+
+async def test_a_key_of_a_lower_role_is_refused(place: Harbour) -> None:
+    """Of alice herself, about her own things: nothing of them changes."""
+    wrong: dict[str, tuple[str, int]] = {}
+    before = place.rows()
+    for role in ("read", "write"):
+        async with asking_as(place.app, await place.key("alice", role)) as client:
+            for route in routes_of(place.app):
+                if RANKS.index(role_of(route)) > RANKS.index(role):
+                    answer = await send(client, route, asks_of(route)[0], place.hers[0])
+                    if answer.status_code != 403 or not _is_problem(answer.headers["content-type"]):
+                        wrong[f"{role}: {route}"] = (answer.text, answer.status_code)
+    assert wrong == {}
+    assert place.rows() == before
+
+
+async def test_a_key_of_the_role_itself_is_enough(place: Harbour) -> None:
+    """About things that nobody has, so that nothing is refused for another reason."""
+    wrong: list[str] = []
+    for role in RANKS:
+        async with asking_as(place.app, await place.key("bob", role)) as client:
+            for route in routes_of(place.app):
+                if role_of(route) == role and route.path != "/metrics":
+                    answer = await send(client, route, asks_of(route)[0], place.hers[0])
+                    if answer.status_code in (401, 403):
+                        wrong.append(f"{role}: {route}")
+    assert wrong == []
+
+
+async def test_without_a_good_key_every_route_is_shut(place: Harbour) -> None:
+    """Whatever is wrong with a key, the answer is the same, and so is what was done to find out."""
+    good = await place.key("alice", "admin")
+    keys = {
+        "none": "",
+        "nonsense": "no-key-at-all",
+        "half of one": good[:30],
+        "too long": good * 3,
+        "unknown": f"pk_{'0' * 16}_{'a' * 43}",
+        "another secret": f"{good[:20]}{'a' * 43}",
+        "revoked": await place.revoked_key(),
+        "expired": await place.expired_key(),
+    }
+    before = place.rows()
+    answers: dict[str, set[str]] = {}
+    efforts: dict[str, set[tuple[str, ...]]] = {}
+    with recorded(place.store):
+        for name, key in keys.items():
+            async with asking_as(place.app, key) as client:
+                for route in routes_of(place.app):
+                    with recording() as done:
+                        answer = await send(client, route, asks_of(route)[0], place.hers[0])
+                    if str(route) in OPEN:
+                        assert answer.status_code in (200, 204), (name, route)
+                        continue
+                    assert answer.status_code == 401, (name, route)
+                    body = "" if route.method == "HEAD" else answer.text
+                    said = Told(answer.status_code, told(answer, {}).headers, body)
+                    answers.setdefault("HEAD" if route.method == "HEAD" else "", set()).add(str(said))
+                    efforts.setdefault(name, set()).add(tuple(done))
+    assert [len(said) for said in answers.values()] == [1, 1]
+    assert {frozenset(done) for done in efforts.values()} == {frozenset(efforts["none"])}
+    assert [len(done) for done in efforts.values()] == [1] * len(keys)
+    assert efforts["none"] != {()}, "something is looked up even without a key"
+    assert place.rows() == before
+
+
+def _is_problem(content_type: str) -> bool:
+    return content_type == "application/problem+json"

@@ -1,0 +1,96 @@
+"""The server does what its documentation says, whatever is asked that the documentation allows or forbids."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import httpx
+import requests
+import schemathesis
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import APIOperation, Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from .fuzzing import trying
+from .harbour import HERE, Harbour, Ids, asking_as
+
+CHECKS: Final = [not_a_server_error, status_code_conformance, content_type_conformance]
+EVENTS: Final = "text/event-stream"
+
+IN_PATHS: Final[Mapping[str, str]] = {
+    "threadId": "thread",
+    "chatId": "thread",
+    "messageId": "question",
+    "runId": "run",
+    "otherId": "other",
+    "digest": "digest",
+}
+"""Which id stands in a path under which name."""
+
+SENT_BY_US: Final = ("authorization", "x-api-key", "content-length")
+
+
+async def test_answers_are_as_documented(place: Harbour) -> None:
+    wrong: dict[str, str] = {}
+    asked = 0
+    async with asking_as(place.app, await place.key(role="admin")) as client:
+        document = (await client.get("/api/openapi.json")).json()
+        for operation in schemathesis.openapi.from_dict(document).get_all_operations():
+            for case in _cases(operation.ok(), place.hers[0]):
+                request = _request(client, case)
+                if request is not None:
+                    asked += 1
+                    wrong |= _checked(case, await client.send(request))
+    assert wrong == {}
+    assert asked > len(document["paths"])
+
+
+def _cases(operation: APIOperation[Any, Any, Any, Any], ids: Ids) -> list[Case]:
+    """Requests for an operation, good and bad ones, about things that are there and about others."""
+    known = {one.name: ids[IN_PATHS[one.name]] for one in operation.path_parameters if one.name in IN_PATHS}
+    fixed: list[dict[str, Any]] = [{"path_parameters": known}, {}] if known else [{}]
+    strategies = [operation.as_strategy(mode, **how) for mode in GenerationMode for how in fixed]
+    found: list[Case] = []
+
+    @settings(trying(usually=4), phases=[Phase.generate])
+    @given(st.one_of(strategies))
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return found
+
+
+def _request(client: httpx.AsyncClient, case: Case) -> httpx.Request | None:
+    """The request of a case; `None` for one that cannot be written down as HTTP."""
+    told = case.as_transport_kwargs(base_url=HERE)
+    wanted = ("method", "url", "headers", "params", "data", "json", "cookies", "files")
+    try:
+        prepared = requests.Request(**{name: told[name] for name in wanted if name in told}).prepare()
+        headers = [
+            (name.encode("latin-1"), value.encode("latin-1") if isinstance(value, str) else value)
+            for name, value in prepared.headers.items()
+            if name.lower() not in SENT_BY_US
+        ]
+    except (ValueError, requests.RequestException):
+        return None
+    body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
+    return client.build_request(str(prepared.method), str(prepared.url), headers=headers, content=body)
+
+
+def _checked(case: Case, answer: httpx.Response) -> dict[str, str]:
+    """What is wrong with an answer, by what was asked."""
+    is_stream = answer.headers.get("content-type", "").startswith(EVENTS)  # its schema is of the whole text
+    try:
+        case.validate_response(
+            answer, checks=[*CHECKS, *(() if is_stream else (response_schema_conformance,))]
+        )
+    except FailureGroup as failures:
+        return {f"{answer.request.method} {answer.request.url}": str(failures)}
+    return {}

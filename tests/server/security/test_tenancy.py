@@ -1,0 +1,220 @@
+"""What is another's does not exist: not in any answer, and not to be changed by any request."""
+
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from partita.server.app import PartitaApp
+from partita.types.messages import UserMessage
+
+from .asking import Told, comparisons, send, told
+from .cases import CASES, filled
+from .harbour import SECRET, Harbour, asking_as, routes_of
+from .recording import recorded, recording
+
+ECHOED = {"GET /api/memory/search"}
+"""Routes that say what was searched for."""
+
+IDLE = {"GET /healthz", "OPTIONS /healthz", "OPTIONS /readyz"}
+"""Routes that ask nothing of the store."""
+
+LISTS = (
+    "/api/threads",
+    "/api/runs",
+    "/api/parts",
+    "/api/stats?by=agent,day",
+    "/api/search?q=question",
+    "/api/memory/threads",
+    "/api/memory/threads?resourceId=bob",
+    "/api/memory/search?searchQuery=question",
+    "/api/assistant-ui/threads",
+    "/api/threads/quick-of-alice/messages",
+    "/api/threads/quick-of-alice/runs",
+    "/api/threads/quick-of-alice/usage",
+    "/api/memory/threads/quick-of-alice/messages",
+    "/api/assistant-ui/threads/quick-of-alice/messages",
+)
+
+
+class Seen(NamedTuple):
+    """What somebody who asks can see: the answer, and by a clock what was done for it."""
+
+    answer: Told
+    done: list[str]
+
+
+def test_every_route_has_a_case(app: PartitaApp) -> None:
+    routes = {str(route) for route in routes_of(app) if route.method != "OPTIONS"}
+    assert routes - set(CASES) == set(), "say in cases.py how they are asked for somebody's things"
+    assert set(CASES) - routes == set(), "they are gone"
+
+
+async def test_what_is_another_s_is_answered_like_what_nobody_has(place: Harbour) -> None:
+    """And it takes the same work, so that no clock can tell them apart."""
+    differing: dict[str, list[Seen]] = {}
+    leaking: set[str] = set()
+    before = place.rows()
+    with recorded(place.store):
+        for number, case in enumerate(comparisons(place)):
+            answers: list[Seen] = []
+            for who, ids in ((f"bob-{number}", case.hers), (f"eve-{number}", case.nobodys)):
+                async with asking_as(place.app, await place.key(who, "admin")) as client:
+                    with recording() as done:
+                        answer = await send(client, case.route, case.ask, ids)
+                answers.append(Seen(told(answer, ids, who), done))
+                if SECRET in answer.text + str(answer.headers):
+                    leaking.add(str(case.route))
+            if answers[0] != answers[1]:
+                differing[case.name] = answers
+            assert answers[0].done or str(case.route) in IDLE, "at least a key is looked up"
+    assert differing == {}
+    assert leaking - ECHOED == set()
+    assert place.rows() == before
+
+
+async def test_to_her_it_is_all_there(place: Harbour) -> None:
+    """What others are refused is asked for in a way that would give something."""
+    missing: dict[str, str] = {}
+    async with asking_as(place.app, await place.key("alice", "read")) as client:
+        for case in comparisons(place):
+            if case.route.method == "GET" and case.hers is place.hers[0] and "{path}" not in case.route.path:
+                answer = await send(client, case.route, case.ask, case.hers)
+                if answer.status_code > 304 and case.route.path != "/metrics":
+                    missing[case.name] = answer.text
+    assert missing == {}
+
+
+async def test_lists_hold_what_is_one_s_own(place: Harbour) -> None:
+    """Bob has a thread of the same id as one of alice's, and sees in every list what he would without her."""
+    await _say(place, "bob", "quick-of-alice")
+    hers = [ids["run"] for ids in place.hers] + [ids["answer"] for ids in place.hers]
+    async with asking_as(place.app, await place.key("bob")) as client:
+        for path in LISTS:
+            text = (await client.get(path)).text
+            assert SECRET not in text, path
+            assert not [id for id in hers if id in text], path
+        threads = await client.get("/api/threads")
+        runs = await client.get("/api/runs")
+        stats = await client.get("/api/stats")
+    assert [one["id"] for one in threads.json()["items"]] == ["quick-of-alice"]
+    assert len(runs.json()["items"]) == 1
+    assert stats.json()["items"][0]["messages"] == 2
+
+
+async def test_a_cursor_of_another_s_list_leads_into_one_s_own(place: Harbour) -> None:
+    await _say(place, "bob", "his")
+    async with asking_as(place.app, await place.key("alice", "read")) as hers:
+        cursors = {
+            path: (await hers.get(path, params={"limit": "1"})).json()["next"]
+            for path in ("/api/threads", "/api/runs", "/api/parts")
+        }
+        found = await hers.get("/api/search", params={"q": SECRET, "limit": "1"})
+    async with asking_as(place.app, await place.key("bob")) as his:
+        for path, cursor in cursors.items():
+            answer = await his.get(path, params={"cursor": cursor})
+            assert answer.status_code == 200
+            assert "alice" not in answer.text, path
+        answer = await his.get("/api/search", params={"q": SECRET, "cursor": found.json()["next"]})
+        assert "alice" not in answer.text
+
+
+async def test_numbers_of_all_are_not_for_one(place: Harbour) -> None:
+    statuses: list[int] = []
+    for owner, role in (("bob", "admin"), ("bob", "read"), (None, "admin")):
+        async with asking_as(place.app, await place.key(owner, role)) as client:
+            statuses.append((await client.get("/metrics")).status_code)
+    assert statuses[:2] == [403, 403]
+    assert statuses[2] in (200, 501)
+
+
+# The same thread id
+
+
+async def _say(place: Harbour, who: str, thread: str, agent: str = "quick") -> httpx.Response:
+    message = {"id": "question", "role": "user", "parts": [{"type": "text", "text": "A question."}]}
+    async with asking_as(place.app, await place.key(who)) as client:
+        answer = await client.post("/api/chat", json={"id": thread, "agent": agent, "message": message})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+async def _begin(place: Harbour, agent: str) -> str:
+    """Let an agent work for bob in a thread that is called like alice's; the id of his run."""
+    hub = place.app.opened()
+    asked = UserMessage(id=f"{agent}-question", content="says bob")
+    run = await hub.session.scoped("bob").start(hub.agents.get(agent), f"{agent}-of-alice", [asked])
+    return run.id
+
+
+async def test_a_chat_in_a_thread_of_the_same_id_is_one_s_own(place: Harbour) -> None:
+    before = place.rows()
+    for ids in place.hers:
+        await _say(place, "bob", ids["thread"])
+    assert place.rows() == before
+    assert {row[2] for row in place.rows("bob")["threads"]} == {ids["thread"] for ids in place.hers}
+
+
+async def test_to_stop_a_thread_of_the_same_id_stops_one_s_own(place: Harbour) -> None:
+    before = place.rows()
+    his = await _begin(place, "held")
+    async with asking_as(place.app, await place.key("bob")) as client:
+        wrong = await client.post("/api/chat/held-of-alice/stop", json={"runId": place.hers[2]["run"]})
+        right = await client.post("/api/chat/held-of-alice/stop")
+    assert wrong.json() == {"stopped": False}
+    assert right.json() == {"stopped": True, "runId": his}
+    assert place.rows() == before
+    hers = await place.store.scoped("alice").get_run(place.hers[2]["run"])
+    assert hers is not None
+    assert hers.status == "running"
+
+
+async def test_to_resume_a_thread_of_the_same_id_gives_one_s_own(place: Harbour) -> None:
+    his = await _begin(place, "asking")
+    async with asking_as(place.app, await place.key("bob", "read")) as client:
+        answer = await client.get("/api/chat/asking-of-alice/stream")
+    assert answer.headers["x-partita-run-id"] == his
+    assert place.hers[1]["answer"] not in answer.text
+
+
+ANSWERS: dict[str, tuple[str, Any]] = {
+    "of a run": ("/api/runs/<run>/answer", {"approvalId": "a1", "approved": True}),
+    "in a chat": (
+        "/api/chat",
+        {
+            "id": "asking-of-alice",
+            "message": {
+                "id": "<answer>",
+                "role": "assistant",
+                "parts": [
+                    {
+                        "type": "tool-switch_off",
+                        "toolCallId": "c1",
+                        "state": "approval-responded",
+                        "input": {"name": "Bell"},
+                        "approval": {"id": "a1", "approved": True},
+                    }
+                ],
+            },
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "body"), ANSWERS.values(), ids=ANSWERS)
+async def test_an_answer_in_a_thread_of_the_same_id_reaches_one_s_own(
+    place: Harbour, path: str, body: Any
+) -> None:
+    """The ids of the question and of the call are the same, too."""
+    before = place.rows()
+    his = await _begin(place, "asking")
+    run = await place.store.scoped("bob").get_run(his)
+    assert run is not None
+    ids = {"run": his, "answer": run.message_id or ""}
+    async with asking_as(place.app, await place.key("bob")) as client:
+        await client.get("/api/chat/asking-of-alice/stream")  # until it asks
+        answer = await client.post(filled(path, ids), json=filled(body, ids))
+        assert answer.status_code == 200, answer.text
+        ended = await client.get(f"/api/runs/{his}/wait")
+    assert ended.json()["status"] == "completed"
+    assert place.rows() == before

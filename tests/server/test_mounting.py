@@ -1,0 +1,129 @@
+"""The application in other applications, and its stream in their responses."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from litestar import Litestar
+from litestar import post as litestar_post
+from litestar.handlers import asgi as litestar_asgi
+from litestar.response import Stream
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Mount, Route
+
+from partita import SSE_HEADERS, PartitaApp, Session, asgi, follow_sse
+from partita.store.facade.store import Store
+from partita.types.messages import text_of
+
+from .chat.talk import Chat, heard, user
+from .conftest import client_of, says, scripted
+
+Wrap = Callable[[PartitaApp, str], Any]
+
+
+def in_fastapi(app: PartitaApp, path: str) -> Any:
+    outer = FastAPI(lifespan=app.lifespan)
+    outer.mount(path, app)
+    return outer
+
+
+def in_starlette(app: PartitaApp, path: str) -> Any:
+    return Starlette(routes=[Mount(path, app)], lifespan=app.lifespan)
+
+
+def in_litestar(app: PartitaApp, path: str) -> Any:
+    handler = litestar_asgi(path or "/", is_mount=True, copy_scope=True)(app)
+    return Litestar([handler], lifespan=[app.lifespan], openapi_config=None, logging_config=None)
+
+
+OUTER: dict[str, Wrap] = {"FastAPI": in_fastapi, "Starlette": in_starlette, "Litestar": in_litestar}
+
+
+@pytest.fixture
+def agent() -> Any:
+    return scripted([says("Forty-one metres.")])
+
+
+@pytest.mark.parametrize("path", ["/agents", "/", "/v1/deep/er"])
+@pytest.mark.parametrize("wrap", OUTER.values(), ids=OUTER)
+async def test_it_works_mounted_under_a_path(store: Store, agent: Any, wrap: Wrap, path: str) -> None:
+    app = asgi(agent, store=store)
+    base = "http://localhost" + path.rstrip("/")
+    async with client_of(wrap(app, path), base_url=base) as client:
+        answer = await Chat(client).ask(user("u1", "How tall?"))
+        assert text_of(answer.message()) == "Forty-one metres."
+        assert (await client.get("/api/threads/c1")).json()["id"] == "c1"
+        assert (await client.get("/api/chat/c1/stream")).status_code == 204
+        assert (await client.get("/api/nothing")).status_code == 404
+    await app.close()
+
+
+async def test_it_opens_when_it_is_asked_if_nobody_opened_it(store: Store, agent: Any) -> None:
+    app = asgi(agent, store=store)
+    async with client_of(app) as client:
+        await Chat(client).ask(user("u1", "How tall?"))
+    assert app.hub is not None
+    await app.close()
+    assert app.hub is None
+
+
+async def test_the_lifespan_of_the_outer_application_opens_and_closes_it(store: Store, agent: Any) -> None:
+    app = asgi(agent, store=store)
+    async with app.lifespan():
+        assert app.hub is not None
+    assert app.hub is None
+
+
+@pytest.fixture
+async def session(store: Store) -> AsyncIterator[Session]:
+    async with Session(store) as opened:
+        yield opened
+
+
+def starlette_route(session: Session, agent: Any) -> Any:
+    async def answer(request: Request) -> StreamingResponse:
+        run = await session.start(agent, "c1", "How tall?")
+        return StreamingResponse(
+            follow_sse(session, run.id), headers={**SSE_HEADERS, "x-partita-run-id": "r"}
+        )
+
+    return Starlette(routes=[Route("/", answer, methods=["POST"])])
+
+
+def fastapi_route(session: Session, agent: Any) -> Any:
+    app = FastAPI()
+
+    @app.post("/")
+    async def answer() -> StreamingResponse:
+        run = await session.start(agent, "c1", "How tall?")
+        return StreamingResponse(
+            follow_sse(session, run.id), headers={**SSE_HEADERS, "x-partita-run-id": "r"}
+        )
+
+    assert answer is not None
+    return app
+
+
+def litestar_route(session: Session, agent: Any) -> Any:
+    @litestar_post("/", status_code=200)
+    async def answer() -> Stream:
+        run = await session.start(agent, "c1", "How tall?")
+        return Stream(follow_sse(session, run.id), headers={**SSE_HEADERS, "x-partita-run-id": "r"})
+
+    return Litestar([answer], openapi_config=None, logging_config=None)
+
+
+ROUTES = {"Starlette": starlette_route, "FastAPI": fastapi_route, "Litestar": litestar_route}
+
+
+@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
+async def test_a_run_is_streamed_by_any_framework(
+    session: Session, agent: Any, route: Callable[[Session, Any], Any]
+) -> None:
+    async with client_of(route(session, agent)) as client:
+        response = await client.post("/")
+    assert response.headers["x-vercel-ai-ui-message-stream"] == "v1"
+    assert text_of(heard(response).message()) == "Forty-one metres."
