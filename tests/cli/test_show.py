@@ -214,7 +214,7 @@ def test_losses_are_told(store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("mastra-v2", "can be read but not written"), ("modle", "did you mean 'model'")]
+    ("name", "words"), [("cherry", "can be read but not written"), ("modle", "did you mean 'model'")]
 )
 def test_a_format_that_cannot_be_written(store: str, name: str, words: str) -> None:
     result = partita(store, "show", BUILD, "--format", name)

@@ -181,10 +181,16 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
     "a signature that is told twice": (
         thought(words("hm", signature="s="), providerMetadata={"anthropic": {"signature": "s="}}),
         [
+            ReasoningPart("hm", provider_metadata={"anthropic": {"signature": "s="}}),
+        ],
+    ),
+    "a signature that only the metadata has": (
+        thought(words("hm"), providerMetadata={"anthropic": {"signature": "s="}}),
+        [
             ReasoningPart(
                 "hm",
                 provider_metadata={"anthropic": {"signature": "s="}},
-                extra=noted(details=[words("hm", signature="s=")]),
+                extra=noted(details=[words("hm")]),
             )
         ],
     ),

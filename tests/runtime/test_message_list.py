@@ -101,4 +101,4 @@ def test_what_cannot_be_done_is_said() -> None:
     with pytest.raises(FormatError, match="does not stream"):
         messages.feed({}, format="canonical")
     with pytest.raises(FormatError, match="can be read but not written"):
-        messages.to("mastra-v2")
+        messages.to("cherry")

@@ -127,3 +127,11 @@ async def test_a_run_is_streamed_by_any_framework(
         response = await client.post("/")
     assert response.headers["x-vercel-ai-ui-message-stream"] == "v1"
     assert text_of(heard(response).message()) == "Forty-one metres."
+
+
+async def test_who_opens_the_address_alone_finds_the_documentation(store: Store, agent: Any) -> None:
+    for app, path in ((asgi(agent, store=store), "/"), (asgi(agent, store=store, keys=True), "/api/docs")):
+        async with app.lifespan(), client_of(app, follow_redirects=True) as client:
+            page = await client.get(path)
+        assert (page.status_code, page.url.path) == (200, "/api/docs")
+        assert "Partita" in page.text

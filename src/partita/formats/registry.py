@@ -107,8 +107,8 @@ def _own() -> list[Format]:
             )
             for v in versions
         ),
-        Format("mastra-v2", "Mastra V2 messages and table rows", mastra_v2.load),
-        Format("mastra-v1", "Mastra V1 messages", mastra_v1.load),
+        Format("mastra-v2", "Mastra V2 messages and table rows", mastra_v2.load, mastra_v2.dump),
+        Format("mastra-v1", "Mastra V1 messages", mastra_v1.load, mastra_v1.dump),
         Format("cherry", "Cherry Studio session messages (rows)", cherry_load.load),
         Format("smithers", "Smithers agents, events and memory (rows)", smithers_load.load),
         Format("plain", "rows of plain text, marked as reconstructed", plain.load),

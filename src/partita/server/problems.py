@@ -44,6 +44,9 @@ STATUS: Final[Mapping[type[PartitaError], int]] = {
 }
 """What each error is to a client; the narrowest class counts."""
 
+UNREAD: Final = (408, 413)
+"""After these, more of a body would come that nobody wants: the connection is of no use any more."""
+
 
 class Problem(PartitaError):  # noqa: N818 # RFC 9457 calls it that
     """A refusal that has no error of its own in the layers below."""
@@ -76,10 +79,10 @@ def status_of(error: PartitaError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def answer_error(_: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
     """The answer to a request that failed."""
     if isinstance(error, PartitaError):
-        return _of_ours(error)
+        return _of_ours(error, request.scope["http_version"])
     if isinstance(error, ValidationException):
         return _of_validation(error)
     if isinstance(error, HTTPException):
@@ -91,9 +94,11 @@ def answer_error(_: Request[Any, Any, Any], error: Exception) -> Response[bytes]
     return _unexpected(error)
 
 
-def _of_ours(error: PartitaError) -> Response[bytes]:
+def _of_ours(error: PartitaError, version: str) -> Response[bytes]:
     status = status_of(error)
     headers = dict(error.headers) if isinstance(error, Problem) else {}
+    if status in UNREAD and version.startswith("1"):
+        headers.setdefault("connection", "close")
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("retry-after", "1")
     where = "" if isinstance(error, StoreError) else error.where  # it may name the database

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Row, bindparam, delete, select
 
+from partita.errors import ConflictError
 from partita.types.json import dumps, is_object, loads
 from partita.types.messages import Message
 
@@ -68,6 +69,12 @@ def save(tx: Transaction, prepared: Sequence[Prepared]) -> tuple[Message, ...]:
         thread = threads.find(tx, thread_id, resource_id or None, lock=True)
         saved.update(zip(map(id, group), _save_group(tx, thread, group), strict=True))
     return tuple(saved[id(one)] for one in prepared)
+
+
+def refuse_known(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> None:
+    """Refuse messages that are there already."""
+    for known in _known(tx, thread, ids):
+        raise ConflictError(f"there is a message {known!r} already", hint="give a new message a new id")
 
 
 def save_in(tx: Transaction, thread: Row[Any], prepared: Sequence[Prepared]) -> None:

@@ -108,11 +108,14 @@ def start(
     *,
     busy: Busy = "refuse",
     recall: str | None = None,
+    fresh: bool = False,
     lease_owner: str | None = None,
     lease_seconds: float | None = None,
 ) -> Begun:
     """Begin a turn, in a new thread if there is none; with it, all that is needed to work on it."""
     thread = threads.find_or_create(tx, Thread(id=run.thread_id, agent=run.agent))
+    if fresh:
+        saving.refuse_known(tx, thread, [one.message.id for one in prepared])
     begun = _begin(tx, thread, run, prepared, busy, runs.lease(tx, lease_owner, lease_seconds))
     if begun.run.status == "pending":
         return begun

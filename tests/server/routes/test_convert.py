@@ -66,7 +66,7 @@ REFUSED: dict[str, Json] = {
     "no payload": {"to": "ui"},
     "a format that is none": {"payload": [UI], "from": "nonesuch", "to": "ui"},
     "a target that is none": {"payload": [UI], "to": "nonesuch"},
-    "a target that is only read": {"payload": [UI], "to": "mastra-v2"},
+    "a target that is only read": {"payload": [UI], "to": "cherry"},
     "a stream": {"payload": SPOKEN, "from": "chunks", "to": "ui"},
     "nothing anyone knows": {"payload": {"colour": "blue"}, "to": "ui"},
     "a number": {"payload": 7, "to": "ui"},

@@ -102,7 +102,7 @@ REFUSED = {
     "format=nothing": 400,
     "format=": 400,
     "format=%00": 400,
-    "format=mastra-v2": 400,  # is only read
+    "format=cherry": 400,  # is only read
     "format=acp": 400,  # is a stream
 }
 

@@ -218,6 +218,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": (Ask({"content": ROW}),),
     "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": PLAIN,
     # About the server
+    "GET /": PLAIN,
     "GET /api/openapi.json": PLAIN,
     "GET /api/docs": PLAIN,
     "GET /api/docs/openapi.json": PLAIN,

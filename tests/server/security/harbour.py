@@ -166,12 +166,12 @@ def _litestar_in(app: PartitaApp) -> Litestar:
     waiting: list[Any] = [app]
     seen: set[int] = set()
     while waiting:
-        one = waiting.pop(0)
+        one: Any = waiting.pop(0)
         if isinstance(one, Litestar):
             return one
         if id(one) not in seen and type(one).__module__.startswith("partita.server"):
             seen.add(id(one))
-            waiting += vars(one).values() if hasattr(one, "__dict__") else ()
+            waiting.extend(getattr(one, "__dict__", {}).values())
     raise AssertionError("the application has no routes")
 
 

@@ -1,7 +1,7 @@
 """What a store is made to do: the statements of one request, without their values."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
@@ -20,7 +20,7 @@ OWN: Final = re.compile(r"--|.* 'main'\.", re.DOTALL)
 
 
 @contextmanager
-def recorded(store: Store) -> Iterator[None]:
+def recorded(store: Store) -> Generator[None, None, None]:
     """While it lasts, statements can be recorded."""
     engine: Any = store.engine
     with (
@@ -31,7 +31,7 @@ def recorded(store: Store) -> Iterator[None]:
 
 
 @contextmanager
-def recording() -> Iterator[list[str]]:
+def recording() -> Generator[list[str], None, None]:
     """The statements that are carried out on behalf of what happens inside."""
     done: list[str] = []
     token = _done.set(done)
@@ -50,9 +50,13 @@ def _noting(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _traced(work: Callable[[Connection], Any], done: list[str]) -> Callable[[Connection], Any]:
+    def note(text: str) -> None:
+        if not OWN.match(text):
+            done.append(VALUE.sub("?", text))
+
     def traced(connection: Connection) -> Any:
         driver: Any = connection.connection.driver_connection
-        driver.set_trace_callback(lambda text: OWN.match(text) or done.append(VALUE.sub("?", text)))
+        driver.set_trace_callback(note)
         try:
             return work(connection)
         finally:

@@ -26,7 +26,7 @@ PAGES: Final = {"GET /api/docs/{path}"}
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: str(group[0]))
-@trying(usually=6)
+@trying(usually=12)
 @given(data=st.data())
 async def test_garbage_is_refused(place: Harbour, group: list[Route], data: st.DataObject) -> None:
     wrong: dict[str, str] = {}

@@ -6,8 +6,8 @@ from .asking import Told, asks_of, send, told
 from .harbour import Harbour, Route, asking_as, routes_of
 from .recording import recorded, recording
 
-OPEN: Final = {"GET /healthz", "OPTIONS /healthz", "GET /readyz", "OPTIONS /readyz"}
-"""What anybody may know."""
+OPEN: Final = {"/", "/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
+"""What anybody may know: that the server is there, and what can be asked of it."""
 
 ROLES: Final = {
     "POST /api/runs/{run_id}/reproject": "admin",
@@ -75,8 +75,8 @@ async def test_without_a_good_key_every_route_is_shut(place: Harbour) -> None:
                 for route in routes_of(place.app):
                     with recording() as done:
                         answer = await send(client, route, asks_of(route)[0], place.hers[0])
-                    if str(route) in OPEN:
-                        assert answer.status_code in (200, 204), (name, route)
+                    if route.path in OPEN:
+                        assert answer.status_code < 400, (name, route)
                         continue
                     assert answer.status_code == 401, (name, route)
                     body = "" if route.method == "HEAD" else answer.text

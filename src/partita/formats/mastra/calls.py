@@ -42,6 +42,8 @@ BESIDE_FIELDS: Mapping[str, tuple[str, type]] = {
     "preliminary": ("preliminary", bool),
     "title": ("title", str),
     "providerMetadata": ("call_provider_metadata", dict),
+    "resultProviderMetadata": ("result_provider_metadata", dict),
+    "toolMetadata": ("tool_metadata", dict),
 }
 """Members of the part around an invocation: the fields they fill, and of which kind they must be."""
 

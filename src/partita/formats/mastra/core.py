@@ -53,7 +53,7 @@ def load_core(raw: Json, path: str, losses: list[Loss], index: int) -> Message:
         message = _read(role, content, rest, path, losses)
     else:
         message = _keep(role, content, rest)
-    if rest.get("type") == _type_of(role, content):
+    if rest.get("type") == type_of(role, content):
         del rest["type"]
     extra = {**(message.extra or {}), **(extra_of(rest, note, type(message)) or {})}
     return replace(message, **around.fields, extra=Extra(extra) if extra else None)
@@ -113,7 +113,7 @@ def _system_part(item: Json) -> TextPart | ForeignPart:
     return TextPart(item["text"], extra=kept(rest, TextPart))
 
 
-def _type_of(role: str, content: Json) -> str:
+def type_of(role: str, content: Json) -> str:
     """The type that Mastra gives a V1 message."""
     if role == "tool":
         return "tool-result"

@@ -35,11 +35,18 @@ def whole_parts(parts: Sequence[Json], content: JsonObject, role: str, note: Jso
 
 def drop_mirrors(content: JsonObject, parts: Sequence[Json], note: JsonObject) -> None:
     """Take out of a content what repeats its parts, with a note."""
-    for name, ways in _repetitions(parts).items():
+    for name, ways in repetitions(parts).items():
         for way, repeated in ways.items():
-            if name in content and same(content[name], repeated):
+            if name in content and same(_in_order(content[name]), _in_order(repeated)):
                 del content[name]
                 note[name] = way
+
+
+def _in_order(value: Json) -> Json:
+    """The same with the members of objects in one order: writers differ in it."""
+    if is_object(value):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(item) for item in value] if is_array(value) else value
 
 
 def take_attachments(content: JsonObject, parts: list[Json]) -> list[Json]:
@@ -103,7 +110,7 @@ def _speaks(part: JsonObject) -> bool:
     )
 
 
-def _repetitions(parts: Sequence[Json]) -> dict[str, dict[str, Json]]:
+def repetitions(parts: Sequence[Json]) -> dict[str, dict[str, Json]]:
     """What mirrors of these parts say, by their name, in all the ways they have been written."""
     calls = [part["toolInvocation"] for part in of_type(parts, "tool-invocation") if "toolInvocation" in part]
     results = [call for call in calls if is_object(call) and call.get("state") == "result"]

@@ -65,6 +65,8 @@ def structured(message: Message) -> Message | None:
     if not isinstance(message, AssistantMessage):
         return None
     result = _with_structure(message)
+    if _is_decision(result.content):
+        result = replace(result, type="event", internal=True)
     if not result.internal and _is_feedback(result.content.metadata):
         result = replace(result, internal=True)
     return None if result is message else result
@@ -91,9 +93,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
     content = _without_repetition(content, read, note)
     content = replace(content, parts=tuple(parts), network_execution=network)
     noted = {key: item for key, item in note.items() if item != {}}
-    done = replace(message, content=with_note(content, noted) if noted else content)
-    is_decision = network is None and all(map(_is_routing_part, parts))
-    return replace(done, type="event", internal=True) if is_decision else done
+    return replace(message, content=with_note(content, noted) if noted else content)
 
 
 def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:
@@ -167,8 +167,12 @@ def _without_repetition(
     return replace(content, content=None)
 
 
-def _is_routing_part(part: AssistantPart) -> bool:
-    return isinstance(part, StepStartPart) or (isinstance(part, DataPart) and part.name == ROUTING)
+def _is_decision(content: AssistantContent) -> bool:
+    """Whether a content is a decision of the router and nothing else."""
+    decisions = [part for part in content.parts if isinstance(part, DataPart) and part.name == ROUTING]
+    steps = [part for part in content.parts if isinstance(part, StepStartPart)]
+    is_whole = len(decisions) + len(steps) == len(content.parts)
+    return content.network_execution is None and bool(decisions) and is_whole
 
 
 def _is_feedback(metadata: Json) -> bool:

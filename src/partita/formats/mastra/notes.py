@@ -6,12 +6,15 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from partita.types.json import JsonObject, is_object
-from partita.types.value import Extra, Value, kept
+from partita.types.value import Extra, Value, kept, unkept
 
 FORMAT = "mastra"
 """The name of a foreign part that was a part or a content of Mastra."""
 
-NOTE = "mastra:note"
+OURS = "mastra:"
+"""How the members of `extra` begin that only tell how something was written."""
+
+NOTE = f"{OURS}note"
 """The member of `extra` that holds the note. It never repeats what the value itself holds."""
 
 ValueT = TypeVar("ValueT", bound=Value)
@@ -31,3 +34,8 @@ def note_of(value: Value) -> JsonObject:
     """The note on a value; empty if there is none."""
     note = value.extra.get(NOTE) if value.extra else None
     return note if is_object(note) else {}
+
+
+def kept_of(value: Value) -> JsonObject:
+    """The members of a value that have no name here, under the names they came with; notes are none."""
+    return {key: item for key, item in unkept(value.extra).items() if not key.startswith(OURS)}

@@ -75,12 +75,12 @@ def _read_file(raw: JsonObject) -> Sequence[FilePart]:
         note["names"] = [media_name, name]
     if raw[name].startswith("data:"):
         note["data"] = "url"  # and not bare base64
-    url, reference = _address(raw[name], media_type)
+    url, reference = address(raw[name], media_type)
     extra = extra_of(rest, note, FilePart)
     return (FilePart(url, media_type, filename, reference, provider_metadata=metadata, extra=extra),)
 
 
-def _address(data: str, media_type: str) -> tuple[str, dict[str, str] | None]:
+def address(data: str, media_type: str) -> tuple[str, dict[str, str] | None]:
     """The url of a file, or its id if only a provider has it."""
     found = _FILE_ID.fullmatch(data)
     if found:

@@ -5,26 +5,34 @@ data are. Those go to the provider metadata, as all our reasoning has them, unde
 them when Mastra wrote it so. Where the parts alone would not give back what was there, a note says it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.ai_sdk.ui.v4_shape import PROVIDER, REDACTED, SIGNATURE
+from partita.formats.ai_sdk.ui.v4_shape import PROVIDER, REDACTED, SIGNATURE, same
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.parts import ReasoningPart
 
 from .notes import extra_of, note_of
 
+FIELDS: Mapping[str, tuple[str, type]] = {
+    "id": ("id", str),
+    "state": ("state", str),
+    "tokenCount": ("token_count", int),
+}
+"""Members that other writers add to a part: the fields they fill, and of which kind they must be."""
+
+STATES = ("streaming", "done")
+
 
 class _Detail(NamedTuple):
-    """A piece of reasoning, what of it is opaque, and whether there is more that has no place."""
+    """A piece of reasoning, and what of it is opaque."""
 
     text: str
     name: str = ""
     value: str = ""
-    has_more: bool = False
 
 
 def read_reasoning(raw: JsonObject) -> Sequence[ReasoningPart]:
@@ -47,20 +55,40 @@ def read_reasoning(raw: JsonObject) -> Sequence[ReasoningPart]:
     note: JsonObject = {}
     if "".join(part.text for part in parts) != words:
         note |= {"without": ["reasoning"]} if words is UNSET else {"reasoning": words}
-    if not pieces or not all(map(_is_exact, pieces, parts)):
+    if details is UNSET or not same([detail_of(part) for part in parts], details):
         note["details"] = None if details is UNSET else details
+    fields = _fields(rest)
     extra = extra_of(rest, {**note_of(parts[0]), **note}, ReasoningPart)
-    return (replace(parts[0], extra=extra), *parts[1:])
+    return (replace(parts[0], extra=extra, **fields), *parts[1:])
+
+
+def _fields(rest: JsonObject) -> JsonObject:
+    """The members that have a field, taken out of `rest`."""
+    known = {key: field for key, (field, kind) in FIELDS.items() if type(rest.get(key)) is kind}
+    if "state" in known and rest["state"] not in STATES:
+        del known["state"]
+    return {field: rest.pop(key) for key, field in known.items()}
+
+
+def detail_of(part: ReasoningPart) -> JsonObject:
+    """The detail that a piece of reasoning is, with what is opaque in it."""
+    own: Json = (part.provider_metadata or {}).get(PROVIDER)
+    opaque: JsonObject = own if is_object(own) else {}
+    if isinstance(opaque.get(REDACTED), str) and not part.text:
+        return {"type": "redacted", "data": opaque[REDACTED]}
+    signature = opaque.get(SIGNATURE)
+    signed: JsonObject = {"signature": signature} if isinstance(signature, str) else {}
+    return {"type": "text", "text": part.text, **signed}
 
 
 def _read_detail(raw: Json) -> _Detail | None:
     match raw:
-        case {"type": "text", "text": str(text), "signature": str(signature), **rest}:
-            return _Detail(text, SIGNATURE, signature, bool(rest))
-        case {"type": "text", "text": str(text), **rest}:
-            return _Detail(text, has_more=bool(rest))
-        case {"type": "redacted", "data": str(data), **rest}:
-            return _Detail("", REDACTED, data, bool(rest))
+        case {"type": "text", "text": str(text), "signature": str(signature)}:
+            return _Detail(text, SIGNATURE, signature)
+        case {"type": "text", "text": str(text)}:
+            return _Detail(text)
+        case {"type": "redacted", "data": str(data)}:
+            return _Detail("", REDACTED, data)
         case _:
             return None
 
@@ -74,9 +102,3 @@ def _part(piece: _Detail, metadata: JsonObject | None, note: JsonObject | None =
         noted = {**noted, "moved": piece.name}
     extra = extra_of({}, noted, ReasoningPart)
     return ReasoningPart(piece.text, provider_metadata=metadata, extra=extra)
-
-
-def _is_exact(piece: _Detail, part: ReasoningPart) -> bool:
-    """Whether a part says all that a piece said."""
-    is_moved = not piece.name or "moved" in note_of(part)
-    return is_moved and not piece.has_more and part.text == piece.text

@@ -30,6 +30,7 @@ from .calls import waiting_calls, with_approval
 from .core import USER_SIGNAL, load_core
 from .envelope import checked_row, read_envelope
 from .mirrors import drop_mirrors, take_attachments, whole_parts
+from .network_part import take_network
 from .notes import extra_of
 from .parts import load_part
 
@@ -116,7 +117,10 @@ def load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> C
     rest = dict(raw)
     note: JsonObject = {}
     stored: list[Json] = rest.pop("parts") if is_array(rest.get("parts")) else []
-    parts = whole_parts(stored, rest, speaker, note)
+    network = None
+    if speaker == "assistant":
+        network, stored = take_network(stored)
+    parts = [] if network and not stored else whole_parts(stored, rest, speaker, note)
     drop_mirrors(rest, stored or parts, note)
     if speaker != "system":
         parts = take_attachments(rest, parts)
@@ -128,6 +132,8 @@ def load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> C
         for part in load_part(each, speaker, f"{path}.parts[{place}]", losses)
     )
     fields: JsonObject = {"parts": loaded, "metadata": metadata}
+    if network is not None:
+        fields["network_execution"] = network
     for name, field, kind in (("content", "content", str), ("providerMetadata", "provider_metadata", dict)):
         if isinstance(rest.get(name), kind):
             fields[field] = rest.pop(name)

@@ -1,17 +1,26 @@
-"""V1 messages of Mastra → canonical messages.
+"""V1 messages of Mastra ↔ canonical messages.
 
-Lost: what AI SDK 4 core messages lose, and the place of a result that does not stand right behind its call.
-Results go into their calls, which remember the message they came in. Members without a name here, among them
-`toolCallIds`, `toolCallArgs` and `toolNames`, go to `extra`.
+Lost on load: what AI SDK 4 core messages lose, and the place of a result that does not stand right behind its
+call. Results go into their calls, which remember the message they came in. Members without a name here, among
+them `toolCallIds`, `toolCallArgs` and `toolNames`, go to `extra`.
+
+Lost on dump: what reading the result again would not give back. The steps of an answer and the results of its
+calls are messages of their own, with ids made of its own.
 """
+
+from collections.abc import Sequence
 
 from partita.errors import ConversionError
 from partita.formats.ai_sdk.model.marks import conversion
-from partita.formats.format import Loaded
+from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
-from partita.types.json import Json, is_array
+from partita.types.fold import fold
+from partita.types.json import Json, JsonObject, is_array
+from partita.types.messages import Message
 
+from .comparing import losses_of
 from .core import load_core
+from .dump_v1_message import dump_v1_messages
 from .network import structured
 from .rows import Row, folded
 
@@ -34,3 +43,11 @@ def _checked(raw: Json, path: str) -> Json:
     if Row(raw).is_v2:
         raise ConversionError("the message is V2", where=f"{path}.content", hint="load it as mastra-v2")
     return raw
+
+
+def dump(messages: Sequence[Message]) -> Dumped:
+    """Messages as the list that Mastra took and gave before V2."""
+    with conversion():
+        whole = fold(messages)
+        payload: list[JsonObject] = [row for message in whole for row in dump_v1_messages(message)]
+        return Dumped(payload, losses_of(whole, load(payload).messages))

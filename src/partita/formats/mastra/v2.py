@@ -1,20 +1,30 @@
-"""V2 messages of Mastra, and the rows of its table → canonical messages.
+"""V2 messages of Mastra, and the rows of its table ↔ canonical messages.
 
-Lost: `null` for "absent" in parts, and that a content is damaged: it is kept as text. Of V1 rows, which may
-stand among them, what `v1` loses.
+Lost on load: `null` for "absent" in parts, and that a content is damaged: it is kept as text. Of V1 rows,
+which may stand among them, what `v1` loses.
 
 - The parts have the word; what stands beside them fills in what they lack. See `mirrors`.
 - Calls that wait, as the metadata has it, are calls that ask for approval. See `calls`.
 - What networks left in texts becomes structure. See `network`.
 - A signal becomes a system message of type `event`, internal unless a user sent it.
 - A file that only a provider has gets a provider reference; reasoning becomes one part a detail.
+
+Lost on dump: what reading the result again would not give back, such as numbers, runs, branches, and what an
+invocation has no room for. A row of the table is written as a message: under `threadId`, its content no text.
+A network execution is a part, never JSON in a text. See `network_part`.
 """
 
-from partita.formats.ai_sdk.model.marks import conversion
-from partita.formats.format import Loaded
-from partita.formats.losses import Loss
-from partita.types.json import Json, is_array
+from collections.abc import Sequence
 
+from partita.formats.ai_sdk.model.marks import conversion
+from partita.formats.format import Dumped, Loaded
+from partita.formats.losses import Loss
+from partita.types.fold import fold
+from partita.types.json import Json, is_array
+from partita.types.messages import Message
+
+from .comparing import losses_of
+from .dump_message import dump_v2_message
 from .network import structured
 from .rows import load_row, load_rows, unwrapped
 
@@ -28,3 +38,11 @@ def load(payload: Json) -> Loaded:
         else:
             messages = [load_row(unwrapped(payload, "$", losses), "$", losses)]
         return Loaded(tuple(structured(message) or message for message in messages), tuple(losses))
+
+
+def dump(messages: Sequence[Message]) -> Dumped:
+    """Messages as the list that Mastra's memory takes and gives."""
+    with conversion():
+        folded = fold(messages)
+        payload = [dump_v2_message(message) for message in folded]
+        return Dumped(payload, losses_of(folded, load(payload).messages))

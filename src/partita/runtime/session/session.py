@@ -124,6 +124,7 @@ class Session:
         *,
         after: str | None = None,
         busy: Busy = "refuse",
+        fresh: bool = False,
         cwd: Path | None = None,
         session_id: str | None = None,
         options: Options | None = None,
@@ -133,7 +134,8 @@ class Session:
         """Begin a turn of a thread, which is made if there is none, and return once it is stored.
 
         While the thread has a run at work this is a `BusyError`; with `busy="queue"` the turn waits for it.
-        With `after`, what stands behind that message is left aside: a new branch begins there.
+        With `after`, what stands behind that message is left aside: a new branch begins there. With `fresh`,
+        an input that is there already is a `ConflictError`.
         """
         if self._closing.is_set():
             raise StoreError("the session is closed", hint="open another one")
@@ -154,6 +156,7 @@ class Session:
             model=how.model or getattr(agent, "model", None),
             metadata=metadata,
             recall=None if session_id else AGENT_SESSION,
+            fresh=fresh,
             lease_owner=self.owner,
             lease_seconds=self._lease,
         )

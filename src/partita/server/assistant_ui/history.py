@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from partita.errors import ConflictError, ConversionError
 from partita.formats.ai_sdk.ui.load import load_message
 from partita.formats.losses import Loss
-from partita.server.mastra.open_calls import check_calls
-from partita.store import messages, saving
+from partita.server.open_calls import check_calls
+from partita.store import messages, saving, threads
 from partita.store.prepared import prepare
 from partita.store.transaction import Transaction
 from partita.types.json import JsonObject
@@ -35,6 +35,7 @@ def keep(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message
     What a run wrote stays as it is: a page only repeats what it was told. Any other message is replaced when
     it says something else now; it keeps its place and its times.
     """
+    threads.find(tx, thread_id, lock=True)  # so that nobody changes it between the look and the change
     known = messages.get(tx, thread_id, row.id, "inline")
     if known is None:
         return _add(tx, thread_id, row, message)

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from partita.formats.mastra.unmarked import unmarked
 from partita.formats.registry import get_format
-from partita.server.mastra.views import unmarked
 from partita.server.problems import Problem
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject

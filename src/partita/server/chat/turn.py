@@ -1,23 +1,22 @@
 """One request of a chat: what the client wants done, done, and the run that answers it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, DecodeError, NotFoundError
 from partita.runtime.service import AgentService
-from partita.runtime.session.approvals import Answer
 from partita.server.hub import CallerView
+from partita.store.glances import Glance
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.runs import Run
 
 from .body import ChatBody, id_of
-from .reading import check_seed, read_message, replies_in, same_words
-
-WAITING: Final = ("approval-requested", "input-available")
-"""States of calls that wait for somebody."""
+from .reading import check_seed, read_message, same_words
+from .replying import give_replies
 
 LEFT: Final = "the client has gone on without it"
 
@@ -39,17 +38,23 @@ class ChatTurn:
         self._body = body
         self._thread_id = body.id
         self._parent_id: str | None = None  # behind which message new ones are hung, if not at the end
+        self._seen = Glance(None, None, {}, {})
+        self._looked_for: Sequence[str] = ()
 
     async def begin(self) -> Begun:
         """The run that answers the request: a new one, or the one that is at work on it."""
         said = self._body.said
-        agent = await self._agent()
         if not said and self._body.trigger == "submit-message":
             raise DecodeError("no message", where="$.messages", hint="send messages, or one message")
+        run = await self._begin_at_once(said)
+        if run is not None:
+            return Begun(run)
+        await self._look(said)
+        agent = self._agent()
         goes_on = bool(said) and said[-1].get("role") == "assistant"
-        at_work = await self._session.active_run(self._thread_id) if goes_on else None
-        heard = await self._session.last_seq(at_work.id) if at_work else 0
-        await self._give_replies(said)
+        at_work = self._seen.run
+        heard = await self._session.last_seq(at_work.id) if goes_on and at_work else 0
+        await give_replies(self._caller, self._thread_id, said, self._seen)
         if self._body.trigger == "regenerate-message":
             return Begun(await self._answer_again(agent, said))
         if not goes_on:
@@ -59,67 +64,53 @@ class ChatTurn:
             return Begun(at_work, heard)  # it has waited for the reply, and goes on
         return Begun(await self._go_on(agent, message_id))
 
-    async def _agent(self) -> AgentService:
-        agents = self._caller.hub.agents
-        if self._body.agent is None and len(agents.by_name) > 1:
-            thread = await self._store.get_thread_by_id(self._thread_id)
-            if thread is not None and thread.agent in agents.by_name:
-                return agents.get(thread.agent)
+    async def _begin_at_once(self, said: Sequence[JsonObject]) -> Run | None:
+        """Begin with a message that came alone and is new, which most often needs no look at anything."""
+        agents, body = self._caller.hub.agents, self._body
+        if len(said) != 1 or said[0].get("role") != "user" or body.trigger != "submit-message":
+            return None
+        if body.message_id is not None or (body.agent is None and len(agents.by_name) > 1):
+            return None
+        id_of(said[0], 0)
+        message = read_message(said[0], 0, self._thread_id)
+        agent = agents.get(body.agent)
+        with suppress(ConflictError):  # it is there already, or the thread has a run at work
+            return await self._session.start(agent, self._thread_id, [message], fresh=True)
+        return None
+
+    async def _look(self, said: Sequence[JsonObject]) -> None:
+        """Look at the thread, and at the last messages that the client has of it."""
+        last = range(max(len(said) - 2, 0), len(said))
+        wanted = [id_of(said[place], place) for place in last]
+        if self._body.message_id is not None:
+            wanted.append(self._body.message_id)
+        self._looked_for = wanted
+        self._seen = await self._store.glance(self._thread_id, wanted)
+
+    async def _known(self, message_id: str) -> Message | None:
+        """The stored message of an id."""
+        if message_id in self._looked_for:
+            return self._seen.messages.get(message_id)
+        return await self._store.get_message(self._thread_id, message_id)
+
+    def _agent(self) -> AgentService:
+        agents, thread = self._caller.hub.agents, self._seen.thread
+        if self._body.agent is None and thread is not None and thread.agent in agents.by_name:
+            return agents.get(thread.agent)
         return agents.get(self._body.agent)
-
-    # Replies to calls
-
-    async def _give_replies(self, said: Sequence[JsonObject]) -> None:
-        """Take the outputs and answers that the client's messages hold for calls that wait."""
-        if not any(raw.get("role") == "assistant" for raw in said):
-            return
-        waiting = await self._waiting()
-        for place, raw in enumerate(said):
-            calls = waiting.get(id_of(raw, place), []) if raw.get("role") == "assistant" else []
-            if not calls:
-                continue
-            message = read_message(raw, place, self._thread_id)
-            for reply in replies_in(message, calls, self._caller.principal.name):
-                if isinstance(reply, Answer):
-                    await self._session.answer(self._thread_id, reply)
-                else:
-                    await self._session.give_output(
-                        self._thread_id,
-                        reply.tool_call_id,
-                        reply.output,
-                        tool_name=reply.tool_name,
-                        input=reply.input,
-                    )
-
-    async def _waiting(self) -> dict[str, list[str]]:
-        """The calls of the thread that wait for somebody, by message: of stored ones, and of one at work."""
-        page = await self._store.find_parts(
-            thread_id=self._thread_id, types=("tool-call",), states=WAITING, limit=500
-        )
-        waiting: dict[str, list[str]] = {}
-        for part in page.items:
-            if part.call_id is not None:
-                waiting.setdefault(part.message_id, []).append(part.call_id)
-        run = await self._session.active_run(self._thread_id)
-        for message in await self._session.at_work(run) if run else ():
-            waiting[message.id] = [
-                part.id for part in message.parts if isinstance(part, ToolCallPart) and part.state in WAITING
-            ]
-        return waiting
 
     # What is wanted
 
     async def _say(self, agent: AgentService, said: Sequence[JsonObject]) -> Run:
         """A message of the user: a new one, one that was edited, or one that came before."""
         message = read_message(said[-1], len(said) - 1, self._thread_id)
-        id_of(said[-1], len(said) - 1)
-        known = await self._store.get_message(self._thread_id, message.id)
+        known = await self._known(message.id)
         if known is None:
             await self._leave(said[:-1])
             return await self._start(agent, [*await self._unknown(said), message])
         if not isinstance(known, UserMessage):
             raise ConflictError(f"message {message.id!r} is an answer", hint="give a new message a new id")
-        run = await self._session.active_run(self._thread_id)
+        run = self._seen.run
         if run is not None and await self._answers(run, known):
             if same_words(known, message) and self._body.trigger == "submit-message":
                 return run  # it came twice
@@ -135,19 +126,19 @@ class ChatTurn:
 
     async def _leave(self, before: Sequence[JsonObject]) -> None:
         """Stop the run whose answer the client has, and goes on behind: it does not read it any more."""
-        answers = [raw.get("id") for raw in before if raw.get("role") == "assistant"]
-        run = await self._session.active_run(self._thread_id) if answers else None
-        if run is not None and run.message_id in answers:
+        run = self._seen.run
+        if run is not None and any(raw.get("id") == run.message_id for raw in before):
             await self._session.stop(run.id, LEFT)
+            await self._look(self._body.said)
 
     async def _unknown(self, said: Sequence[JsonObject]) -> list[Message]:
         """The messages before the last that nobody knows here, hung behind the last one that is known."""
         if not self._body.is_whole:
             return []
         new: list[Message] = []
-        thread = await self._store.get_thread_by_id(self._thread_id)
+        thread = self._seen.thread
         for place in range(len(said) - 2, -1, -1):
-            known = await self._store.get_message(self._thread_id, id_of(said[place], place))
+            known = await self._known(id_of(said[place], place))
             if known is not None:
                 if thread is None or thread.active_leaf_id != known.id:
                     self._parent_id = await self._end_of_answer(known)
@@ -174,7 +165,7 @@ class ChatTurn:
 
     async def _go_on(self, agent: AgentService, message_id: str) -> Run:
         """Go on with an answer, now that its calls have had their replies."""
-        known = await self._store.get_message(self._thread_id, message_id)
+        known = await self._store.get_message(self._thread_id, message_id)  # as it is with its replies
         if not isinstance(known, AssistantMessage):
             raise NotFoundError(
                 f"no answer {message_id!r} in chat {self._thread_id!r}", hint="load its messages again"
@@ -184,7 +175,7 @@ class ChatTurn:
     async def _answer_again(self, agent: AgentService, said: Sequence[JsonObject]) -> Run:
         """Answer a message of the user once more, on a branch of its own."""
         wanted = self._body.message_id
-        known = None if wanted is None else await self._store.get_message(self._thread_id, wanted)
+        known = None if wanted is None else await self._known(wanted)
         if known is None and said and said[-1].get("role") == "user":
             return await self._say(agent, said)
         if known is None:

@@ -24,6 +24,9 @@ ANYONE: Final = Principal(new_id(), "read")
 FOR_ANYONE: Final = frozenset({"/healthz", "/readyz"})
 """What tells nothing but that the server is there, to whoever looks after it, by whatever name."""
 
+UNASKED: Final = FOR_ANYONE | {"/api/docs", "/api/openapi.json"}
+"""What tells nothing of anybody: a browser has no key when it opens the page that asks for one."""
+
 METRICS: Final = "metrics"
 """They tell of everybody's requests: for those who may see everything, and for whoever is at the machine."""
 
@@ -81,6 +84,8 @@ class Gate:
 
     async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
         """Who asks, if they may, and not too often."""
+        if head.path in UNASKED and not self._authenticate.is_open:
+            return ANYONE
         if head.path in FOR_ANYONE:
             return ANYONE
         principal = await self._known(scope)

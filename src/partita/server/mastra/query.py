@@ -195,4 +195,3 @@ def _flag(value: Json) -> bool:
 def _bad(where: str, value: Json, hint: str) -> Problem:
     shown = dumps(value).decode()[:40]
     return Problem(400, f"{where} is {kind_of(value)} {shown}", where=f"query {where}", hint=hint)
-

@@ -20,4 +20,10 @@ async def get_openapi(request: Request[Any, Any, Any]) -> Response[bytes]:
     )
 
 
-OPENAPI: Final[list[ControllerRouterHandler]] = [get_openapi]
+@get("/", include_in_schema=False, opt={"open": True})
+async def get_start() -> Response[bytes]:
+    """What a browser finds that was given the address alone."""
+    return Response(b"", status_code=302, headers={"location": "api/docs"})
+
+
+OPENAPI: Final[list[ControllerRouterHandler]] = [get_openapi, get_start]

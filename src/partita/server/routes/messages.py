@@ -18,9 +18,11 @@ from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.hub import Caller, CallerView
+from partita.server.open_calls import save_checked, update_part_checked
 from partita.server.replies import Reply
 from partita.store.facade.messages import Role
 from partita.store.ids import new_id
+from partita.store.prepared import prepare
 from partita.store.values import BlobMode, Branch, Page
 from partita.types.codec import Codec
 from partita.types.json import Json, is_array, is_object
@@ -227,10 +229,17 @@ async def save_messages(
 
     A message whose id is known in the thread is changed in its place, a new one goes to the end of the active
     branch, or under its `parentId`. What has no id in its format gets a new one every time.
+
+    A call that has no output yet must stand so in the store: only an agent leaves calls open. Who has the
+    role `admin` may bring such calls along.
     """
     await thread_of(caller, thread_id)
     loaded = _read(data, format_name)
-    saved = await caller.store.save_messages(loaded.messages, thread_id=thread_id)
+    if caller.principal.may("admin"):
+        saved = await caller.store.save_messages(loaded.messages, thread_id=thread_id)
+    else:
+        prepared = [prepare(message, thread_id) for message in loaded.messages]
+        saved = await caller.store.write(save_checked, prepared)
     return Reply(MessagePage(items=saved, losses=_lost(loaded.losses)))
 
 
@@ -307,10 +316,15 @@ async def replace_part(
         ),
     ],
 ) -> Reply[Message]:
-    """Puts another part in the place of one, counted from 0, and gives the message."""
+    """Puts another part in the place of one, counted from 0, and gives the message.
+
+    For calls without an output the same holds as where messages are saved.
+    """
     message = await _message_of(caller, thread_id, message_id, "reference")
     part: Part = PARTS[type(message)].read(data)
-    return Reply(await caller.store.update_part(thread_id, message_id, index, part))
+    if caller.principal.may("admin"):
+        return Reply(await caller.store.update_part(thread_id, message_id, index, part))
+    return Reply(await caller.store.write(update_part_checked, thread_id, message_id, index, part))
 
 
 MESSAGES: Final[list[ControllerRouterHandler]] = [

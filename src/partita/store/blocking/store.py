@@ -10,10 +10,12 @@ from partita.store.calls import Change
 from partita.store.excerpts import Excerpt
 from partita.store.facade.messages import Role
 from partita.store.facade.store import Store
+from partita.store.glances import Glance
 from partita.store.log.retention import Retention, RetentionReport
 from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
 from partita.store.numbered_messages import NumberedMessages, NumberedQuery
+from partita.store.numbered_pages import Numbered, NumberedPage, ThreadTime
 from partita.store.opening import open_store
 from partita.store.search.search import Hit
 from partita.store.turns import Begun, Busy, Ending, Fold, Signal
@@ -124,6 +126,22 @@ class SyncStore:
                 limit=limit,
                 cursor=cursor,
                 order=order,
+            )
+        )
+
+    def list_threads_by_number(
+        self,
+        page: NumberedPage,
+        *,
+        by: ThreadTime = "created_at",
+        order: Order = "desc",
+        resource_id: str | None = None,
+        metadata: Mapping[str, Json] | None = None,
+    ) -> Numbered[Thread]:
+        """A page of threads by its number, and how many threads there are."""
+        return self._portal.wait(
+            self._store.list_threads_by_number(
+                page, by=by, order=order, resource_id=resource_id, metadata=metadata
             )
         )
 
@@ -454,6 +472,10 @@ class SyncStore:
         """Drop raw logs of ended runs by age or size; messages stay. Nothing is dropped unless asked."""
         return self._portal.wait(self._store.drop_logs(policy, dry_run=dry_run, limit=limit))
 
+    def glance(self, thread_id: str, message_ids: Sequence[str] = ()) -> Glance:
+        """A thread, the run at work in it, some of its messages, and its calls that wait for somebody."""
+        return self._portal.wait(self._store.glance(thread_id, message_ids))
+
     def begin_turn(
         self,
         thread_id: str,
@@ -501,13 +523,15 @@ class SyncStore:
         model: str | None = None,
         metadata: JsonObject | None = None,
         recall: str | None = None,
+        fresh: bool = False,
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Begun:
         """Begin a turn as `begin_turn` does, in a new thread if there is none, and give what it begins with.
 
         That is the talk of the thread, and the text that its last run with the same agent noted in its
-        metadata under the name `recall`. While the run waits behind another, neither is given.
+        metadata under the name `recall`. While the run waits behind another, neither is given. With `fresh`,
+        a message that is there already is a `ConflictError`.
         """
         return self._portal.wait(
             self._store.start_turn(
@@ -519,6 +543,7 @@ class SyncStore:
                 model=model,
                 metadata=metadata,
                 recall=recall,
+                fresh=fresh,
                 lease_owner=lease_owner,
                 lease_seconds=lease_seconds,
             )

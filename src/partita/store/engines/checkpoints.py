@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Final
 
-EVERY: Final = 64
+EVERY: Final = 200
 """How many commits lie between two."""
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from partita.store import branches, copying, excerpts, threads
+from partita.store import branches, copying, excerpts, numbered_pages, threads
 from partita.store.excerpts import Excerpt
 from partita.store.ids import new_id as fresh_id
+from partita.store.numbered_pages import Numbered, NumberedPage, ThreadTime
 from partita.store.values import Order, Page, ThreadFilter
 from partita.types.json import Json, JsonObject
 from partita.types.threads import Thread

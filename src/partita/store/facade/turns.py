@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from partita.store import calls, turns
 from partita.store.calls import Change
+from partita.store.glances import Glance, glance
 from partita.store.ids import new_id
 from partita.store.prepared import prepare
 from partita.store.turns import Begun, Busy, Ending, Fold, Signal
@@ -16,6 +17,10 @@ from .facade import Facade
 
 class TurnStore(Facade):
     """Turns: begun and ended with their messages, one at a time in a thread; signals to who works on them."""
+
+    async def glance(self, thread_id: str, message_ids: Sequence[str] = ()) -> Glance:
+        """A thread, the run at work in it, some of its messages, and its calls that wait for somebody."""
+        return await self.read(glance, thread_id, message_ids)
 
     async def begin_turn(
         self,
@@ -69,13 +74,15 @@ class TurnStore(Facade):
         model: str | None = None,
         metadata: JsonObject | None = None,
         recall: str | None = None,
+        fresh: bool = False,
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Begun:
         """Begin a turn as `begin_turn` does, in a new thread if there is none, and give what it begins with.
 
         That is the talk of the thread, and the text that its last run with the same agent noted in its
-        metadata under the name `recall`. While the run waits behind another, neither is given.
+        metadata under the name `recall`. While the run waits behind another, neither is given. With `fresh`,
+        a message that is there already is a `ConflictError`.
         """
         run = Run(
             id=new_id(),
@@ -92,6 +99,7 @@ class TurnStore(Facade):
             [prepare(message, thread_id) for message in messages],
             busy=busy,
             recall=recall,
+            fresh=fresh,
             lease_owner=lease_owner,
             lease_seconds=lease_seconds,
         )

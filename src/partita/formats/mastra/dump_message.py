@@ -1,0 +1,80 @@
+"""One canonical message → a V2 message."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from partita.formats.ai_sdk.ui.v4_shape import written_time
+from partita.types.json import Json, JsonObject, is_array
+from partita.types.messages import AssistantMessage, Content, Message, ToolMessage
+from partita.types.parts import FilePart
+
+from .dump_files import attachment_of
+from .dump_parts import dump_parts
+from .mirrors import repetitions, whole_parts
+from .network_part import network_part
+from .notes import kept_of, note_of
+
+ATTACHMENTS = "experimental_attachments"
+
+
+def dump_v2_message(message: Message) -> JsonObject:
+    """A message as Mastra gives it out of its table: the content is an object, and no text."""
+    row: JsonObject = {"id": message.id, "role": _speaker(message), **written_around(message)}
+    return {**row, **kept_of(message), "content": dump_content(message)}
+
+
+def written_around(message: Message) -> JsonObject:
+    """The time, the thread and the owner of a message."""
+    result: JsonObject = {}
+    if message.created_at is not None:
+        result["createdAt"] = written_time(message.created_at)
+    if message.thread_id is not None:
+        result["threadId"] = message.thread_id
+    if message.resource_id is not None:
+        result["resourceId"] = message.resource_id
+    return result
+
+
+def dump_content(message: Message) -> JsonObject:
+    """The content of a V2 message. One without parts gets those that its readers would make of the rest."""
+    content = message.content
+    around = _written_beside(content)
+    parts = dump_parts(content.parts)
+    is_alone = not isinstance(message, AssistantMessage) or message.content.network_execution is None
+    if not parts and is_alone:
+        parts = whole_parts([], around, _speaker(message), {})
+    mirrored = _mirrored(parts, note_of(content))
+    if isinstance(message, AssistantMessage) and not is_alone:
+        parts.append(network_part(message))
+    return {**around, **mirrored, "format": 2, "parts": parts}
+
+
+def _speaker(message: Message) -> str:
+    return "assistant" if isinstance(message, ToolMessage) else str(message.__struct_config__.tag)
+
+
+def _written_beside(content: Content) -> JsonObject:
+    """What stands beside the parts of a content."""
+    result = kept_of(content)
+    if content.content is not None:
+        result["content"] = content.content
+    if content.metadata is not UNSET:
+        result["metadata"] = content.metadata
+    if content.provider_metadata is not None:
+        result["providerMetadata"] = content.provider_metadata
+    files = [part for part in content.parts if isinstance(part, FilePart)]
+    attached = [found for part in files if (found := attachment_of(part)) is not None]
+    if attached:
+        left: Json = result.get(ATTACHMENTS, [])
+        result[ATTACHMENTS] = [*attached, *(left if is_array(left) else [left])]
+    return result
+
+
+def _mirrored(parts: Sequence[Json], note: JsonObject) -> JsonObject:
+    """What was said of the parts a second time, in the way that a note tells."""
+    return {
+        name: ways[way]
+        for name, ways in repetitions(parts).items()
+        if isinstance(way := note.get(name), str) and way in ways
+    }
