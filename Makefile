@@ -5,7 +5,7 @@ NODE := tests/conformance/node_modules/.package-lock.json
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types mypy pyright unit conformance chaos bench typescript blocking docs format clean
+.PHONY: help setup run test lint types mypy pyright unit conformance chaos fuzz bench typescript blocking docs format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,7 +37,10 @@ conformance: setup ## Compare with the real ai packages at length, 3,000 example
 	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n auto tests/conformance
 
 chaos: setup ## Kill writers hundreds of times, and look whether anything acknowledged is gone
-	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py
+	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs
+
+fuzz: setup ## Send the server requests made at random, by its own description and against it
+	PARTITA_FUZZ=100 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/server/security
 
 bench: setup ## Measure ourselves beside the real ai package
 	$(BIN)/python -m benchmarks

@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 from benchmarks.table import print_table
 
+from .apps import RATE
 from .load import Answer, ask
 
 CLIENTS, ROUNDS, WORDS = 32, 4, 1000
+SLOW_CLIENTS, SLOW_WORDS = 1000, 200
 PAUSE = 0.02
 
 
@@ -88,6 +90,15 @@ def waiting(name: str) -> list[float]:
         return asyncio.run(first_chunks(port, 300, "first"))
 
 
+def slow_streams() -> list[float]:
+    """How many seconds each of many streams took longer than its agent, which speaks as models do."""
+    with served("slow", SLOW_WORDS) as port:
+        asyncio.run(throughput(port, 4, 1, "warm"))
+        answers = asyncio.run(throughput(port, SLOW_CLIENTS, 1, "slow")).answers
+    assert {one.deltas for one in answers} == {SLOW_WORDS}, "some answer was not whole"
+    return sorted(one.whole - one.first - (SLOW_WORDS - 1) / RATE for one in answers)
+
+
 def main() -> None:
     """Measure and print."""
     ours, bare, adapter = measure("partita"), measure("starlette"), measure("pydantic_ai", rounds=1)
@@ -111,3 +122,10 @@ def main() -> None:
             for name, times in (("Starlette", least), ("Partita", mine))
         ],
     )
+    late = slow_streams()
+    print(f"\n  {SLOW_CLIENTS:,} streams at once, {RATE:.0f} deltas a second each, {SLOW_WORDS} deltas.")
+    print(f"  How much longer than its agent a stream took from its first delta to its end: {_spread(late)}.")
+
+
+def _spread(seconds: list[float]) -> str:
+    return f"{1000 * seconds[len(seconds) // 2]:.0f} ms at the median, {1000 * seconds[-1]:.0f} ms at most"

@@ -99,7 +99,7 @@ def _any_item(test: Callable[[JsonObject], bool]) -> Callable[[JsonObject], bool
 
 def _has_type(types: Iterable[str]) -> Callable[[JsonObject], bool]:
     wanted = frozenset(types)
-    return lambda item: item.get("type") in wanted
+    return lambda item: isinstance(item.get("type"), str) and item["type"] in wanted
 
 
 def _has_member(*names: str) -> Callable[[JsonObject], bool]:
@@ -153,7 +153,8 @@ def _is_full_stream_part(event: JsonObject) -> bool:
         return "role" not in event
     if type_ in ("start-step", "finish-step"):
         return bool({"request", "warnings", "response", "usage"} & event.keys())
-    return type_ in _FULL_STREAM and _FULL_STREAM[type_] in event and "toolCallId" not in event
+    named = isinstance(type_, str) and _FULL_STREAM.get(type_)
+    return bool(named) and named in event and "toolCallId" not in event
 
 
 def _is_cherry(row: JsonObject) -> bool:

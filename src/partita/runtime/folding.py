@@ -18,16 +18,18 @@ from partita.types.chunks import (
     Chunk,
     DataChunk,
     MessageFinish,
+    MessageMetadata,
     MessageStart,
     ReasoningDelta,
     TextDelta,
     ToolInputDelta,
+    ToolOutputChunk,
 )
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.runs import RunStatus
-from partita.types.tools import Interruption
+from partita.types.tools import InterruptedOutput, Interruption
 from partita.types.usage import Usage
 
 DECISION: Final = "data-partita-decision"
@@ -166,6 +168,17 @@ def with_ending(message: AssistantMessage, status: RunStatus, reason: str | None
 def ending_of(status: RunStatus, reason: str | None) -> JsonObject:
     """What the metadata of a message says of how its run ended."""
     return {"status": status, **({} if reason is None else {"reason": reason})}
+
+
+def tells_ending(chunk: Chunk) -> bool:
+    """Whether a chunk is ours, and tells how a run that was cut left its message: see `Driver`."""
+    match chunk:
+        case MessageMetadata(message_metadata=said):
+            return is_object(said) and said.keys() == {ENDED}
+        case ToolOutputChunk(output=output):
+            return isinstance(output, InterruptedOutput)
+        case _:
+            return False
 
 
 def read_usage(raw: Json) -> Usage | None:

@@ -21,9 +21,12 @@ READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 def caller_of(connection: ASGIConnection[Any, Any, Any, Any]) -> CallerView:
     """Who asks, as the gate found out."""
-    scope: Mapping[str, Any] = cast("Mapping[str, Any]", connection.scope)  # it has a key of ours
-    caller: CallerView = scope[CALLER]
+    caller: CallerView = _scope(connection)[CALLER]
     return caller
+
+
+def _scope(connection: ASGIConnection[Any, Any, Any, Any]) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", connection.scope)  # it has keys of ours
 
 
 def provide_caller(request: Request[Any, Any, Any]) -> CallerView:
@@ -34,7 +37,7 @@ def provide_caller(request: Request[Any, Any, Any]) -> CallerView:
 async def check_role(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Refuse who may not: reading needs `read`, all else `write`, unless the route says otherwise."""
     opt: Mapping[str, Any] = handler.opt
-    needed: Role = opt.get("role") or ("read" if connection.scope.get("method") in READING else "write")
+    needed: Role = opt.get("role") or ("read" if _scope(connection)["method"] in READING else "write")
     if not caller_of(connection).principal.may(needed):
         raise Problem(403, f"this key may not do that: it takes the role {needed!r}")
 
@@ -43,4 +46,5 @@ async def restore_slashes(connection: ASGIConnection[Any, Any, Any, Any], _: Bas
     """Give ids their slashes back, now that the path has been taken apart."""
     if SLASH in connection.scope["path"]:
         for name, value in connection.scope["path_params"].items():
-            connection.scope["path_params"][name] = value.replace(SLASH, "/")
+            if isinstance(value, str):
+                connection.scope["path_params"][name] = value.replace(SLASH, "/")

@@ -1,5 +1,6 @@
 """Stores in a file and on a real server, and ports nobody has."""
 
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,11 @@ from tests.store.conftest import postgres_server, postgres_template, postgres_ur
 __all__ = ["postgres_server", "postgres_template", "postgres_url"]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+WHOLE = "PARTITA_CHAOS" in os.environ
+"""Whether there is time for all of it."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"] if WHOLE else ["sqlite"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store."""
     if request.param == "sqlite":

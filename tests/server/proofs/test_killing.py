@@ -1,6 +1,6 @@
 """`kill -9` in the middle of many streams: what anybody saw is stored, and who comes back learns how it is.
 
-`PARTITA_CHAOS` says how many streams; the tests make do with fewer.
+`PARTITA_CHAOS` asks for a hundred, on both engines; the tests make do with ten.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from partita.types.messages import AssistantMessage, text_of
 from .readers import Reader
 from .site import site, started
 
-STREAMS = min(int(os.environ.get("PARTITA_CHAOS", "20")), 100)
+STREAMS = 100 if "PARTITA_CHAOS" in os.environ else 10
 COUNT = "10000 0.01"
 LEASE = 2.0
 

@@ -228,7 +228,7 @@ REFUSED = [
     "at?seq=-1",
     "at?seq=x",
     "at?format=nonesuch",
-    "at?format=mastra-v2",
+    "at?format=cherry",
 ]
 
 

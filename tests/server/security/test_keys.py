@@ -6,7 +6,7 @@ from .asking import Told, asks_of, send, told
 from .harbour import Harbour, Route, asking_as, routes_of
 from .recording import recorded, recording
 
-OPEN: Final = {"/", "/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
+OPEN: Final = {"/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
 """What anybody may know: that the server is there, and what can be asked of it."""
 
 ROLES: Final = {

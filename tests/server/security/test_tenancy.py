@@ -17,7 +17,7 @@ from .recording import recorded, recording
 ECHOED = {"GET /api/memory/search"}
 """Routes that say what was searched for."""
 
-IDLE = {"/", "/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
+IDLE = {"/healthz", "/readyz", "/api/docs", "/api/openapi.json"}
 """Paths that ask nothing of the store, or next to nothing."""
 
 LISTS = (

@@ -44,7 +44,7 @@ def load_part(raw: Json, role: str, path: str, losses: list[Loss]) -> Sequence[A
     loaded = reader(raw) if reader else ()
     if loaded:
         return loaded
-    if type_ in ONLY_HERE:
+    if isinstance(type_, str) and type_ in ONLY_HERE:
         return (ForeignPart(FORMAT, raw),)
     part = load_ui_part(raw, role, path, losses)
     return (replace(part, format=FORMAT) if isinstance(part, ForeignPart) else part,)

@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from partita.errors import AgentError
 from partita.runtime.decoding import Decoding, facts_of
+from partita.runtime.folding import tells_ending
 from partita.runtime.session.driver import FAILURE
 from partita.runtime.session.live_run import NOTES
 from partita.store.facade.store import Store
@@ -76,7 +77,9 @@ def _has_work_behind(items: Sequence[Sorted]) -> bool:
     for item in reversed(items):
         if item.kind == "end" and item.address == TOP:
             return False
-        if item.chunk is not None and not isinstance(item.chunk, DataChunk | ErrorChunk | MessageAbort):
+        if item.chunk is None or isinstance(item.chunk, DataChunk | ErrorChunk | MessageAbort):
+            continue
+        if not tells_ending(item.chunk):
             return True
     return False
 

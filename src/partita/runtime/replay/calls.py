@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from partita.errors import StreamError
 from partita.runtime.decoding import CALL, CALL_END, is_mark
+from partita.runtime.folding import tells_ending
 from partita.runtime.session.live_run import NOTES
 from partita.runtime.session.writer import REFUSED
 from partita.store.log.run_log import LogRecord
@@ -81,5 +82,7 @@ def _is_ours(chunk: Chunk) -> bool:
 
 def _is_last_word(record: LogRecord, last_seq: int) -> bool:
     """Whether it is what a run that was cut is ended with."""
+    if record.chunk is None or record.raw is not None:
+        return False
     is_end = isinstance(record.chunk, MessageAbort | ErrorChunk)
-    return is_end and record.seq == last_seq and record.raw is None
+    return (is_end and record.seq == last_seq) or tells_ending(record.chunk)

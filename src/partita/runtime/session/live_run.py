@@ -40,7 +40,7 @@ class Seen(NamedTuple):
         return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
 
 
-_seen: Final[Callable[..., Seen]] = tuple.__new__  # half the price of calling the class
+_seen: Final = Seen._make  # cheaper than to call the class
 
 
 class Stop(NamedTuple):
@@ -83,9 +83,11 @@ class WaitingRoom:
 class LiveRun:
     """A run at work in this process."""
 
-    def __init__(self, run: Run, fold: RunFold) -> None:
+    def __init__(self, run: Run, fold: RunFold, owner: str | None = None) -> None:
+        """`owner` is who it was started for; whose it is, without one, the store knows."""
         self.run = run
         self.fold = fold
+        self.owner = owner
         self.desk = WaitingRoom()
         self.replied: set[str] = set()
         """Which questions and calls have had their reply."""
@@ -106,8 +108,7 @@ class LiveRun:
         """Show entries that are stored now, the last of them with that number."""
         first = last_seq - len(entries) + 1
         self._window += [
-            None if entry is None else _seen(Seen, (first + place, *entry))
-            for place, entry in enumerate(entries)
+            None if entry is None else _seen((first + place, *entry)) for place, entry in enumerate(entries)
         ]
         self.last_seq = last_seq
         self._bytes += sum([len(entry[2]) for entry in entries if entry])

@@ -78,7 +78,7 @@ class Replies:
         page = await self._store.list_runs(thread_id=thread_id, status=("running",), limit=1)
         for run in page.items:
             live = self._live.get(run.id)
-            if live is not None:
+            if live is not None and self._store.owner in (None, live.owner or self._store.owner):
                 return await self._here(live, reply)
             return await self._elsewhere(run, reply)
         return False

@@ -161,7 +161,7 @@ class Session:
             lease_seconds=self._lease,
         )
         run = begun.run
-        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id))
+        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner)
         work = Work(
             store=store,
             live=live,
@@ -275,9 +275,12 @@ class Session:
 
     async def _at_hand(self, run_id: str) -> LiveRun | None:
         """The run, if this process works on it and it is this owner's."""
-        live = self._live.get(run_id)
-        if live is not None and self.store.owner is not None:
-            await self._run(run_id)
+        live, owner = self._live.get(run_id), self.store.owner
+        if live is None or owner is None or owner == live.owner:
+            return live
+        if live.owner is not None:
+            return None  # another owner's, under the same id
+        await self._run(run_id)
         return live
 
     async def _run(self, run_id: str) -> Run:

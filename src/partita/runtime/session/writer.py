@@ -22,7 +22,7 @@ REFUSED: Final = "data-partita-refused"
 
 Entry: TypeAlias = tuple[datetime, Chunk, bytes]
 
-_entry: Final[Callable[..., LogEntry]] = tuple.__new__  # half the price of calling the class
+_entry: Final = LogEntry._make  # cheaper than to call the class
 
 
 class Writer:
@@ -110,11 +110,11 @@ class Writer:
             self._loop.call_soon(self._send)
         if chunk is None:
             self._entries.append(None)
-            self._log.append(_entry(LogEntry, (self._now, None, raw)))
+            self._log.append(_entry((self._now, None, raw)))
         else:
             chunk, json = self._fitting(chunk)
             self._entries.append((self._now, chunk, json))
-            self._log.append(_entry(LogEntry, (self._now, json, raw)))
+            self._log.append(_entry((self._now, json, raw)))
         self._ahead += 1
 
     def _raise_failure(self) -> None:

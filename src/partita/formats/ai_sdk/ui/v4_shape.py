@@ -84,9 +84,10 @@ def same(a: Json, b: Json) -> bool:
     return dumps(a) == dumps(b)
 
 
-def type_of(part: Json) -> Json:
+def type_of(part: Json) -> str | None:
     """The type of a part, if it is one at all."""
-    return part.get("type") if is_object(part) else None
+    said: Json = part.get("type") if is_object(part) else None
+    return said if isinstance(said, str) else None
 
 
 def of_type(parts: Sequence[Json], type_: str) -> Iterator[JsonObject]:

@@ -27,6 +27,8 @@ FILES: Final = 500
 LONGEST_NAME: Final = 120
 PACKED: Final = (".gz", ".zst")
 UNNAMED: Final = "upload"
+OTHERS: Final = "."
+"""How folders are called for files whose name is taken: no file is called so."""
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 _FORMS: Final[Any] = import_module("multipart")
@@ -177,6 +179,6 @@ def _free(folder: Path, name: str) -> Path:
     path, number = folder / name, 1
     while path.exists():
         number += 1
-        path = folder / str(number) / name
+        path = folder / f"{OTHERS}{number}" / name
     path.parent.mkdir(exist_ok=True)
     return path
