@@ -11,10 +11,10 @@ END = b"\r\n0\r\n\r\n"
 
 
 class Answer(NamedTuple):
-    """One answer: when its first delta came, after how many seconds, and how many deltas there were."""
+    """One answer: after how many seconds its first and its last delta came, and how many there were."""
 
     first: float
-    whole: float
+    last: float
     deltas: int
 
 
@@ -42,15 +42,16 @@ async def ask(port: int, chats: list[str]) -> list[Answer]:
 
 
 async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, chat: str) -> Answer:
-    began, first, deltas, rest = perf_counter(), 0.0, 0, b""
+    began, first, last, deltas, rest = perf_counter(), 0.0, 0.0, 0, b""
     writer.write(request(chat))
     while True:
         data = await reader.read(2**18)
         assert data, "the server hung up"
         found = (rest + data).count(DELTA)
         deltas += found
-        if found and not first:
-            first = perf_counter() - began
+        if found:
+            last = perf_counter() - began
+            first = first or last
         rest = (rest + data)[-len(DELTA) + 1 :]
         if data.endswith(END) or (rest + data).endswith(END):
-            return Answer(first, perf_counter() - began, deltas)
+            return Answer(first, last, deltas)

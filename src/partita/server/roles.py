@@ -45,6 +45,7 @@ async def check_role(connection: ASGIConnection[Any, Any, Any, Any], handler: Ba
 async def restore_slashes(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
     """Give ids their slashes back, now that the path has been taken apart."""
     if SLASH in connection.scope["path"]:
-        for name, value in connection.scope["path_params"].items():
-            if isinstance(value, str):
-                connection.scope["path_params"][name] = value.replace(SLASH, "/")
+        found: dict[str, Any] = _scope(connection)["path_params"]
+        for name, value in found.items():
+            if isinstance(value, str):  # a place in a list is a number
+                found[name] = value.replace(SLASH, "/")

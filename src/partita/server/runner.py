@@ -4,6 +4,7 @@ import asyncio
 import gc
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,13 @@ RUNS_END_IN: Final = 5.0
 
 STREAMS_END_IN: Final = 2
 """And then for the answers that are still being sent."""
+
+SELDOM: Final = (20_000, 20, 50)
+"""How seldom the collector looks for cycles: streams make many things, and hardly any of those."""
+
+TURN: Final = 0.0005
+"""Seconds after which a busy thread lets another one in. With ten times as much, which is usual, the thread
+that writes to SQLite would wait at every statement for an event loop that is never idle."""
 
 Tell = Callable[[str], None]
 """Hears the address, once the server listens."""
@@ -130,6 +138,8 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         gc.collect()
         gc.freeze()  # what is here now stays: the collector need not look at it again
+        gc.set_threshold(*SELDOM)
+        sys.setswitchinterval(TURN)
         self._tell(url_of((sockets or [])[0]))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from partita.runtime.session.sse import SSE_HEADERS
 
+from .observing.measuring import DIRECT
 from .plain import Receive, Scope, Send
 
 TICK: Final = 15.0
@@ -42,7 +43,7 @@ class EventStream:
             await send({"type": "http.response.body", "body": b""})
             return
         async with aclosing(self._body) as body:
-            sending = asyncio.create_task(self._send(body, send))
+            sending = asyncio.create_task(self._send(body, send, scope.get(DIRECT, send)))
             watching = asyncio.create_task(self._watch(receive))
             try:
                 await asyncio.wait([sending, watching], return_when=asyncio.FIRST_COMPLETED)
@@ -54,14 +55,14 @@ class EventStream:
             if not sending.cancelled():
                 sending.result()
 
-    async def _send(self, body: AsyncGenerator[bytes, None], send: Send) -> None:
+    async def _send(self, body: AsyncGenerator[bytes, None], send: Send, direct: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self._headers})
         async for data in body:
             self._taken = False
             self._pieces += 1
-            await send({"type": "http.response.body", "body": data, "more_body": True})
+            await direct({"type": "http.response.body", "body": data, "more_body": True})
             self._taken = True
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await direct({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _watch(self, receive: Receive) -> None:
         """Return when the client is gone, or has left the stream unread for too long."""

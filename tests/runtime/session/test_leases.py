@@ -165,3 +165,17 @@ async def test_a_session_recovers_what_others_left_when_it_is_opened(url: str) -
         async with Session(other.store):
             await watcher.task
         assert (await left_by(other.store, run.id)).words == "so far"
+
+
+async def test_who_is_late_with_his_leases_does_not_end_his_own_runs(url: str) -> None:
+    clock, puppet = Clock(), Puppet(*talk("one "))
+    async with (
+        open_store(url, clock=clock) as store,
+        Session(store, owner="me", lease=LEASE, beat=1000.0, recover=False) as session,
+    ):
+        run = await session.start(puppet, "t1", "Go on.")
+        await puppet.begun.wait()
+        clock.advance(LEASE + 1)
+        assert await recover_runs(store, owner="me") == []
+        puppet.end(TextDelta("t", "two"))
+        assert (await session.wait(run.id)).status == "completed"

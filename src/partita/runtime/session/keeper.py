@@ -66,7 +66,7 @@ class Keeper:
                             self._hear(signal)
                     if self._recover and loop.time() - looked >= self._lease / 2:
                         looked = loop.time()
-                        await recover_runs(self._store)
+                        await recover_runs(self._store, owner=self._owner)
                 if not self._closed.is_set():
                     await asyncio.sleep(BREATH)
                     rest = beaten + self._beat - loop.time() if self._is_at_work() else self._beat

@@ -22,14 +22,19 @@ AFTER: Final = "after"
 LOST: Final = "the process that worked on it went away"
 
 
-async def recover_runs(store: Store, *, limit: int = 100) -> list[Run]:
-    """End the runs that nobody holds any more. Several processes may do so at once: each run ends once."""
+async def recover_runs(store: Store, *, limit: int = 100, owner: str | None = None) -> list[Run]:
+    """End the runs that nobody holds any more. Several processes may do so at once: each run ends once.
+
+    Those of the `owner` who asks are left alone: he is alive, however late he is with his leases.
+    """
     ended: list[Run] = []
     more = True
     while more:
         found = await store.abandoned_runs(limit=limit)
         before = len(ended)
         for run in found:
+            if owner is not None and run.lease_owner == owner:
+                continue
             with suppress(ConflictError):  # its owner is back, or somebody else was faster
                 ended.append(await end_by_log(store, run.id, Ending("interrupted", LOST)))
         more = len(found) == limit and len(ended) > before

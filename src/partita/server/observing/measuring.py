@@ -16,6 +16,9 @@ from .metrics import Metrics
 OBSERVED: Final = "partita.observed"
 """Where the scope of a request keeps what is seen of it."""
 
+DIRECT: Final = "partita.direct"
+"""Where the scope keeps the way out for the pieces of a stream: who stands between looks at its head."""
+
 METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 NOWHERE: Final = "(none)"
 """The route of what never came to one."""
@@ -49,8 +52,10 @@ class Measured:
             return
         observed = observed_in(scope)
         began = perf_counter()
+        counting = self._counting(observed, send)
+        scope[DIRECT] = counting
         try:
-            await self._app(scope, receive, self._counting(observed, send))
+            await self._app(scope, receive, counting)
         finally:
             self._count(observed, perf_counter() - began)
 

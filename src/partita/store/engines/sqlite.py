@@ -48,7 +48,7 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA cache_size = -16000",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA wal_autocheckpoint = 4000",  # no commit waits for that, unless it lags far behind
+    "PRAGMA wal_autocheckpoint = 8000",  # no commit waits for that, unless it lags far behind
 )
 
 

@@ -30,7 +30,7 @@ MOST_WAITING = 64 * 1024 * 1024
 LARGEST = 256 * 1024 * 1024
 """How many bytes one append may bring: what both engines take in one value, with room to spare."""
 
-SELDOM = 64
+SELDOM = 256
 """After so many groups the tail is looked at."""
 
 RunKey: TypeAlias = tuple[str | None, str]
