@@ -155,7 +155,7 @@ class Agent:
         """Do a turn, and give the message it came to."""
         run = await self.session.wait((await self.start(thread_id, input, **how)).id)
         message = await self.session.store.get_message(thread_id, run.message_id or "")
-        if not isinstance(message, AssistantMessage):
+        if not isinstance(message, AssistantMessage) or message.run_id != run.id:
             raise AgentError(f"run {run.id!r} left no message", hint=run.error or "look at its log")
         return message
 
