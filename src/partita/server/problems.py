@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException, ValidationException
@@ -94,7 +94,16 @@ def answer_error(request: Request[Any, Any, Any], error: Exception) -> Response[
     return _unexpected(error)
 
 
-def _of_ours(error: PartitaError, version: str) -> Response[bytes]:
+class Told(NamedTuple):
+    """An error as it is answered."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def told(error: PartitaError, version: str) -> Told:
+    """What a client of that version of HTTP is told of an error; where the database is, is no part of it."""
     status = status_of(error)
     headers = dict(error.headers) if isinstance(error, Problem) else {}
     if status in UNREAD and version.startswith("1"):
@@ -102,7 +111,11 @@ def _of_ours(error: PartitaError, version: str) -> Response[bytes]:
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("retry-after", "1")
     where = "" if isinstance(error, StoreError) else error.where  # it may name the database
-    body = problem_body(status, error.what, where=where, hint=error.hint)
+    return Told(status, headers, problem_body(status, error.what, where=where, hint=error.hint))
+
+
+def _of_ours(error: PartitaError, version: str) -> Response[bytes]:
+    status, headers, body = told(error, version)
     return _response(status, body, headers)
 
 

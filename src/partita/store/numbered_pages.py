@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from partita.types.json import Json
 from partita.types.threads import Thread
 
-from .tables import thread_labels, threads
-from .threads import from_row, label
+from .tables import threads
+from .threads import from_row, has_label
 from .transaction import Transaction
 from .values import Order
 
@@ -63,7 +63,7 @@ def list_threads(
     metadata: Mapping[str, Json],
 ) -> Numbered[Thread]:
     """A page of threads."""
-    conditions = [tx.mine(threads), *(_has(name, value) for name, value in metadata.items())]
+    conditions = [tx.mine(threads), *(has_label(name, value) for name, value in metadata.items())]
     if resource_id:
         conditions.append(threads.c.owner == resource_id)
     total = tx.run(select(func.count()).select_from(threads).where(*conditions)).scalar_one()
@@ -71,12 +71,3 @@ def list_threads(
     query = select(threads).where(*conditions)
     query = query.order_by(*(columns if order == "asc" else (column.desc() for column in columns)))
     return Numbered(tuple(map(from_row, tx.rows(page.cut(query)))), total)
-
-
-def _has(name: str, value: Json) -> ColumnElement[bool]:
-    return exists().where(
-        thread_labels.c.owner == threads.c.owner,
-        thread_labels.c.thread_id == threads.c.id,
-        thread_labels.c.name == name,
-        thread_labels.c.value == label(value),
-    )

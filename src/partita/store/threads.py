@@ -266,6 +266,11 @@ def _conditions(tx: Transaction, wanted: ThreadFilter) -> list[ColumnElement[boo
 def _has_label(name: str, value: Json) -> ColumnElement[bool]:
     if is_array(value) or is_object(value):
         raise StoreError(f"metadata {name!r} is compared with {kind_of(value)}", hint="compare with a scalar")
+    return has_label(name, value)
+
+
+def has_label(name: str, value: Json) -> ColumnElement[bool]:
+    """Whether the metadata of a thread has that scalar under a name. It has no value that is no scalar."""
     return exists().where(
         thread_labels.c.owner == threads.c.owner,
         thread_labels.c.thread_id == threads.c.id,

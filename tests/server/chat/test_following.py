@@ -13,7 +13,7 @@ from partita.runtime.tools.tool import client_tool
 from partita.server.app import PartitaApp, asgi
 from partita.server.settings import Settings
 from partita.store.facade.store import Store
-from partita.types.chunks import TextDelta
+from partita.types.chunks import MessageStart, TextDelta
 from partita.types.messages import AssistantMessage, text_of
 from tests.runtime.agent.models import Model, reply
 from tests.runtime.session.puppets import Puppet, answer, talk
@@ -221,3 +221,21 @@ async def test_a_slash_in_the_id_of_a_chat_is_no_other_path(scene: Scene) -> Non
     assert (await chat.client.get("/api/chat/team%2F42%3Fx/stream")).status_code == 204
     assert (await chat.client.get("/api/threads/team%2f42%3Fx")).json()["id"] == "team/42?x"
     assert (await chat.client.post("/api/chat/team%2F42%3Fx/stop")).json() == {"stopped": False}
+
+
+async def test_a_run_of_several_messages_is_one_to_a_client(scene: Scene) -> None:
+    """A network says what it chose in a message of its own each time; a client knows one a stream."""
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        first, second = answer("one "), answer("two")
+        scene.puppet.end(*first, MessageStart("another", {"place": 2}), *second[1:])
+        heard = await reading.whole()
+    assert text_of(heard.message()) == "one two"
+    assert heard.message().content.metadata == {"place": 2}
+    stored = (await scene.store.list_messages("c1", roles=("assistant",))).items
+    assert [text_of(one) for one in stored] == ["one ", "two"]
+    assert stored[0].id == heard.message_id
+    said = {"id": heard.message_id, "role": "assistant", "parts": [{"type": "text", "text": "one two"}]}
+    async with scene.chat.reading(user("u1", "Go on."), said, user("u2", "And?")) as more:
+        scene.puppet.end(*answer("three"))
+        await more.whole()
+    assert await said_in(scene.store) == ["Go on.", "one ", "two", "And?", "three"]

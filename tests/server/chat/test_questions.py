@@ -1,65 +1,23 @@
 """An agent that asks in the middle of its work: the stream ends there, and goes on with the answer."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
 
-from partita.runtime.service import Options, Prompt, Question
 from partita.server.app import asgi
 from partita.store.facade.store import Store
-from partita.types.chunks import (
-    Chunk,
-    MessageFinish,
-    MessageStart,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolApprovalRequest,
-    ToolInputAvailable,
-    ToolOutputAvailable,
-    ToolOutputDenied,
-)
-from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent
+from partita.types.chunks import MessageStart
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
+from tests.server.clients.agents import Asking
 from tests.server.conftest import Serve
 
 from .talk import Chat, shown, user
 
 
-class Asker:
-    """A program that asks before it deletes."""
-
-    name = "asker"
-
-    async def invoke(
-        self,
-        prompt: Prompt,
-        *,
-        cwd: Path | None = None,
-        session_id: str | None = None,
-        options: Options | None = None,
-    ) -> AsyncIterator[AgentStreamEvent]:
-        assert options is not None
-        assert options.desk is not None
-        asking: list[Chunk] = [
-            MessageStart(options.message_id),
-            ToolInputAvailable("c", "delete", {"path": "x"}),
-            ToolApprovalRequest("a", "c"),
-        ]
-        for chunk in asking:
-            yield ChunkEvent(chunk=chunk)
-        decision = await options.desk.ask(Question("a", "c", "delete", {"path": "x"}))
-        settled = ToolOutputAvailable("c", "gone") if decision.approved else ToolOutputDenied("c")
-        for chunk in (settled, TextStart("t"), TextDelta("t", "Done."), TextEnd("t"), MessageFinish("stop")):
-            yield ChunkEvent(chunk=chunk)
-        yield CompleteEvent()
-
-
 @pytest.fixture
 async def chat(store: Store, serve: Serve) -> AsyncIterator[Chat]:
-    app = asgi(Asker(), store=store)
+    app = asgi(Asking(), store=store)
     async with httpx.AsyncClient(base_url=await serve(app), timeout=30) as client:
         yield Chat(client)
 
@@ -74,13 +32,13 @@ async def test_the_answer_goes_on_where_it_asked(
     async with chat.resuming() as again:
         assert (await again.whole()).chunks == asked.chunks
     copy = shown(waiting)
-    (call,) = copy["parts"]
-    call |= {"state": "approval-responded", "approval": {"id": "a", "approved": approved}}
+    call = copy["parts"][-1]
+    call |= {"state": "approval-responded", "approval": {"id": "a1", "approved": approved}}
     rest = await chat.ask(user("u1", "Clean up."), copy, messageId=waiting.id)
     assert rest.run_id == run.id
     assert not any(isinstance(chunk, MessageStart) for chunk in rest.chunks)
     stored = (await store.list_messages("c1")).items[-1]
     assert isinstance(stored, AssistantMessage)
-    assert (text_of(stored), stored.id) == ("Done.", waiting.id)
+    assert (text_of(stored), stored.id) == ("Good night.", waiting.id)
     assert [part.state for part in stored.parts if isinstance(part, ToolCallPart)] == [state]
     assert [type(part) for part in rest.message(waiting).parts] == [type(part) for part in stored.parts]

@@ -6,7 +6,7 @@ from typing import Final
 
 from partita.errors import PartitaError
 from partita.server.plain import Event, Send
-from partita.server.problems import MEDIA_TYPE, Problem, problem_body, status_of
+from partita.server.problems import MEDIA_TYPE, Problem, told
 from partita.store.ids import new_id
 
 from .head import Head
@@ -19,20 +19,11 @@ ALWAYS: Final[Headers] = (
     (b"cache-control", b"no-store"),
     NO_SNIFFING,
 )
-UNREAD: Final = (408, 413)
-"""After these, more of a body would come that nobody wants."""
 
 
 async def refuse(send: Send, error: PartitaError, headers: Headers, *, head: Head | None = None) -> None:
-    """Answer with a problem. What is the database's own business stays here."""
-    status = status_of(error)
-    unavailable = status == 503
-    body = problem_body(status, error.what, where="" if unavailable else error.where, hint=error.hint)
-    own = dict(error.headers) if isinstance(error, Problem) else {}
-    if unavailable:
-        own.setdefault("retry-after", "1")
-    if status in UNREAD and head is not None and head.version.startswith("1"):
-        own.setdefault("connection", "close")
+    """Answer with a problem."""
+    status, own, body = told(error, head.version if head else "")
     said = [
         *ALWAYS,
         (b"content-length", str(len(body)).encode("ascii")),

@@ -1,0 +1,71 @@
+"""Requests that once made the server stumble, or told somebody of others."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.server.app import asgi
+from partita.store.facade.store import Store
+from partita.types.messages import UserMessage
+from tests.server.conftest import client_of
+
+FOLD: Any = {"chunks": [{"type": {}}]}
+CONVERT: Any = {"payload": [{"role": "user", "content": [{"type": []}]}], "to": "canonical"}
+MASTRA: Any = {
+    "id": "m",
+    "role": "user",
+    "threadId": "t",
+    "resourceId": "r",
+    "content": {"format": 2, "parts": [{"type": []}]},
+}
+V4: Any = {
+    "payload": [{"id": "m", "role": "user", "content": "", "parts": [{"type": {}}]}],
+    "from": "ai-sdk-ui-v4",
+}
+
+STUMBLED: dict[str, tuple[str, str, Any]] = {
+    "a slash in an id before a number": ("PUT", "/api/threads/a%2Fb/messages/m/parts/0", {"type": "text"}),
+    "a type that is an object": ("POST", "/api/fold", FOLD),
+    "a type that is a list": ("POST", "/api/convert", CONVERT),
+    "a part of Mastra's that has a list for a type": (
+        "POST",
+        "/api/memory/save-messages",
+        {"messages": [MASTRA]},
+    ),
+    "a part of version 4 that has an object for a type": ("POST", "/api/convert", {**V4, "to": "canonical"}),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "body"), STUMBLED.values(), ids=STUMBLED)
+async def test_an_odd_request_is_answered(
+    client: httpx.AsyncClient, method: str, path: str, body: Any
+) -> None:
+    assert (await client.request(method, path, json=body)).status_code < 500
+
+
+async def test_files_whose_names_look_like_our_folders_are_taken(client: httpx.AsyncClient) -> None:
+    files = [("file", (name, b"{}", "application/json")) for name in ("2", "x", "x", ".2", "x")]
+    assert (await client.post("/api/import", files=files)).status_code < 500
+
+
+async def test_how_well_something_matches_does_not_tell_what_others_have(store: Store) -> None:
+    async def score() -> float:
+        async with client_of(app) as client:
+            found = (await client.get("/api/search?q=lighthouse", headers={"x-user": "bob"})).json()
+        (hit,) = found["items"]
+        return float(hit["score"])
+
+    app = asgi(store=store, user=lambda request: request.headers.get("x-user"))
+    await _say(store, "bob", 1)
+    async with app.lifespan():
+        alone = await score()
+        await _say(store, "alice", 50)
+        assert await score() == alone
+
+
+async def _say(store: Store, owner: str, times: int) -> None:
+    own = store.scoped(owner)
+    await own.create_thread("t")
+    said = [UserMessage(id=f"m{number}", content="the lighthouse") for number in range(times)]
+    await own.save_messages(said, thread_id="t")

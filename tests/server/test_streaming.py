@@ -1,0 +1,74 @@
+"""A stream to a client that goes, or that takes nothing: it ends, and its body is closed."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from partita.server.plain import Event
+from partita.server.streaming import EventStream
+
+
+class Body:
+    """Bytes without an end, and whether somebody has closed them."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield b"data: x\n\n"
+                await asyncio.sleep(0)
+        finally:
+            self.closed = True
+
+
+async def never() -> Event:
+    await asyncio.Event().wait()
+    raise AssertionError("nobody wakes this")
+
+
+async def test_who_takes_nothing_is_cut_off() -> None:
+    body, sent = Body(), list[Event]()
+
+    async def stuck(event: Event) -> None:
+        sent.append(event)
+        if event["type"] == "http.response.body":
+            await asyncio.Event().wait()
+
+    async with asyncio.timeout(20):
+        await EventStream(body.pieces(), stall=0.02)({}, never, stuck)
+    assert body.closed
+    assert [event["type"] for event in sent] == ["http.response.start", "http.response.body"]
+
+
+async def test_who_takes_something_now_and_then_is_not() -> None:
+    body, taken = Body(), 0
+
+    async def slow(event: Event) -> None:
+        nonlocal taken
+        taken += 1
+        await asyncio.sleep(0.02)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await EventStream(body.pieces(), stall=0.1)({}, never, slow)
+    assert taken > 2
+    assert body.closed
+
+
+async def test_who_goes_ends_it() -> None:
+    body, gone = Body(), asyncio.Event()
+
+    async def receive() -> Event:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(event: Event) -> None:
+        if event["type"] == "http.response.body":
+            gone.set()
+
+    async with asyncio.timeout(20):
+        await EventStream(body.pieces())({}, receive, send)
+    assert body.closed
