@@ -7,19 +7,20 @@ import pytest
 
 from partita.server.app import asgi
 from partita.store.facade.store import Store
+from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
 from tests.server.conftest import client_of
 
-FOLD: Any = {"chunks": [{"type": {}}]}
-CONVERT: Any = {"payload": [{"role": "user", "content": [{"type": []}]}], "to": "canonical"}
-MASTRA: Any = {
+FOLD: JsonObject = {"chunks": [{"type": {}}]}
+CONVERT: JsonObject = {"payload": [{"role": "user", "content": [{"type": []}]}], "to": "canonical"}
+MASTRA: JsonObject = {
     "id": "m",
     "role": "user",
     "threadId": "t",
     "resourceId": "r",
     "content": {"format": 2, "parts": [{"type": []}]},
 }
-V4: Any = {
+V4: JsonObject = {
     "payload": [{"id": "m", "role": "user", "content": "", "parts": [{"type": {}}]}],
     "from": "ai-sdk-ui-v4",
 }
@@ -57,15 +58,15 @@ async def test_how_well_something_matches_does_not_tell_what_others_have(store: 
         return float(hit["score"])
 
     app = asgi(store=store, user=lambda request: request.headers.get("x-user"))
-    await _say(store, "bob", 1)
+    await _say(store, "bob", "the lighthouse", *["the harbour"] * 20)  # so that the word is rare
     async with app.lifespan():
         alone = await score()
-        await _say(store, "alice", 50)
+        await _say(store, "alice", *["the lighthouse"] * 50)
         assert await score() == alone
 
 
-async def _say(store: Store, owner: str, times: int) -> None:
+async def _say(store: Store, owner: str, *words: str) -> None:
     own = store.scoped(owner)
     await own.create_thread("t")
-    said = [UserMessage(id=f"m{number}", content="the lighthouse") for number in range(times)]
+    said = [UserMessage(id=f"m{number}", content=text) for number, text in enumerate(words)]
     await own.save_messages(said, thread_id="t")
