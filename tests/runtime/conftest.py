@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.conftest import engine, postgres_server, postgres_template, postgres_url, store
+from tests.store.conftest import engine, postgres_databases, postgres_server, postgres_url, store
 
-__all__ = ["engine", "postgres_server", "postgres_template", "postgres_url", "store"]
+__all__ = ["engine", "postgres_databases", "postgres_server", "postgres_url", "store"]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -61,14 +61,23 @@ async def client_of(app: Any, **how: Any) -> AsyncGenerator[httpx.AsyncClient, N
         yield client
 
 
+class _Server(uvicorn.Server):
+    """A server that stops when it is told to, not at its next look at the clock."""
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        while not self.should_exit:
+            await asyncio.sleep(0.005)
+
+
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
     """Serves an application on a port of this machine, in this loop, until the test is over; its address."""
-    running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
+    running: list[tuple[_Server, asyncio.Task[None]]] = []
 
     async def start(app: Any) -> str:
         listening = socket.create_server(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+        server = _Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
         task = asyncio.create_task(server.serve(sockets=[listening]))
         running.append((server, task))
         while not server.started:

@@ -4,8 +4,6 @@
 allowed to create databases.
 """
 
-import asyncio
-import itertools
 import os
 import tempfile
 import warnings
@@ -13,18 +11,15 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.facade.store import Store
 from partita.store.opening import open_engine, open_store
 
+from .databases import Databases, ask, with_database
+
 ENGINES = ("memory", "sqlite", "postgresql")
-_numbers = itertools.count(1)
-_used: list[str] = []
-"""Databases that nobody needs any more: they go when the next one is made, in one visit to the server."""
 
 
 @pytest.fixture(scope="session")
@@ -42,58 +37,25 @@ def postgres_server(testrun_uid: str) -> Iterator[str]:
     folder = Path(tempfile.gettempdir()) / f"partita-postgres-{testrun_uid}"
     folder.mkdir(exist_ok=True)
     with get_server(folder, cleanup_mode="delete") as server:
-        # What holds when the power goes is not tested here: hundreds of databases are made and dropped.
-        _admin(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
+        # What holds when the power goes is not tested here: many databases are made and dropped.
+        ask(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
         yield server.get_uri()
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres_server: str, worker_id: str) -> Iterator[str]:
-    """The name of a database that has the schema and nothing else."""
-    name = f"partita_template_{worker_id}"
-    _admin(postgres_server, f'DROP DATABASE IF EXISTS "{name}"', f'CREATE DATABASE "{name}"')
-
-    async def prepare() -> None:
-        engine = await open_engine(locate(with_database(postgres_server, name)))
-        await engine.close()
-
-    asyncio.run(prepare())
-    yield name
-    _admin(postgres_server, *_drops(), f'DROP DATABASE IF EXISTS "{name}"')
-
-
-def _drops() -> list[str]:
-    drops = [f'DROP DATABASE IF EXISTS "{used}" WITH (FORCE)' for used in _used]
-    _used.clear()
-    return drops
+def postgres_databases(postgres_server: str, worker_id: str) -> Iterator[Databases]:
+    """Databases on that server."""
+    databases = Databases(postgres_server, worker_id)
+    yield databases
+    databases.close()
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str, postgres_template: str, worker_id: str) -> Iterator[str]:
+def postgres_url(postgres_server: str, postgres_databases: Databases) -> Iterator[str]:
     """The URL of a database of one's own, with the schema and nothing else."""
-    name = f"partita_{worker_id}_{next(_numbers)}"
-    _admin(postgres_server, *_drops(), f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"')
+    name = postgres_databases.take()
     yield with_database(postgres_server, name)
-    _used.append(name)
-
-
-def with_database(server: str, name: str) -> str:
-    """The URL of a database on a server."""
-    head, _, query = server.partition("?")
-    scheme, _, rest = head.partition("://")
-    host = rest.partition("/")[0]
-    return f"{scheme}://{host}/{name}" + (f"?{query}" if query else "")
-
-
-def _admin(server: str, *statements: str) -> None:
-    async def run() -> None:
-        engine = create_async_engine(locate(server).url, isolation_level="AUTOCOMMIT")
-        async with engine.connect() as connection:
-            for statement in statements:
-                await connection.execute(text(statement))
-        await engine.dispose()
-
-    asyncio.run(run())
+    postgres_databases.give_back(name)
 
 
 @pytest.fixture(params=ENGINES)

@@ -15,7 +15,7 @@ from partita.store.engines.location import locate
 from partita.store.facade.store import Store
 from partita.store.imports.postgres_server import PostgresSource
 from partita.store.imports.runner import import_rows
-from tests.store.conftest import with_database
+from tests.store.databases import with_database
 from tests.store.import_examples import everything, said, v2
 
 CODE = "00000000-0000-0000-0000-000000000001"

@@ -34,7 +34,7 @@ from .openapi.config import openapi_config
 from .plain import App, Receive, Scope, Send
 from .principal import Principal
 from .problems import answer_error
-from .roles import CALLER, SLASH, check_role, provide_caller, restore_slashes
+from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
 
@@ -171,9 +171,8 @@ def _litestar() -> Litestar:
     """The routes, for all applications: whatever belongs to one comes with each request."""
     return Litestar(
         ROUTES,
-        dependencies={"caller": Provide(provide_caller, sync_to_thread=False)},
-        guards=[restore_slashes, check_role],
-        middleware=[note_route],
+        dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
+        middleware=[note_route, admit],
         exception_handlers={Exception: answer_error},
         openapi_config=openapi_config(),
         request_max_body_size=None,  # the gate counts

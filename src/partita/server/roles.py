@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from litestar.connection import ASGIConnection, Request
-from litestar.handlers import BaseRouteHandler
+from litestar.connection import Request
+from litestar.types import ASGIApp
+from litestar.types import Receive as LitestarReceive
+from litestar.types import Scope as LitestarScope
+from litestar.types import Send as LitestarSend
 
 from .hub import CallerView
+from .plain import Scope
 from .principal import Role
 from .problems import Problem
 
@@ -19,33 +23,36 @@ SLASH: Final = "\ue000"
 READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-def caller_of(connection: ASGIConnection[Any, Any, Any, Any]) -> CallerView:
+def caller_of(request: Request[Any, Any, Any]) -> CallerView:
     """Who asks, as the gate found out."""
-    caller: CallerView = _scope(connection)[CALLER]
+    caller: CallerView = cast("Scope", request.scope)[CALLER]  # a key of ours
     return caller
 
 
-def _scope(connection: ASGIConnection[Any, Any, Any, Any]) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", connection.scope)  # it has keys of ours
+def admit(app: ASGIApp) -> ASGIApp:
+    """A middleware inside the routes: it refuses who may not, and gives ids their slashes back."""
+
+    async def admitting(scope: LitestarScope, receive: LitestarReceive, send: LitestarSend) -> None:
+        found = cast("Scope", scope)
+        _check_role(found)
+        if SLASH in found["path"]:
+            _restore_slashes(found["path_params"])
+        await app(scope, receive, send)
+
+    return admitting
 
 
-def provide_caller(request: Request[Any, Any, Any]) -> CallerView:
-    """Who asks, for a route that wants to know."""
-    return caller_of(request)
-
-
-async def check_role(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+def _check_role(scope: Scope) -> None:
     """Refuse who may not: reading needs `read`, all else `write`, unless the route says otherwise."""
-    opt: Mapping[str, Any] = handler.opt
-    needed: Role = opt.get("role") or ("read" if _scope(connection)["method"] in READING else "write")
-    if not caller_of(connection).principal.may(needed):
+    opt: Mapping[str, Any] = scope["route_handler"].opt
+    needed: Role = opt.get("role") or ("read" if scope["method"] in READING else "write")
+    caller: CallerView = scope[CALLER]
+    if not caller.principal.may(needed):
         raise Problem(403, f"this key may not do that: it takes the role {needed!r}")
 
 
-async def restore_slashes(connection: ASGIConnection[Any, Any, Any, Any], _: BaseRouteHandler) -> None:
+def _restore_slashes(found: dict[str, Any]) -> None:
     """Give ids their slashes back, now that the path has been taken apart."""
-    if SLASH in connection.scope["path"]:
-        found: dict[str, Any] = _scope(connection)["path_params"]
-        for name, value in found.items():
-            if isinstance(value, str):  # a place in a list is a number
-                found[name] = value.replace(SLASH, "/")
+    for name, value in found.items():
+        if isinstance(value, str):  # a place in a list is a number
+            found[name] = value.replace(SLASH, "/")

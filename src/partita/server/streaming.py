@@ -14,6 +14,11 @@ TICK: Final = 15.0
 """After so many seconds one looks again whether the client takes what it is sent."""
 
 
+HEAD_START: Final = 10
+"""How many turns of the event loop the head of an answer lets pass. An agent that speaks at once has its
+first words on their way into the store by then: the head is sent while they are written, not before."""
+
+
 class EventStream:
     """An ASGI response of server-sent events. A client that goes, or takes nothing, ends it.
 
@@ -56,6 +61,8 @@ class EventStream:
                 sending.result()
 
     async def _send(self, body: AsyncGenerator[bytes, None], send: Send, direct: Send) -> None:
+        for _ in range(HEAD_START):
+            await asyncio.sleep(0)
         await send({"type": "http.response.start", "status": 200, "headers": self._headers})
         async for data in body:
             self._taken = False

@@ -107,6 +107,8 @@ _KNOWN = {
 
 
 def _known(tx: Transaction, thread: Row[Any], ids: Sequence[str]) -> dict[str, Known]:
+    if thread.next_seq == 1:  # it never had a message
+        return {}
     rows = _KNOWN[tx.lite].rows(tx, of_owner=thread.owner, of_thread=thread.id, ids=tx.listed(ids))
     return {row[0]: Known._make(row[1:]) for row in rows}
 

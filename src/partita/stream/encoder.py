@@ -83,16 +83,16 @@ class SseEncoder:
 
     def _prepare(self, target: Target) -> None:
         network = _Network()
-        blocks = self._blocks
+        blocks, one_message = self._blocks, self._one_message
 
         def message_start(chunk: MessageStart) -> Sequence[Chunk]:
             is_first = not network.message_id
             network.message_id = chunk.message_id or network.message_id
             said = blocks.message_start(chunk)
-            return said if is_first or not self._one_message else (*said[:-1], *_without_start(chunk))
+            return said if is_first or not one_message else (*said[:-1], *_without_start(chunk))
 
         self._expand[MessageStart] = message_start
-        if self._one_message:
+        if one_message:
             self._expand |= dict.fromkeys(BLOCKS, blocks.feed)
             self._expand |= dict.fromkeys((MessageAbort, ErrorChunk), blocks.message_end)
         self._expand[NetworkExecutionStart] = network.start

@@ -18,7 +18,7 @@ from partita.server.openapi.config import openapi_config
 from partita.server.openapi.document import describe_api
 from partita.server.openapi.schemas import REF, named
 from partita.server.replies import Listing, Reply
-from partita.server.roles import provide_caller
+from partita.server.roles import caller_of
 from partita.server.routes.all import ROUTES
 from partita.server.streaming import EventStream
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -32,7 +32,7 @@ def describe(routes: Any) -> JsonObject:
     return describe_api(
         Litestar(
             routes,
-            dependencies={"caller": Provide(provide_caller, sync_to_thread=False)},
+            dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
             openapi_config=openapi_config(),
             logging_config=None,
         )

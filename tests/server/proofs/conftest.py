@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.conftest import postgres_server, postgres_template, postgres_url
+from tests.store.conftest import postgres_databases, postgres_server, postgres_url
 
-__all__ = ["postgres_server", "postgres_template", "postgres_url"]
+__all__ = ["postgres_databases", "postgres_server", "postgres_url"]
 
 
 WHOLE = "PARTITA_CHAOS" in os.environ

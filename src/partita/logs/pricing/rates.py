@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from partita.types.json import JsonObject
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from genai_prices.data_snapshot import DataSnapshot
-    from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
+    from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
 
 Conditions: TypeAlias = tuple[tuple[str, str], ...]
 """What else a price depends on, as the list calls it: `("service_tier", "flex")`."""
@@ -131,9 +132,10 @@ def _spellings(model: str, provider: str | None) -> Iterator[tuple[str | None, s
 @cache
 def _list() -> "DataSnapshot":
     """The list as it was packed: not one that somebody else in the process may have fetched since."""
-    from genai_prices.data import providers
     from genai_prices.data_snapshot import DataSnapshot
 
+    # By its name: to read so long a literal takes a type checker longer than all the rest.
+    providers: list[Provider] = import_module("genai_prices.data").providers
     return DataSnapshot(providers=providers, from_auto_update=False)
 
 

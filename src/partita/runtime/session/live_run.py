@@ -154,6 +154,7 @@ class LiveRun:
 
     def end(self) -> None:
         """Nothing more will come."""
+        self.say = None
         self.over.set()
         self.ready.set()
         self._watchers.tell("")

@@ -57,6 +57,7 @@ class Measured:
         try:
             await self._app(scope, receive, counting)
         finally:
+            scope.pop(DIRECT, None)  # it holds the request, which holds the scope: let go of both now
             self._count(observed, perf_counter() - began)
 
     def _counting(self, observed: Observed, send: Send) -> Send:
