@@ -12,6 +12,7 @@ from sqlalchemy import text
 from partita.store.engines import sqlite
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
+from partita.store.facade.store import Store
 from partita.store.opening import open_engine
 
 
@@ -44,3 +45,25 @@ async def test_closing_waits_for_a_look_at_other_processes(
     with engine.listen("anything"):  # nobody looks at a store that is closed
         await asyncio.sleep(0)
     assert len(asyncio.all_tasks()) == 1
+
+
+IN_LINE = 50
+
+
+@pytest.mark.parametrize("url", ["memory", "sqlite"], indirect=True)
+async def test_a_sign_of_life_does_not_wait_in_line(store: Store) -> None:
+    done: list[str] = []
+
+    def work(_: object) -> None:
+        sleep(0.002)
+        done.append("work")
+
+    async def beat() -> None:
+        await store.beat("holder", 15)
+        done.append("beat")
+
+    writes = [asyncio.create_task(store.engine.write(work)) for _ in range(IN_LINE)]
+    await asyncio.sleep(0)
+    await asyncio.gather(beat(), *writes)
+    assert done.count("work") == IN_LINE
+    assert done.index("beat") < IN_LINE

@@ -39,9 +39,9 @@ class GatedEngine:
     async def read(self, work: Callable[[Connection], T]) -> T:
         return await self._engine.read(work)
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         await self._pass()
-        return await self._engine.write(work)
+        return await self._engine.write(work, urgent=urgent)
 
     async def make(self, work: Callable[[Connection], None]) -> None:
         await self._engine.make(work)

@@ -23,10 +23,11 @@ class Engine(Protocol):
         """What the work gives, from one consistent view."""
         ...
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         """What the work gives, once it is durable; if it raises, nothing of it remains.
 
-        Work may be run again when the engine had to start over: it must have no effects of its own.
+        Work may be run again when the engine had to start over: it must have no effects of its own. What is
+        urgent does not wait in line behind other work.
         """
         ...
 

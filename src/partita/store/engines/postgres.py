@@ -78,8 +78,11 @@ class PostgresEngine:
 
         return await self._until_it_works(once)
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """What the work gives, once it is durable; if it raises, nothing of it remains."""
+    async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
+        """What the work gives, once it is durable; if it raises, nothing of it remains.
+
+        What is urgent is done like the rest: each has a connection of its own.
+        """
         attempt = Attempt(work)
         result = await self._until_it_works(lambda: attempt.run(self._engine))
         self._writes += 1

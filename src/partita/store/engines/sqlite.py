@@ -1,8 +1,9 @@
 """SQLite: one writer thread, a few reader threads, write-ahead log.
 
 The writer takes all work that waits and commits it together, each piece in a savepoint of its own: many
-small writes become few commits, and one that fails takes nothing else with it. What is done alone, which is
-the writing of logs, does not wait for all that came before it: streams stay live while threads are made.
+small writes become few commits, and one that fails takes nothing else with it. What is urgent, which is the
+writing of logs and the signs of life of those who do, does not wait for all that came before it: streams stay
+live while threads are made.
 """
 
 import asyncio
@@ -34,7 +35,7 @@ TOGETHER = 1000
 """How many pieces of work one commit takes at most."""
 
 SHARE = 0.01
-"""How many seconds a commit may take up before what is to be done alone has its turn."""
+"""How many seconds a commit may take up before what is urgent has its turn."""
 
 GLANCE = 0.02
 """How many seconds lie between two looks whether another process has written."""
@@ -55,10 +56,11 @@ PRAGMAS = (
 class Job:
     """Work, and whom to tell what became of it."""
 
-    __slots__ = ("future", "loop", "work")
+    __slots__ = ("alone", "future", "loop", "work")
 
-    def __init__(self, work: Callable[[Connection], Any]) -> None:
+    def __init__(self, work: Callable[[Connection], Any], *, alone: bool = False) -> None:
         self.work = work
+        self.alone = alone
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self.loop.create_future()
 
@@ -72,7 +74,7 @@ class Outcome(NamedTuple):
 
 
 WAKE: Final = "wake"
-"""Put among the work that waits when there is something to be done alone."""
+"""Put among the work that waits when there is something urgent."""
 
 STOP: Final = "stop"
 """Put behind all work."""
@@ -85,7 +87,7 @@ class SqliteEngine:
         self.path = path
         self._patience = patience
         self._jobs: SimpleQueue[Job | Literal["wake", "stop"]] = SimpleQueue()
-        self._lonely: deque[Job] = deque()
+        self._urgent: deque[Job] = deque()
         self._listeners = Listeners()
         self._watcher: asyncio.Task[None] | None = None
         self._closed = False
@@ -170,11 +172,13 @@ class SqliteEngine:
         with told(self.where), self._reading.connect() as connection, connection.begin():
             return work(connection)
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         """What the work gives, once it is durable; if it raises, nothing of it remains."""
         self._refuse_if_closed()
         job = Job(work)
-        self._jobs.put(job)
+        if urgent:
+            self._urgent.append(job)
+        self._jobs.put(WAKE if urgent else job)
         result: T = await job.future
         return result
 
@@ -185,8 +189,8 @@ class SqliteEngine:
     async def alone(self, work: Callable[[Connection], T]) -> T:
         """What the work gives, between two transactions of the writer."""
         self._refuse_if_closed()
-        job = Job(work)
-        self._lonely.append(job)
+        job = Job(work, alone=True)
+        self._urgent.append(job)
         self._jobs.put(WAKE)
         result: T = await job.future
         return result
@@ -203,17 +207,26 @@ class SqliteEngine:
             self._writing.connect() as connection,
             self._writing.connect().execution_options(alone=True) as bare,
         ):
-            while open_ or left or self._lonely:
+            while open_ or left or self._urgent:
                 open_ = self._gather(left) and open_
-                while self._lonely:
-                    self._run_alone(bare, self._lonely.popleft())
+                while self._urgent:
+                    self._hurry(connection, bare, self._urgent.popleft())
                 left = self._commit(connection, left)
         self._writing.dispose()
+
+    def _hurry(self, connection: Connection, bare: Connection, job: Job) -> None:
+        """Do what is urgent, unless nobody wants it any more."""
+        if job.future.cancelled():
+            return
+        if job.alone:
+            self._run_alone(bare, job)
+        else:
+            self._commit(connection, [job])
 
     def _gather(self, jobs: list[Job]) -> bool:
         """Add the work that waits; wait for some if there is none. Whether more may come."""
         while len(jobs) < TOGETHER:
-            if (jobs or self._lonely) and self._jobs.empty():
+            if (jobs or self._urgent) and self._jobs.empty():
                 break
             following = self._jobs.get()
             if following == STOP:
@@ -232,7 +245,7 @@ class SqliteEngine:
             with connection.begin():
                 for job in jobs:
                     outcomes.append(self._attempt(connection, job, alone=len(jobs) == 1))
-                    if self._lonely and monotonic() - began > SHARE:
+                    if self._urgent and monotonic() - began > SHARE:
                         break
         except BaseException as error:  # the commit itself failed: nobody's work is there
             refused = {outcome.job: outcome for outcome in outcomes if outcome.error is not None}
@@ -262,8 +275,6 @@ class SqliteEngine:
 
     def _run_alone(self, bare: Connection, job: Job) -> None:
         """Do work outside of our transactions; each of its statements is its own."""
-        if job.future.cancelled():
-            return
         try:
             outcome = Outcome(job, job.work(bare))
         except BaseException as error:

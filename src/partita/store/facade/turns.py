@@ -143,7 +143,7 @@ class TurnStore(Facade):
 
     async def beat(self, lease_owner: str, seconds: float) -> Sequence[Signal]:
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
-        return await self.write(turns.beat, lease_owner, seconds)
+        return await self.engine.write(self._in_transaction(turns.beat, lease_owner, seconds), urgent=True)
 
     async def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
         """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
