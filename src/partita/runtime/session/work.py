@@ -105,6 +105,8 @@ class Work:
         store, live = self.store, self.live
         while not live.stopped.done():
             ahead = await self._ahead()
+            if live.stopped.done():  # meanwhile, and perhaps with the one ahead
+                break
             begun = None if ahead else await store.begin_queued(live.run.id)
             if begun is not None:
                 live.run = begun
