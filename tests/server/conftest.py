@@ -69,6 +69,19 @@ class _Server(uvicorn.Server):
         while not self.should_exit:
             await asyncio.sleep(0.005)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        if tasks := self.server_state.tasks:
+            _, left = await asyncio.wait(tasks, timeout=self.config.timeout_graceful_shutdown)
+            for task in left:
+                task.cancel()
+        await self.lifespan.shutdown()
+        for listening in sockets or []:
+            listening.close()
+
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:

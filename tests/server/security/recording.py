@@ -42,9 +42,9 @@ def recording() -> Generator[list[str], None, None]:
 
 
 def _noting(run: Callable[..., Any]) -> Callable[..., Any]:
-    async def noting(work: Callable[[Connection], Any]) -> Any:
+    async def noting(work: Callable[[Connection], Any], **how: Any) -> Any:
         done = _done.get()
-        return await run(work if done is None else _traced(work, done))
+        return await run(work if done is None else _traced(work, done), **how)
 
     return noting
 
