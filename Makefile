@@ -4,13 +4,14 @@ BIN := .venv/bin
 NODE := tests/conformance/node_modules/.package-lock.json
 # Many tests wait: for processes, sockets, clocks. So there are half as many workers again as there are cores.
 WORKERS := $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
+TESTS := $(BIN)/python -m pytest -n $(WORKERS)
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
 
 # Compiled code is kept, whatever the environment says: hundreds of processes are started.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types mypy pyright unit conformance chaos fuzz bench typescript blocking docs format clean
+.PHONY: help setup run test tested lint types mypy pyright unit conformance chaos fuzz bench typescript blocking docs format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -21,7 +22,11 @@ setup: ## Create .venv and install everything the tests need
 run: .venv/installed ## Serve the store and a demo agent, and say where
 	@$(BIN)/partita serve
 
-test: setup lint types unit ## Run all checks and tests, as CI does
+test: setup lint ## Run all checks and tests, as CI does
+	@$(MAKE) --no-print-directory -j2 pyright tested
+
+tested: mypy # and not pyright, which takes longer: the tests begin meanwhile
+	$(TESTS)
 
 lint: .venv/installed ## Check the form of the code
 	$(BIN)/ruff format --check .
@@ -37,10 +42,10 @@ pyright:
 	tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
 
 unit: setup ## Run the tests, a bounded sample of the conformance ones included
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(TESTS)
 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
-	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS) tests/conformance
+	HYPOTHESIS_PROFILE=long $(TESTS) tests/conformance
 
 chaos: setup ## Kill writers hundreds of times, and look whether anything acknowledged is gone
 	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs

@@ -25,9 +25,6 @@ from tests.store.older import CALL, everything, second
 LONG = "word " * 10_000
 Damage: TypeAlias = Callable[[Store], Awaitable[None]]
 
-lasting = pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
-"""What is in memory is damaged and repaired as what is in a file."""
-
 
 @pytest.fixture
 async def filled(store: Store) -> Store:
@@ -135,7 +132,6 @@ REPAIRABLE: dict[str, tuple[Damage, str, str]] = {
 }
 
 
-@lasting
 @pytest.mark.parametrize(("damage", "check", "what"), REPAIRABLE.values(), ids=REPAIRABLE)
 async def test_damage_that_can_be_repaired(filled: Store, damage: Damage, check: str, what: str) -> None:
     await damage(filled)
@@ -155,7 +151,6 @@ MENDED_EXACTLY = ("flags", "part rows gone", "index entries gone", "labels gone"
                   "all are active", "references forgotten", "the run says too little")  # fmt: skip
 
 
-@lasting
 @pytest.mark.parametrize("name", MENDED_EXACTLY)
 async def test_a_repair_gives_back_what_was_there(filled: Store, name: str) -> None:
     await examine(filled, repair=True)  # seals the run
@@ -234,7 +229,6 @@ UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
 }
 
 
-@lasting
 @pytest.mark.parametrize("name", UNREPAIRABLE)
 async def test_damage_that_cannot_be_repaired_is_told_and_left(filled: Store, name: str) -> None:
     damage, check, what = UNREPAIRABLE[name]
