@@ -13,7 +13,6 @@ from .plain import Receive, Scope, Send
 TICK: Final = 15.0
 """After so many seconds one looks again whether the client takes what it is sent."""
 
-
 HEAD_START: Final = 10
 """How many turns of the event loop the head of an answer lets pass. An agent that speaks at once has its
 first words on their way into the store by then: the head is sent while they are written, not before."""

@@ -81,7 +81,7 @@ class PostgresEngine:
     async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         """What the work gives, once it is durable; if it raises, nothing of it remains.
 
-        What is urgent is done like the rest: each has a connection of its own.
+        What is urgent is done like the rest: nobody waits in line as long as there are connections.
         """
         attempt = Attempt(work)
         result = await self._until_it_works(lambda: attempt.run(self._engine))
