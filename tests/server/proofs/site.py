@@ -44,10 +44,10 @@ class Site:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def memory(self) -> int:
-        """How many bytes of memory it has."""
+    def peak(self) -> int:
+        """How many bytes of memory it has had at most."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
     async def kill(self) -> None:
         """`kill -9`."""
