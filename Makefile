@@ -7,26 +7,47 @@ WORKERS := $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
 TESTS := $(BIN)/python -m pytest -n $(WORKERS)
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
 
+WEB := web/node_modules/.package-lock.json
+PAGE := src/partita/server/page/built/index.html
+SOURCES := $(shell find web/src web/public -type f) web/index.html $(wildcard web/vite*.ts)
+
 # Compiled code is kept, whatever the environment says: hundreds of processes are started.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test tested lint types mypy pyright unit conformance chaos fuzz bench typescript blocking docs format clean
+.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk conformance chaos fuzz bench typescript blocking docs pictures format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 setup: ## Create .venv and install everything the tests need
-	@$(MAKE) --no-print-directory -j2 .venv/installed $(NODE) $(CLIENTS)
+	@$(MAKE) --no-print-directory -j2 .venv/installed $(NODE) $(CLIENTS) $(PAGE) chromium
 
-run: .venv/installed ## Serve the store and a demo agent, and say where
-	@$(BIN)/partita serve
+run: ## Open the page, with your agents' sessions or a demo
+	@$(MAKE) --no-print-directory -j2 .venv/installed $(PAGE)
+	@$(BIN)/partita
+
+web: $(PAGE) ## Build the page
 
 test: setup lint ## Run all checks and tests, as CI does
-	@$(MAKE) --no-print-directory -j2 pyright tested
+	@$(MAKE) --no-print-directory -j2 beside tested
 
 tested: mypy # and not pyright, which takes longer: the tests begin meanwhile
 	$(TESTS)
+
+beside: # one after the other: side by side they would keep the tests waiting
+	@$(MAKE) --no-print-directory pyright
+	@$(MAKE) --no-print-directory page
+	@$(MAKE) --no-print-directory browser
+
+page: $(WEB) ## Check the page and run its tests that need no browser
+	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run --project unit
+
+browser: setup ## Run the tests of the page in a real browser, on a real server
+	cd web && npx vitest run --project e2e
+
+chromium: $(WEB)
+	@node web/e2e/setup/chromium.mjs
 
 lint: .venv/installed ## Check the form of the code
 	$(BIN)/ruff format --check .
@@ -44,6 +65,9 @@ pyright:
 unit: setup ## Run the tests, a bounded sample of the conformance ones included
 	$(TESTS)
 
+walk: .venv/installed ## Follow the README as a stranger would, in a fresh clone and an empty home
+	$(BIN)/python docs/walk.py
+
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(TESTS) tests/conformance
 
@@ -53,8 +77,9 @@ chaos: setup ## Kill writers hundreds of times, and look whether anything acknow
 fuzz: setup ## Send the server requests made at random, by its own description and against it
 	PARTITA_FUZZ=100 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/server/security
 
-bench: setup ## Measure ourselves beside the real ai package
+bench: setup ## Measure ourselves beside the real ai package, and the page in a browser
 	$(BIN)/python -m benchmarks
+	cd web && npx vitest run --project bench
 
 typescript: .venv/installed ## Write the TypeScript types of the web page anew
 	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
@@ -69,19 +94,30 @@ docs: .venv/installed ## Write the generated pages of the documentation anew
 	$(BIN)/python docs/generate.py > docs/reference.md
 	$(BIN)/python docs/picture.py > docs/tour.svg
 
+pictures: setup ## Take the pictures of the documentation anew
+	cd web && npx vitest run --project pictures
+
 format: .venv/installed ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove everything that setup made
-	rm -rf .venv tests/conformance/node_modules tests/conformance/clients/node_modules tests/server/clients/node_modules
+	rm -rf .venv tests/conformance/node_modules tests/conformance/clients/node_modules tests/server/clients/node_modules web/node_modules src/partita/server/page/built
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Partita needs Python 3.11 or newer; set PYTHON=python3.x")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "Setting up: Python packages, into .venv (about a minute)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+	@echo "Setting up: Python packages are there"
+
+$(PAGE): $(WEB) $(SOURCES)
+	@echo "Setting up: the page is built"
+	@cd web && npm run --silent build
 	@touch $@
 
 %/node_modules/.package-lock.json: %/package.json %/package-lock.json
-	npm ci --prefix $* --no-audit --no-fund --loglevel=error
+	@echo "Setting up: npm packages, into $*/node_modules"
+	@npm ci --prefix $* --no-audit --no-fund --loglevel=error
 	@touch $@

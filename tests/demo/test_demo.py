@@ -2,24 +2,33 @@
 
 import pytest
 
-from partita.demo.agent import SCRIPT, demo_agent
+from partita.demo.agent import CLERK, SCRIPT, SURVEYOR, demo_agent
 from partita.demo.archive import load_archive, threads
+from partita.demo.network import PILOT, ROUTER, demo_network
+from partita.runtime.folding import RunFold
 from partita.store.opening import open_store
 from partita.types.chunks import ChunkField
 from partita.types.codec import encode
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import loads
-from partita.types.messages import AssistantMessage, Message, ToolCallPart
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage, text_of
 from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
-from partita.types.tools import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput
+from partita.types.tools import (
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+)
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody watches here: the pauses are left out."""
-    for scene in SCRIPT["scenes"]:
-        for step in scene["steps"]:
-            monkeypatch.setitem(step, "pause", 0.0)
+    for script in (SCRIPT, SURVEYOR, CLERK, ROUTER, PILOT):
+        for scene in script["scenes"]:
+            for step in scene["steps"]:
+                monkeypatch.setitem(step, "pause", 0.0)
 
 
 async def events_of(words: str) -> list[AgentStreamEvent]:
@@ -40,6 +49,10 @@ SAYS = {
     "please approve": {"tool-approval-request"},
     "client": {"tool-input-available"},
     "think": {"reasoning-delta", "source-url"},
+    "the team": {"tool-input-available", "child-message", "child", "tool-output-available"},
+    "edit it": {"tool-input-available", "tool-output-available", "text-delta"},
+    "markdown": {"text-delta"},
+    "a flood": {"text-delta"},
     "a long one": {"text-delta"},
 }
 
@@ -57,6 +70,54 @@ async def test_it_fails_when_asked_to() -> None:
 
 async def test_a_long_answer_is_long() -> None:
     assert len(await events_of("long")) > 500
+
+
+async def test_a_flood_is_five_seconds_at_two_hundred_a_second() -> None:
+    count = sum(isinstance(event, ChunkEvent) for event in await events_of("flood"))
+    assert 990 <= count <= 1050
+
+
+def fold(events: list[AgentStreamEvent]) -> tuple[AssistantMessage, ...]:
+    folded = RunFold("m1")
+    for event in events:
+        if isinstance(event, ChunkEvent):
+            folded.feed(event.chunk)
+    return folded.finish()
+
+
+async def test_a_team_works_two_deep() -> None:
+    (message,) = fold(await events_of("team"))
+    (task,) = (part for part in message.parts if isinstance(part, ToolCallPart))
+    assert task.output == TextOutput("36 ships on day 12; the lamp is in order.")
+    asked, survey = task.children
+    assert (type(asked), type(survey)) == (UserMessage, AssistantMessage)
+    calls = [part for part in survey.parts if isinstance(part, ToolCallPart)]
+    assert [call.name for call in calls] == ["read_log", "task"]
+    assert [type(child) for child in calls[1].children] == [UserMessage, AssistantMessage]
+    assert text_of(calls[1].children[1]) == "Oil is full, the wick is trimmed, the clock is wound."
+
+
+async def test_an_edit_fails_once_and_then_passes() -> None:
+    (message,) = fold(await events_of("edit"))
+    calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    exits = [
+        call.output.value["exitCode"]
+        for call in calls
+        if call.name == "bash" and isinstance(call.output, JsonOutput)
+    ]
+    assert exits == [1, 0]
+    assert all(call.state == "output-available" for call in calls)
+
+
+async def test_the_network_chooses_a_tool_and_an_agent() -> None:
+    messages = fold([event async for event in demo_network().invoke("When shall we sail?")])
+    chosen = [
+        (one.content.network_execution.primitive_type, one.content.network_execution.primitive_id)
+        for one in messages
+        if one.content.network_execution
+    ]
+    assert chosen == [("tool", "tide_table"), ("agent", "pilot")]
+    assert "16:50" in text_of(messages[-1])
 
 
 def parts_of(messages: list[Message]) -> list[object]:

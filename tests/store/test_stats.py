@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from partita.errors import DecodeError, StoreError
 from partita.store.engines.sqlite import SqliteEngine
 from partita.store.facade.store import Store
-from partita.store.stats import StatFilter, stats
+from partita.store.stat_sources import StatFilter
+from partita.store.stats import stats
 from partita.store.transaction import Transaction
 from partita.store.values import By, Stat
 from partita.types.messages import AssistantMessage, Message, ToolCallPart

@@ -364,3 +364,24 @@ def test_the_newest_client_reads_what_we_read(raw_chunks: list[JsonObject]) -> N
     chunks = [read_chunk(chunk) for chunk in raw_chunks]
     read = accumulate(map(read_chunk, sent(7, chunks)))
     assert dump([read]).payload == dump([accumulate(chunks)]).payload
+
+
+# Several messages for a client that knows one
+
+
+@pytest.mark.parametrize("major", MAJORS)
+def test_the_next_message_of_a_run_is_marked_for_who_wants_to_know(major: int) -> None:
+    encoder = SseEncoder(major, one_message=True)
+    chunks: list[Chunk] = [
+        c.MessageStart("m1"),
+        c.MessageFinish("stop"),
+        c.MessageStart("m1"),
+        c.MessageFinish("stop"),
+        c.MessageStart("m2"),
+    ]
+    decoder = SseDecoder()
+    said = [json.loads(payload) for chunk in chunks for payload in decoder.feed(encoder.encode(chunk))]
+    assert [one for one in said if one["type"] not in ("start", "finish")] == [
+        {"type": "data-message", "data": {"messageId": "m2"}, "transient": True}
+    ]
+    assert [one["messageId"] for one in said if one["type"] == "start"] == ["m1"]

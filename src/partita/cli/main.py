@@ -66,10 +66,15 @@ class Commands(click.Group):
             ctx.exit(1)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, "-V", "--version", message="partita %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Every message an AI agent sends or receives, kept whole.
+
+    Alone, it brings in the sessions of the agents on this machine and opens the page that shows them.
 
     \b
     New here? Take the tour:        partita tour
@@ -83,6 +88,11 @@ def cli() -> None:
     A run again, as it went:        partita replay last
     Is the archive healthy?         partita doctor
     """
+    if ctx.invoked_subcommand is None:
+        from .serve import serve
+
+        with serve.make_context("serve", ["--open"], parent=ctx) as alone:
+            serve.invoke(alone)
 
 
 def main() -> None:

@@ -1,5 +1,7 @@
 """`partita serve`: the store and its agents over HTTP."""
 
+import os
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -10,13 +12,11 @@ from .options import store_option
 if TYPE_CHECKING:  # the server is loaded when the command is run
     import socket
 
-    from partita.logs.places.log_file import LogFile
     from partita.server.app import PartitaApp
-    from partita.server.hub import Hub
-    from partita.server.runner import Work
 
 PORT = 7272
 TRIES = 50
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 @click.command(
@@ -51,6 +51,7 @@ Examples:
 @click.option(
     "--import/--no-import", "imports", default=True, help="Bring in the sessions of agents on this machine."
 )
+@click.option("--demo/--no-demo", "demo", default=True, help="Put examples into an empty store.")
 @click.option("--open", "opens", is_flag=True, help="Open the browser.")
 @click.pass_context
 def serve(
@@ -65,6 +66,7 @@ def serve(
     hosts: tuple[str, ...],
     client: str,
     imports: bool,
+    demo: bool,
     opens: bool,
 ) -> None:
     """Serve the store and agents over HTTP, until Ctrl-C.
@@ -77,17 +79,22 @@ def serve(
     from partita.server.runner import serve_on
 
     from .serve_agents import agents_of
+    from .serve_examples import Examples
+    from .serve_sessions import following, sessions_here, together
 
     app = asgi(agents_of(names), store=url, keys=keys, client=client, origins=origins, hosts=hosts)
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, chosen=chosen)
-    files = _logs() if imports else ()
+    examples = Examples() if demo and not (imports and sessions_here()) else None
     serve_on(
         app,
         sockets,
         tell=lambda address: _tell(address, opens=opens),
-        before=None if files else _show_something,
-        beside=_importing(files) if files else None,
+        before=None if examples is None else examples.put_in,
+        beside=together(
+            *(() if examples is None else (examples.act,)),
+            *((following,) if imports else ()),
+        ),
     )
 
 
@@ -111,43 +118,17 @@ def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[
 
 def _tell(address: str, *, opens: bool) -> None:
     click.echo(f"Partita is at {address} (API docs: {address}/api/docs)")
-    if opens:
+    if opens and _has_desktop():
         import webbrowser
 
         webbrowser.open(address)
 
 
-def _logs() -> "tuple[LogFile, ...]":
-    from .import_logs import find
-
-    return find((), ())[0]
-
-
-async def _show_something(hub: "Hub") -> None:
-    """Examples, for a store that has nothing."""
-    if not await hub.store.count_threads():
-        from partita.demo.archive import load_archive
-
-        count = await load_archive(hub.store)
-        click.echo(f"The store was empty: {count} examples are in it now.", err=True)
-
-
-def _importing(files: "tuple[LogFile, ...]") -> "Work":
-    async def work(hub: "Hub") -> None:
-        from partita.errors import PartitaError
-        from partita.logs.importing.runner import import_logs
-        from partita.logs.importing.workers import Workers
-
-        try:
-            with Workers() as pool:
-                report = await import_logs(hub.store, files, workers=pool)
-        except PartitaError as error:  # the server goes on without them
-            click.echo(f"The sessions of agents could not be brought in: {error}", err=True)
-            return
-        told = f"{report.counts.new_threads:,} new sessions, {report.counts.new:,} new messages"
-        click.echo(f"{report.files:,} logs of agents were looked at: {told}.", err=True)
-
-    return work
+def _has_desktop() -> bool:
+    """Whether a browser would be seen: elsewhere one may open that takes over the terminal."""
+    if "SSH_CONNECTION" in os.environ or "CI" in os.environ:
+        return False
+    return sys.platform in ("darwin", "win32") or any(name in os.environ for name in DISPLAYS)
 
 
 COMMAND = serve

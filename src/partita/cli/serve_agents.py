@@ -15,12 +15,24 @@ DEMO = "demo"
 
 
 def agents_of(names: Sequence[str]) -> "dict[str, AgentService]":
-    """The agents of these names, by what they are called; the demo agent when none is named."""
+    """The agents of these names, by what they are called; all that are known when none is named."""
+    if not names:
+        return all_agents()
     found: dict[str, AgentService] = {}
-    for name in names or (DEMO,):
+    for name in names:
         agent = agent_of(name)
         found[name if agent.name in found else agent.name] = agent
     return found
+
+
+def all_agents() -> "dict[str, AgentService]":
+    """The demo agents, then every agent that can be asked here, then those that lack something."""
+    from partita.demo.agent import demo_agent
+    from partita.demo.network import demo_network
+    from partita.runtime.known_agents import known_agents
+
+    demos = (demo_agent(), demo_network())
+    return {agent.name: agent for agent in demos} | known_agents()
 
 
 def agent_of(name: str) -> "AgentService":

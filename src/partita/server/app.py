@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 from urllib.parse import unquote
 
 from litestar import Litestar
@@ -23,6 +23,7 @@ from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
 from .auth.loopback import Loopback
 from .auth.user import UserAuth, UserFunction
+from .feed import Feed
 from .gate.gate import Gate
 from .hub import Agents, CallerView, Hub
 from .observing.agents import WatchedAgent
@@ -31,12 +32,15 @@ from .observing.metrics import Metrics
 from .observing.requests import TracedRequests
 from .observing.tracing import traced
 from .openapi.config import openapi_config
+from .page.serving import is_page, send_page
 from .plain import App, Receive, Scope, Send
 from .principal import Principal
 from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+
+LOOKING: Final = frozenset({"GET", "HEAD"})
 
 AgentLike: TypeAlias = Any
 """A service, the name of one, a function that answers, an agent of another framework: see `as_agent`."""
@@ -116,10 +120,13 @@ class PartitaApp:
                 agents=self._agents,
                 settings=self.settings,
                 metrics=self.metrics,
+                feed=Feed(store),
             )
 
     async def close(self) -> None:
         """Stop the runs at work here, and close what `open` opened."""
+        if self.hub is not None:
+            self.hub.feed.close()
         self.hub = None
         await self._open.aclose()
 
@@ -149,6 +156,9 @@ class _Inner:
         self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if is_page(scope["path"]) and scope["method"] in LOOKING:
+            await send_page(scope, send)
+            return
         principal: Principal = scope["state"]["principal"]
         await self._routes({**scope, CALLER: CallerView(self._app.opened(), principal)}, receive, send)
 

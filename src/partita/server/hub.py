@@ -1,6 +1,6 @@
 """What all requests share, and what one request sees of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -11,9 +11,11 @@ from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
 
+from .feed import Feed
 from .observing.metrics import Metrics
 from .principal import Principal
 from .problems import Problem
+from .progress import ImportProgress
 from .settings import Settings
 
 
@@ -43,6 +45,8 @@ class Hub:
     agents: Agents
     settings: Settings
     metrics: Metrics
+    feed: Feed
+    progress: ImportProgress = field(default_factory=ImportProgress)
 
 
 class CallerView:

@@ -41,7 +41,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **how: Any) -> None:
         super().__init__(*args, **how)
         self._in_head = True  # whether the headers of a request are waited for
-        self._heads = 0  # how many were complete
+        self._heads = 0  # how many were complete,
+        self._ends = 0  # and how many requests were
         self._fed = 0  # bytes fed to the parser since the head began, as far as that is known
         self._count = self._size = 0  # of the headers that are complete
         self._timer: asyncio.TimerHandle | None = None
@@ -62,9 +63,11 @@ class BoundedProtocol(HttpToolsProtocol):
         """Parse what came, unless it is too much."""
         if self._refused:
             return
-        heads = self._heads
+        seen = (self._heads, self._ends)
         super().data_received(data)
-        if self._refused or self.transport.is_closing() or not self._in_head or heads != self._heads:
+        if self._refused or self.transport.is_closing() or not self._in_head:
+            return
+        if seen != (self._heads, self._ends):  # most of it was a body, perhaps all
             return
         self._fed += len(data)
         if self._fed > self._most:
@@ -112,6 +115,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The next request may come."""
         self._in_head = True
+        self._ends += 1
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:

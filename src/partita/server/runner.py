@@ -148,6 +148,7 @@ class Server(uvicorn.Server):
             server.close()
         hub = self._app.hub
         if hub is not None:
+            hub.feed.close()
             with suppress(TimeoutError):
                 await asyncio.wait_for(hub.session.close(), RUNS_END_IN)
         await super().shutdown(sockets)

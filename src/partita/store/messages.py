@@ -142,6 +142,14 @@ def around(
     return read_messages(tx, [*before, middle, *after], blobs)
 
 
+def some(tx: Transaction, thread_id: str, ids: Sequence[str], blobs: BlobMode) -> tuple[Message, ...]:
+    """Those of these messages that are in a thread, on whichever branch, by number."""
+    thread = threads.find(tx, thread_id)
+    query = select(messages).where(_of_thread(thread)).order_by(messages.c.seq)
+    rows = [row for batch in cut(ids) for row in tx.rows(query.where(messages.c.id.in_(batch)))]
+    return read_messages(tx, rows, blobs)
+
+
 def update_part(tx: Transaction, thread_id: str, message_id: str, index: int, part: Part) -> Message:
     """Put another part in the place of one."""
     thread = threads.find(tx, thread_id, lock=True)

@@ -10,7 +10,8 @@ from partita.types.json import Json
 from partita.types.threads import Thread
 
 from .tables import threads
-from .threads import from_row, has_label
+from .thread_filter import has_label
+from .threads import from_row
 from .transaction import Transaction
 from .values import Order
 

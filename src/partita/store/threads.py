@@ -1,16 +1,14 @@
 """Threads: the rows of conversations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Row,
     and_,
     bindparam,
     delete,
-    exists,
     func,
     literal,
     select,
@@ -19,9 +17,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.errors import ConflictError, NotFoundError
 from partita.types.codec import encode
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.threads import Thread
 from partita.types.value import Extra
 
@@ -33,6 +31,7 @@ from .search.text import NO_FIELDS
 from .statement import Statement
 from .tables import Instant, blob_refs, messages, run_blobs, runs, thread_labels, threads
 from .texts import UNSTORABLE, required, storable
+from .thread_filter import conditions, label
 from .transaction import Transaction, found
 from .values import Order, Page, ThreadFilter
 
@@ -159,11 +158,6 @@ def labels(metadata: JsonObject | None) -> list[tuple[str, str]]:
     ]
 
 
-def label(value: Json) -> str:
-    """A scalar as it is compared: its JSON text."""
-    return dumps(value).decode()
-
-
 def rewrite_derived(tx: Transaction, row: Row[Any]) -> None:
     """Derive the title's index entry and the labels of a thread anew."""
     search.forget(tx, [(row.owner, -row.key)])
@@ -229,7 +223,15 @@ def list_page(
     tx: Transaction, wanted: ThreadFilter, *, limit: int, cursor: str | None, order: Order
 ) -> Page[Thread]:
     """Threads by the time of their last change, newest first unless asked otherwise."""
-    query = select(threads).where(tx.mine(threads), *_conditions(tx, wanted))
+    rows, more = page_of_rows(tx, wanted, limit=limit, cursor=cursor, order=order)
+    return Page(tuple(map(from_row, rows)), more)
+
+
+def page_of_rows(
+    tx: Transaction, wanted: ThreadFilter, *, limit: int, cursor: str | None, order: Order
+) -> tuple[Sequence[Row[Any]], str | None]:
+    """The rows of a page of threads, and the cursor of the next one."""
+    query = select(threads).where(tx.mine(threads), *conditions(tx, wanted))
     position = tuple_(threads.c.updated_at, threads.c.id)
     if cursor is not None:
         moment, last = time_and_id(cursor)
@@ -239,44 +241,7 @@ def list_page(
     query = query.order_by(*(by if order == "asc" else (column.desc() for column in by)))
     rows = tx.rows(query.limit(limit + 1))
     more = to_cursor(rows[limit - 1].updated_at, rows[limit - 1].id) if len(rows) > limit else None
-    return Page(tuple(map(from_row, rows[:limit])), more)
-
-
-def _conditions(tx: Transaction, wanted: ThreadFilter) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if wanted.resource_id is not None:
-        conditions.append(threads.c.owner == wanted.resource_id)
-    if wanted.agent is not None:
-        conditions.append(threads.c.agent == wanted.agent)
-    if wanted.project is not None:
-        conditions.append(threads.c.project == wanted.project)
-    if wanted.since is not None:
-        conditions.append(threads.c.updated_at >= wanted.since)
-    if wanted.until is not None:
-        conditions.append(threads.c.updated_at < wanted.until)
-    if wanted.has_errors is not None:
-        conditions.append(threads.c.error_count > 0 if wanted.has_errors else threads.c.error_count == 0)
-    conditions.extend(_has_label(name, value) for name, value in wanted.metadata)
-    if wanted.text is not None:
-        matching = search.thread_ids_matching(tx, wanted.text)
-        conditions.append(tuple_(threads.c.owner, threads.c.id).in_(matching))
-    return conditions
-
-
-def _has_label(name: str, value: Json) -> ColumnElement[bool]:
-    if is_array(value) or is_object(value):
-        raise StoreError(f"metadata {name!r} is compared with {kind_of(value)}", hint="compare with a scalar")
-    return has_label(name, value)
-
-
-def has_label(name: str, value: Json) -> ColumnElement[bool]:
-    """Whether the metadata of a thread has that scalar under a name. It has no value that is no scalar."""
-    return exists().where(
-        thread_labels.c.owner == threads.c.owner,
-        thread_labels.c.thread_id == threads.c.id,
-        thread_labels.c.name == name,
-        thread_labels.c.value == label(value),
-    )
+    return rows[:limit], more
 
 
 def delete_thread(tx: Transaction, thread_id: str) -> bool:

@@ -119,7 +119,9 @@ class Stat(UsageTotals, kw_only=True):
 
     key: tuple[str | None, ...]  # what the row is about, in the order that was asked for; `None`: unknown
     threads: int
+    thread_ids: tuple[str, ...] | None = None  # when they were asked for, and are not too many
     messages: int
+    runs: int  # a tool has none
     tool_calls: int
     tool_errors: int  # interrupted calls are no errors here
     denied: int
@@ -171,6 +173,10 @@ class ThreadFilter:
     until: datetime | None = None
     has_errors: bool | None = None
     metadata: tuple[tuple[str, Json], ...] = ()
+    model: str | None = None
+    tool: str | None = None
+    pinned: bool | None = None
+    ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

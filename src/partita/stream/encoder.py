@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from partita.types.chunks import (
     Chunk,
+    DataChunk,
     ErrorChunk,
     MessageAbort,
     MessageMetadata,
@@ -51,6 +52,9 @@ Ends: TypeAlias = tuple[type[TextStart | ReasoningStart], type[TextEnd | Reasoni
 NETWORK_KEY = "networkExecution"
 """Where the tool metadata of a call holds the network execution it stands for."""
 
+NEXT_MESSAGE = "data-message"
+"""The transient part that says where the next message of a run begins, to whom all of them are one."""
+
 KEEP_ALIVE = comment("keep-alive")
 
 _TEXT: Ends = (TextStart, TextEnd)
@@ -86,10 +90,13 @@ class SseEncoder:
         blocks, one_message = self._blocks, self._one_message
 
         def message_start(chunk: MessageStart) -> Sequence[Chunk]:
-            is_first = not network.message_id
-            network.message_id = chunk.message_id or network.message_id
+            before = network.message_id
+            network.message_id = chunk.message_id or before
             said = blocks.message_start(chunk)
-            return said if is_first or not one_message else (*said[:-1], *_without_start(chunk))
+            if not before or not one_message:
+                return said
+            mark = () if network.message_id == before else (_next_message(network.message_id),)
+            return (*said[:-1], *mark, *_without_start(chunk))
 
         self._expand[MessageStart] = message_start
         if one_message:
@@ -165,6 +172,11 @@ class SseEncoder:
 
 def _event(payload: bytes) -> bytes:
     return b"data: " + payload + b"\n\n"  # what `sse.frame` gives: JSON holds no line ends
+
+
+def _next_message(message_id: str) -> Chunk:
+    """The mark that a stored run has another message from here on, for a page that draws it like that."""
+    return DataChunk(NEXT_MESSAGE, {"messageId": message_id}, transient=True)
 
 
 def _without_start(chunk: MessageStart) -> Sequence[Chunk]:

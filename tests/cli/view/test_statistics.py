@@ -61,6 +61,7 @@ def stat(cost: float | None, tokens: int = 0) -> Stat:
         key=(),
         threads=1,
         messages=1,
+        runs=0,
         responses=1,
         input_tokens=tokens,
         cached_input_tokens=0,

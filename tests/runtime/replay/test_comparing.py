@@ -207,7 +207,18 @@ async def test_two_runs_that_differ_line_by_line() -> None:
         "    It is sunny in [-Oslo-]{+Bergen+}, and it will stay so.",
     ]
     assert not diff.same
-    assert to_object(diff)["parts"][2] == {"kind": "removed", "label": "reasoning"}
+    parts = to_object(diff)["parts"]
+    assert [sorted(part) for part in parts[:3]] == [
+        ["kind", "label"],
+        ["kind", "label"],
+        ["a", "kind", "label"],
+    ], "what one run has alone is told whole"
+    assert parts[2]["a"]["text"] == "I should look it up."
+    assert [side["input"] for side in (parts[3]["a"], parts[3]["b"])] == [
+        {"city": "Oslo"},
+        {"city": "Bergen"},
+    ]
+    assert set(parts[3]["seconds"]) == {"a", "b"}
 
 
 async def test_runs_that_went_on_with_a_message_are_compared_with_all_of_it() -> None:

@@ -1,6 +1,7 @@
 """The agents of a server, over HTTP."""
 
 from partita.runtime.agent.agent import Agent
+from partita.runtime.known_agents import UnavailableAgent
 from partita.server.app import asgi
 from partita.store.facade.store import Store
 from tests.runtime.agent.models import Model, reply
@@ -35,6 +36,25 @@ async def test_agents_are_listed_in_their_order(store: Store) -> None:
         "model": "keeper-1",
     }
     assert worker["kind"] == "worker"
+
+
+async def test_an_agent_that_cannot_be_asked_says_what_is_missing(store: Store) -> None:
+    missing = UnavailableAgent("anthropic", "set ANTHROPIC_API_KEY", "Claude, over its API.")
+    app = asgi({"first": scripted([says("Yes.")]), "anthropic": missing}, store=store)
+    async with app.lifespan(), client_of(app) as client:
+        first, other = (await client.get("/api/agents")).json()["items"]
+        words = [{"type": "text", "text": "Hello"}]
+        body = {"id": "t", "agent": "anthropic", "message": {"id": "u", "role": "user", "parts": words}}
+        answer = await client.post("/api/chat", json=body)
+    assert "available" not in first
+    assert other == {
+        "name": "anthropic",
+        "kind": "anthropic",
+        "description": "Claude, over its API.",
+        "available": False,
+        "missing": "set ANTHROPIC_API_KEY",
+    }
+    assert "anthropic cannot be asked: set ANTHROPIC_API_KEY" in answer.text
 
 
 async def test_a_server_without_agents_says_so(store: Store) -> None:

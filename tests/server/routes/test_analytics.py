@@ -83,6 +83,50 @@ async def test_tools_and_messages_are_counted(client: httpx.AsyncClient, ledger:
     assert (tool["key"], tool["toolCalls"], tool["toolErrors"]) == (["measure"], 1, 0)
 
 
+async def test_threads_are_named_when_they_are_asked_for(client: httpx.AsyncClient, ledger: None) -> None:
+    rows = (await client.get("/api/stats?by=agent&ids=true")).json()["items"]
+    assert [(row["key"], row["threadIds"]) for row in rows] == [
+        (["keeper"], ["tower"]),
+        (["sailor"], ["boat"]),
+    ]
+    (total,) = (await client.get("/api/stats")).json()["items"]
+    assert "threadIds" not in total
+
+
+async def test_tools_runs_threads_and_growth(client: httpx.AsyncClient, store: Store, ledger: None) -> None:
+    await store.open_run("boat", id="trip", model="big")
+    (tool,) = (await client.get("/api/stats/tools?agent=keeper")).json()["items"]
+    assert (tool["tool"], tool["calls"], tool["threadIds"]) == ("measure", 1, ["tower"])
+    (run,) = (await client.get("/api/stats/runs?order=duration&model=big")).json()["items"]
+    assert (run["id"], run["threadId"], run["status"], run["agent"]) == ("trip", "boat", "running", "sailor")
+    threads = (await client.get("/api/stats/threads?order=tokens&limit=1")).json()["items"]
+    assert [(one["id"], one["inputTokens"], one["messages"]) for one in threads] == [("tower", 110, 2)]
+    grown = (await client.get("/api/threads/tower/growth")).json()["items"]
+    assert [(one["inputTokens"], one.get("seq"), one["totalTokens"]) for one in grown] == [
+        (100, 2, 100),
+        (10, None, 110),
+    ]
+
+
+NOT_TOLD = {
+    "/api/stats/tools?since=soon": 400,
+    "/api/stats/tools?model=%00": 400,
+    "/api/stats/runs?order=colour": 400,
+    "/api/stats/runs?limit=0": 400,
+    "/api/stats/threads?order=%00": 400,
+    "/api/stats/threads?limit=501": 400,
+    "/api/stats?ids=perhaps": 400,
+    "/api/threads/nowhere/growth": 404,
+}
+
+
+async def test_what_cannot_be_told(client: httpx.AsyncClient, ledger: None) -> None:
+    for path, status in NOT_TOLD.items():
+        reply = await client.get(path)
+        assert reply.status_code == status, (path, reply.text)
+        assert reply.headers["content-type"] == "application/problem+json"
+
+
 REFUSED = {
     "zone=Nowhere/Else": 400,
     "zone=": 400,

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from partita.formats.registry import all_formats
 from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
+from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage
 from partita.types.parts import TextPart
 from partita.types.tools import TextOutput, ToolResultPart
@@ -367,3 +369,28 @@ async def test_no_query_breaks_the_server(
     for path in (TALK, "/api/threads", "/api/search", "/api/parts", "/api/stats"):
         reply = await client.get(path, params={"q": "tall", **query})
         assert reply.status_code in (200, 400, 404), (path, reply.text)
+
+
+async def test_messages_are_given_by_their_ids(client: httpx.AsyncClient, talk: None) -> None:
+    assert await ids(client, "ids=m3&ids=s1&ids=i1&ids=none") == ["s1", "i1", "m3"]
+
+
+async def test_too_many_ids_are_refused(client: httpx.AsyncClient) -> None:
+    asked = "&".join(f"ids=m{number}" for number in range(101))
+    reply = await client.get(f"{TALK}?{asked}")
+    assert reply.status_code == 400
+    assert "100" in reply.json()["hint"]
+
+
+async def test_the_times_of_parts_come_with_their_messages(client: httpx.AsyncClient, store: Store) -> None:
+    run = await store.open_run("t1")
+    began = [
+        LogEntry(NOON, ToolInputAvailable("c1", "measure", {})),
+        LogEntry(NOON + timedelta(seconds=3), ToolOutputAvailable("c1", "41 m")),
+    ]
+    await store.append(run.id, began)
+    await store.save_messages([ask("m1"), worked("m2", run_id=run.id)], thread_id="t1")
+    await store.finish_run(run.id)
+    page = (await client.get(f"{TALK}?timings=true")).json()
+    assert page["timings"] == {"m2": [["1", "2026-03-01T12:00:00Z", "2026-03-01T12:00:03Z"]]}
+    assert "timings" not in (await client.get(TALK)).json()

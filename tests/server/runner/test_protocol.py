@@ -156,6 +156,16 @@ async def test_a_request_in_pieces_is_answered(talk: Talk) -> None:
     assert status_of(answer) == 200
 
 
+async def test_the_end_of_a_large_body_is_not_taken_for_headers(talk: Talk, refusals: list[int]) -> None:
+    size = 300_000
+    head = (
+        f"POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {size}\r\n\r\n".encode()
+    )
+    said = await talk(head, b"a" * (size - 200_000), b"a" * 200_000)
+    assert said.startswith(b"HTTP/1.1 200")
+    assert refusals == []
+
+
 async def test_a_few_requests_at_once_are_answered_in_turn(talk: Talk, app: Application) -> None:
     answer = await talk(WHOLE * 5 + HEAD + b"connection: close\r\n\r\n")
     assert answer.count(b"HTTP/1.1 200") == 6

@@ -122,19 +122,35 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "POST /api/threads/{thread_id}/fork": (Ask({"messageId": "<message>"}),),
     "POST /api/threads/{thread_id}/branch": (Ask({"messageId": "<message>"}),),
     "GET /api/threads/{thread_id}/usage": PLAIN,
+    "GET /api/summaries": (Ask(), Ask(query={"ids": "<thread>"}), Ask(query=HERS)),
+    "GET /api/facets": (Ask(), Ask(query={"ids": "<thread>"}), Ask(query=HERS)),
+    "GET /api/feed": (Ask(query={"seconds": "0"}), Ask(query={"seconds": "0", **HERS})),
     # Messages
     "GET /api/threads/{thread_id}/messages": (
         Ask(),
         Ask(query={"around": "<message>"}),
+        Ask(query={"ids": "<message>", "timings": "true"}),
         Ask(query={"format": "ai-sdk-ui-v7", "bare": "true"}),
     ),
     "POST /api/threads/{thread_id}/messages": (Ask(STORED), Ask([STORED], HERS)),
     "PUT /api/threads/{thread_id}/messages": (Ask(STORED),),
     "POST /api/threads/{thread_id}/messages/delete": (Ask({"ids": ["<message>", "<answer>"]}),),
+    "GET /api/threads/{thread_id}/outline": (Ask(), Ask(query={"branch": "<message>"})),
+    "GET /api/threads/{thread_id}/messages/{message_id}/raw": PLAIN,
     "GET /api/threads/{thread_id}/messages/{message_id}": PLAIN,
     "DELETE /api/threads/{thread_id}/messages/{message_id}": PLAIN,
     "PUT /api/threads/{thread_id}/messages/{message_id}/parts/{index}": (
         Ask({"type": "text", "text": "mine"}),
+    ),
+    # Sharing
+    "POST /api/threads/{thread_id}/share": (
+        Ask({"format": "markdown"}),
+        Ask({"format": "jsonl", "as": "ui", "messages": {"only": ["<message>"], "internal": True}}),
+        Ask({"format": "fixture"}, HERS),
+    ),
+    "POST /api/threads/{thread_id}/share/preview": (
+        Ask({"format": "fixture"}),
+        Ask({"format": "jsonl"}, HERS),
     ),
     # Finding and counting
     "GET /api/search": (
@@ -143,7 +159,15 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
         Ask(query={"q": "marmalade", **HERS}),
     ),
     "GET /api/parts": (Ask(), Ask(query={"thread": "<thread>"}), Ask(query=HERS)),
-    "GET /api/stats": (Ask(query={"by": "agent"}), Ask(query={"thread": "<thread>"}), Ask(query=HERS)),
+    "GET /api/stats": (
+        Ask(query={"by": "agent", "ids": "true"}),
+        Ask(query={"thread": "<thread>"}),
+        Ask(query=HERS),
+    ),
+    "GET /api/stats/tools": (Ask(), Ask(query=HERS)),
+    "GET /api/stats/runs": (Ask(), Ask(query={"order": "duration", **HERS})),
+    "GET /api/stats/threads": (Ask(), Ask(query={"order": "errors", **HERS})),
+    "GET /api/threads/{thread_id}/growth": PLAIN,
     # Blobs
     "GET /api/blobs/{digest}": (Ask(), Ask(headers={"if-none-match": "*"}), Ask(query=HERS)),
     "HEAD /api/blobs/{digest}": (Ask(), Ask(headers={"if-none-match": '"<digest>"'})),
@@ -163,11 +187,13 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "GET /api/runs/{run_id}/stream": (Ask(), Ask(headers={"last-event-id": "<run>:0"})),
     "GET /api/runs/{run_id}/replay": (Ask(query={"speed": "0"}),),
     "GET /api/runs/{run_id}/at": PLAIN,
+    "GET /api/runs/{run_id}/timeline": (Ask(), Ask(query={"wait": "0.01"}), Ask(query=HERS)),
     # Formats
     "GET /api/agents": PLAIN,
     "GET /api/formats": PLAIN,
     "POST /api/convert": (Ask({"from": "canonical", "to": "ai-sdk-ui-v7", "payload": [STORED]}),),
     "POST /api/fold": (Ask({"chunks": [{"type": "start", "messageId": "<answer>"}]}),),
+    "POST /api/inspect": (Ask([STORED], {"to": "ui"}), Ask({"threadId": "<thread>", "id": "<message>"})),
     "POST /api/import": (
         Ask([STORED], {"threadId": "<thread>", "format": "canonical"}),
         Ask([STORED], {"threadId": "<thread>", "format": "canonical", **HERS}),
@@ -218,7 +244,6 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": (Ask({"content": ROW}),),
     "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": PLAIN,
     # About the server
-    "GET /": PLAIN,
     "GET /api/openapi.json": PLAIN,
     "GET /api/docs": PLAIN,
     "GET /api/docs/openapi.json": PLAIN,

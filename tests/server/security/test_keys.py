@@ -13,6 +13,9 @@ ROLES: Final = {
     "POST /api/runs/{run_id}/reproject": "admin",
     "POST /api/convert": "read",
     "POST /api/fold": "read",
+    "POST /api/inspect": "read",
+    "POST /api/threads/{thread_id}/share": "read",
+    "POST /api/threads/{thread_id}/share/preview": "read",
 }
 """Where another role is needed than the method says."""
 

@@ -40,6 +40,9 @@ IN_PATHS: Final[Mapping[str, str]] = {
 }
 """Which id stands in a path under which name."""
 
+ENDLESS: Final[Mapping[str, Mapping[str, Any]]] = {"/api/feed": {"seconds": 0}}
+"""Streams that end only when they are asked to, and how they are."""
+
 SENT_BY_US: Final = ("authorization", "x-api-key", "content-length")
 
 
@@ -63,6 +66,8 @@ def _cases(operation: Operation, ids: Ids) -> list[Case]:
     """Requests for an operation, good and bad ones, about things that are there and about others."""
     known = {one.name: ids[IN_PATHS[one.name]] for one in operation.path_parameters if one.name in IN_PATHS}
     fixed: list[dict[str, Any]] = [{"path_parameters": known}, {}] if known else [{}]
+    if operation.path in ENDLESS:
+        fixed = [{**how, "query": dict(ENDLESS[operation.path])} for how in fixed]
     strategies = [operation.as_strategy(mode, **how) for mode in GenerationMode for how in fixed]
     found: list[Case] = []
 

@@ -1,14 +1,21 @@
-"""A few conversations to look at when there are none: a file each, its thread first, then its messages."""
+"""A few conversations to look at when there are none.
+
+Most are a file each, its thread first, then its messages. One is the log of a coding agent, with that of its
+sub-agent beside it, and is brought in as such logs are.
+"""
 
 from collections.abc import Iterator
-from importlib.resources import files
+from importlib.resources import as_file, files
 
+from partita.logs.importing.runner import import_logs
+from partita.logs.places.finding import find_logs
 from partita.store.facade.store import Store
 from partita.types.codec import Codec, decode_message
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
 THREAD: Codec[Thread] = Codec(Thread)
+CODING = "coding"
 
 
 def threads() -> Iterator[tuple[Thread, list[Message]]]:
@@ -26,4 +33,14 @@ async def load_archive(store: Store) -> int:
         await store.save_thread(thread)
         await store.save_messages(messages, thread_id=thread.id)
         count += 1
-    return count
+    return count + await _load_logs(store)
+
+
+async def _load_logs(store: Store) -> int:
+    with as_file(files(__name__).joinpath(CODING)) as folder:
+        found = find_logs([folder]).files
+        await import_logs(store, found)
+    sessions = [file.session for file in found if file.kind == "session" and file.session]
+    for session in sessions:
+        await store.update_metadata(session, {"demo": True})
+    return len(sessions)

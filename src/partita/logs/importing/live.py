@@ -19,7 +19,7 @@ from partita.logs.watching.watcher import Way
 from partita.logs.watching.watching import watch
 from partita.store.facade.store import Store
 
-from .report import LogImportReport
+from .report import LogImportReport, Tell
 from .runner import import_logs
 from .units import HOSTS
 from .workers import Workers
@@ -36,6 +36,7 @@ async def watch_logs(
     resource_id: str | None = None,
     workers: Workers | None = None,
     tell: Callable[[LogImportReport], None] | None = None,
+    progress: Tell | None = None,
     on_way: Callable[[Way], None] | None = None,
     force_polling: bool = False,
     stop: asyncio.Event | None = None,
@@ -47,7 +48,7 @@ async def watch_logs(
     async def bring_in(files: Callable[[], Iterable[LogFile]]) -> None:
         async with one_at_a_time:
             found = await asyncio.to_thread(lambda: list(files()))
-            report = await import_logs(store, found, resource_id=resource_id, workers=workers)
+            report = await import_logs(store, found, resource_id=resource_id, workers=workers, tell=progress)
         if tell is not None and (report.read or report.problems):
             tell(report)
 

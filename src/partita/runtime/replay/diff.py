@@ -7,13 +7,16 @@ from typing import Final, NamedTuple
 from partita.store.facade.store import Store
 from partita.store.log.timings import timings
 from partita.types.chunks import ChildChunk, Chunk, MessageFinish, ReasoningDelta, TextDelta
+from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
-from partita.types.messages import Message
+from partita.types.messages import Message, Part
 from partita.types.runs import Run
 
 from .differences import Difference
 from .lineage import Recorded, fold_recorded, get_run, recorded, seed_of
 from .part_diff import Labelled, PartDiff, diff_parts, labelled
+from .retelling import call_times, is_imported, stored_messages
+from .shortening import Shortener
 from .words import plainly
 
 USAGE: Final = {
@@ -22,6 +25,9 @@ USAGE: Final = {
     "output_tokens": "output tokens",
     "reasoning_tokens": "reasoning tokens",
 }
+
+SHOWN: Final = 4_000_000
+"""How many characters of parts a diff tells in all, beside what differs."""
 
 
 class Fact(NamedTuple):
@@ -67,22 +73,30 @@ async def diff_runs(store: Store, a: str, b: str) -> RunDiff:
 async def _side(store: Store, run_id: str) -> _Side:
     run = await get_run(store, run_id)
     log = await recorded(store, run)
-    told = [(record.time, record.chunk) for record in log.records if record.chunk is not None]
-    took = {
-        path[-1]: timing.ended - timing.started
-        for path, timing in timings(told).items()
+    messages = await _messages(store, log)
+    took = await _durations(store, log)
+    return _Side(run, labelled(messages, took), len(messages), log.chunks, _first_word(log))
+
+
+async def _durations(store: Store, log: Recorded) -> dict[str, timedelta]:
+    """How long the calls of a run took."""
+    if is_imported(log.run):
+        known = {call: timing for (_, call), timing in (await call_times(store, log.run.thread_id)).items()}
+    else:
+        told = [(record.time, record.chunk) for record in log.records if record.chunk is not None]
+        known = {path[-1]: timing for path, timing in timings(told).items()}
+    return {
+        call: timing.ended - timing.started
+        for call, timing in known.items()
         if timing.started is not None and timing.ended is not None
     }
-    messages = await _messages(store, log)
-    return _Side(run, labelled(messages, took), len(messages), log.chunks, _first_word(log))
 
 
 async def _messages(store: Store, log: Recorded) -> Sequence[Message]:
     if log.chunks:
         return fold_recorded(log, log.chunks, await seed_of(store, log))
     # Of an imported run, the stored messages are all there is.
-    page = await store.list_messages(log.run.thread_id, limit=None, branch="all", internal=None)
-    return [message for message in page if message.run_id == log.run.id]
+    return [one.message for one in await stored_messages(store, log.run)]
 
 
 def _first_word(log: Recorded) -> timedelta | None:
@@ -149,20 +163,29 @@ def plain_lines(diff: RunDiff) -> Iterator[str]:
 
 
 def to_object(diff: RunDiff) -> JsonObject:
-    """A diff as JSON."""
+    """A diff as JSON. Parts are told as far as they can be shown: long texts are cut."""
+    shortener = Shortener(SHOWN)
     return {
         "a": diff.a.id,
         "b": diff.b.id,
         "same": diff.same,
         "facts": [{"name": name, "a": a, "b": b} for name, a, b in diff.facts if (a, b) != (None, None)],
-        "parts": [_part(part) for part in diff.parts],
+        "parts": [_part(part, shortener) for part in diff.parts],
     }
 
 
-def _part(part: PartDiff) -> JsonObject:
+def _part(part: PartDiff, shortener: Shortener) -> JsonObject:
     said: JsonObject = {"kind": part.kind, "label": part.label}
     if part.kind == "changed":
         words: Json = [{"mark": piece.mark, "text": piece.text} for piece in part.words]
         inner: tuple[Difference, ...] = part.differences
         said |= {"words": words, "differences": [one.to_json() for one in inner]}
-    return said
+    sides = {"a": part.a, "b": None if part.kind == "same" else part.b}
+    said |= {side: shortener(_alone(own)) for side, own in sides.items() if own is not None}
+    took: JsonObject = {side: _seconds(one) for side, one in zip("ab", part.took, strict=True) if one}
+    return {**said, "seconds": took} if took else said
+
+
+def _alone(part: Part) -> JsonObject:
+    """A part without the messages of a sub-agent: these have rows of their own."""
+    return {key: value for key, value in to_json(part).items() if key not in ("children", "resultMessage")}

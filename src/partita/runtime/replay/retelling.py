@@ -4,14 +4,15 @@ Lost: what no chunk carries, such as how many tokens a piece of reasoning took, 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
 from partita.runtime.session.live_run import Seen
 from partita.store.facade.store import Store
+from partita.store.log.timings import Timing
 from partita.types.chunks import (
     ChildMessage,
     Chunk,
@@ -38,7 +39,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode
 from partita.types.json import is_object
-from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
+from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -55,7 +56,9 @@ from partita.types.runs import Run
 
 PIECE: Final = re.compile(r"(?:\S+\s*){1,3}|\s+")
 BETWEEN: Final = timedelta(milliseconds=30)
-"""How far chunks are apart, for nobody wrote down when they came."""
+"""How far chunks are apart, for nobody wrote down when they came: but for messages and calls."""
+
+PARTS_AT_ONCE: Final = 500
 
 
 def is_imported(run: Run) -> bool:
@@ -63,21 +66,76 @@ def is_imported(run: Run) -> bool:
     return is_object((run.metadata or {}).get("log"))
 
 
+class Stored(NamedTuple):
+    """A message of a run, and the message of the thread that it is or stands in."""
+
+    message: Message
+    top_id: str
+
+
+async def stored_messages(store: Store, run: Run) -> list[Stored]:
+    """The messages of an imported run, in order. Those of a sub-agent stand below a call."""
+    page = await store.list_messages(run.thread_id, limit=None, branch="all", internal=None)
+    found: list[Stored] = []
+    waiting = [Stored(message, message.id) for message in reversed(list(page))]
+    while waiting:  # no recursion: sub-agents nest at will
+        message, top_id = waiting.pop()
+        if message.run_id == run.id:
+            found.append(Stored(message, top_id))
+            continue
+        calls = [part for part in message.content.parts if isinstance(part, ToolCallPart)]
+        below = [Stored(child, top_id) for call in calls for child in call.children]
+        waiting.extend(reversed(below))
+    return found
+
+
 async def retold_run(store: Store, run: Run) -> list[Seen]:
     """The chunks that the messages of an imported run amount to."""
-    page = await store.list_messages(run.thread_id, limit=None, branch="all", internal=None)
-    told = [one for one in page if one.run_id == run.id and isinstance(one, AssistantMessage)]
-    return list(_seen(told, run.started_at or datetime.fromtimestamp(0, UTC)))
+    told = await stored_messages(store, run)
+    calls = await call_times(store, run.thread_id)
+    return list(_seen(told, run.started_at or datetime.fromtimestamp(0, UTC), calls))
 
 
-def _seen(messages: Sequence[AssistantMessage], began: datetime) -> Iterator[Seen]:
+async def call_times(store: Store, thread_id: str) -> dict[tuple[str, str], Timing]:
+    """When the calls of a thread began and ended, by message and call."""
+    calls: dict[tuple[str, str], Timing] = {}
+    cursor: str | None = None
+    while True:
+        page = await store.find_parts(
+            thread_id=thread_id, types=("tool-call",), limit=PARTS_AT_ONCE, cursor=cursor
+        )
+        for part in page:
+            if part.call_id is not None:
+                calls[part.message_id, part.call_id] = Timing(part.started_at, part.ended_at)
+        cursor = page.next
+        if cursor is None:
+            return calls
+
+
+def _seen(told: Sequence[Stored], began: datetime, calls: Mapping[tuple[str, str], Timing]) -> Iterator[Seen]:
+    said = [(message, top_id) for message, top_id in told if isinstance(message, AssistantMessage)]
+    ends = [*(message.created_at for message, _ in said[1:]), None]
     seq, time = 0, began
-    for message in messages:
+    for (message, top_id), end in zip(said, ends, strict=False):
         time = max(message.created_at or time, time)
         for chunk in retold(message):
+            known = _known(chunk, top_id, calls)
+            if known is not None:  # what ran on behind the next message does not put that one off
+                time = max(time, known if end is None else min(known, end))
             seq += 1
             yield Seen(seq, time, chunk, encode(chunk))
             time += BETWEEN
+
+
+def _known(chunk: Chunk, message_id: str, calls: Mapping[tuple[str, str], Timing]) -> datetime | None:
+    """When a call began or ended, where this is told."""
+    match chunk:
+        case ToolInputAvailable(tool_call_id=call):
+            return calls.get((message_id, call), Timing()).started
+        case ToolOutputChunk(tool_call_id=call):
+            return calls.get((message_id, call), Timing()).ended
+        case _:
+            return None
 
 
 def retold(message: AssistantMessage) -> Iterator[Chunk]:

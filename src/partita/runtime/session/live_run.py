@@ -66,6 +66,11 @@ class WaitingRoom:
             self._questions.pop(question.approval_id, None)
             self._decisions.pop(question.approval_id, None)
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether a question waits."""
+        return bool(self._questions)
+
     def question(self, approval_id: str) -> Question | None:
         """The question of that id, if it waits."""
         return self._questions.get(approval_id)

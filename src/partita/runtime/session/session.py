@@ -254,6 +254,10 @@ class Session:
         live = await self._at_hand(run.id)
         return (live.fold if live else (await fold_so_far(self.store, run))[0]).snapshot()
 
+    def asking(self) -> frozenset[str]:
+        """The runs of this process that wait for somebody to allow a call."""
+        return frozenset(run_id for run_id, live in self._live.items() if live.desk.is_asked)
+
     async def answer(self, thread_id: str, answer: Answer) -> None:
         """Allow or refuse a call that asked, whether its run waits for it or has long ended."""
         await self._replies.give(thread_id, answer)

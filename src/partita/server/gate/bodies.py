@@ -26,6 +26,7 @@ UPLOADS: Final[dict[str, frozenset[str]]] = {
             "application/gzip",
         }
     ),
+    "/api/inspect": frozenset({"application/octet-stream", "application/x-ndjson", "application/json"}),
     "/api/blobs": frozenset(),
 }
 """Paths that take more than JSON, and what; anything if nothing is named. They read it as it comes."""

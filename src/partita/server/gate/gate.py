@@ -5,6 +5,7 @@ from typing import Final
 from partita.errors import PartitaError
 from partita.server.auth.addresses import client_of, is_local, is_loopback
 from partita.server.auth.authenticator import Authenticator
+from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
 from partita.server.principal import LOCAL, Principal
 from partita.server.problems import Problem
@@ -84,7 +85,7 @@ class Gate:
 
     async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
         """Who asks, if they may, and not too often."""
-        if head.path in UNASKED and not self._authenticate.is_open:
+        if (head.path in UNASKED or is_page(head.path)) and not self._authenticate.is_open:
             return ANYONE
         if head.path in FOR_ANYONE:
             return ANYONE

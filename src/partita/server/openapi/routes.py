@@ -20,10 +20,4 @@ async def get_openapi(request: Request[Any, Any, Any]) -> Response[bytes]:
     )
 
 
-@get("/", include_in_schema=False, opt={"open": True})
-async def get_start() -> Response[bytes]:
-    """What a browser finds that was given the address alone."""
-    return Response(b"", status_code=302, headers={"location": "api/docs"})
-
-
-OPENAPI: Final[list[ControllerRouterHandler]] = [get_openapi, get_start]
+OPENAPI: Final[list[ControllerRouterHandler]] = [get_openapi]

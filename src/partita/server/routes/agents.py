@@ -41,11 +41,17 @@ class AgentInfo(msgspec.Struct, rename="camel", omit_defaults=True):
     description: str | None = None
     model: Annotated[str | None, Meta(description="The model that answers, if it says.")] = None
     tools: Annotated[list[ToolInfo] | None, Meta(description="Its tools, if it says.")] = None
+    available: Annotated[bool, Meta(description="Whether it can be asked.")] = True
+    missing: Annotated[
+        str | None, Meta(description="What is to be done first: `set ANTHROPIC_API_KEY`, `install claude`.")
+    ] = None
 
 
 @get("/api/agents", tags=["agents"], summary="The agents there are")
 async def list_agents(caller: Caller) -> Reply[Listing[AgentInfo]]:
-    """In the order they were given; the first is asked when a chat names none."""
+    """In the order they were given; the first is asked when a chat names none. Agents that are known but
+    cannot be asked here yet say what is missing.
+    """
     agents = caller.hub.agents.by_name
     default = next(iter(agents), None)
     return Reply(Listing(tuple(_told(name, agent, name == default) for name, agent in agents.items())))
@@ -53,6 +59,7 @@ async def list_agents(caller: Caller) -> Reply[Listing[AgentInfo]]:
 
 def _told(name: str, agent: AgentService, is_default: bool) -> AgentInfo:
     model: object = getattr(agent, "model", None)
+    missing: object = getattr(agent, "missing", None)
     return AgentInfo(
         name=name,
         kind=agent.name,
@@ -60,6 +67,8 @@ def _told(name: str, agent: AgentService, is_default: bool) -> AgentInfo:
         description=_description(agent),
         model=model if isinstance(model, str) else None,
         tools=_tools(agent),
+        available=missing is None,
+        missing=missing if isinstance(missing, str) else None,
     )
 
 

@@ -1,23 +1,31 @@
 """Statistics: what was consumed, said and called."""
 
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final, TypeAlias, get_args
 from zoneinfo import ZoneInfo
 
 from litestar import get
-from litestar.params import QueryParameter
+from litestar.params import FromPath, QueryParameter
 from litestar.types import ControllerRouterHandler
 
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply
+from partita.store.growth import GrowthPoint
+from partita.store.run_stats import RunOrder, RunStat
+from partita.store.stat_threads import MOST_IDS
+from partita.store.thread_stats import ThreadOrder, ThreadStat
+from partita.store.tool_stats import ToolStat
 from partita.store.values import By, Stat
 
-from .parameters import SEVERAL, Agent, Project, Since, Until, chosen, moment_of, routes_for_callers
+from .parameters import SEVERAL, Agent, Limit, Project, Since, Until, chosen, moment_of, routes_for_callers
 
+Model: TypeAlias = Annotated[str | None, QueryParameter(description="Of this model.")]
+
+TAGS: Final = ["analytics"]
 BYS: Final[tuple[By, ...]] = get_args(By)
 
 
-@get("/api/stats", tags=["analytics"], summary="Statistics")
+@get("/api/stats", tags=TAGS, summary="Statistics")
 async def stats(
     caller: Caller,
     *,
@@ -28,11 +36,14 @@ async def stats(
     until: Until = None,
     agent: Agent = None,
     project: Project = None,
-    model: Annotated[str | None, QueryParameter(description="Of this model.")] = None,
+    model: Model = None,
     thread_id: Annotated[str | None, QueryParameter(name="thread", description="Of this thread.")] = None,
     zone: Annotated[
         str, QueryParameter(description="The time zone that days begin in, such as `Europe/Oslo`.")
     ] = "UTC",
+    ids: Annotated[
+        bool, QueryParameter(description=f"Name the threads of each row that has {MOST_IDS} at most.")
+    ] = False,
 ) -> Reply[Listing[Stat]]:
     """Tokens, costs, messages, calls: periods in their order, within them the most expensive first.
 
@@ -47,8 +58,86 @@ async def stats(
         model=model,
         thread_id=thread_id,
         zone=zone_of(zone),
+        with_ids=ids,
     )
     return Reply(Listing(tuple(told)))
+
+
+@get("/api/stats/tools", tags=TAGS, summary="Tools")
+async def stats_of_tools(
+    caller: Caller,
+    *,
+    since: Since = None,
+    until: Until = None,
+    agent: Agent = None,
+    project: Project = None,
+    model: Model = None,
+) -> Reply[Listing[ToolStat]]:
+    """How often each tool was called, how that went, how long it took; the most called first."""
+    told = await caller.store.tool_stats(
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        agent=agent,
+        project=project,
+        model=model,
+    )
+    return Reply(Listing(told))
+
+
+@get("/api/stats/runs", tags=TAGS, summary="The slowest and the most expensive runs")
+async def stats_of_runs(
+    caller: Caller,
+    *,
+    order: Annotated[RunOrder, QueryParameter(description="Which come first.")] = "cost",
+    limit: Limit = 20,
+    since: Since = None,
+    until: Until = None,
+    agent: Agent = None,
+    project: Project = None,
+    model: Model = None,
+) -> Reply[Listing[RunStat]]:
+    """With the threads that they belong to. A run that has not ended has no time yet."""
+    told = await caller.store.run_stats(
+        order=order,
+        limit=limit,
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        agent=agent,
+        project=project,
+        model=model,
+    )
+    return Reply(Listing(told))
+
+
+@get("/api/stats/threads", tags=TAGS, summary="The most expensive threads")
+async def stats_of_threads(
+    caller: Caller,
+    *,
+    order: Annotated[ThreadOrder, QueryParameter(description="Which come first.")] = "cost",
+    limit: Limit = 20,
+    since: Since = None,
+    until: Until = None,
+    agent: Agent = None,
+    project: Project = None,
+    model: Model = None,
+) -> Reply[Listing[ThreadStat]]:
+    """What threads took in a time: those of `/api/stats`, one by one."""
+    told = await caller.store.thread_stats(
+        order=order,
+        limit=limit,
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        agent=agent,
+        project=project,
+        model=model,
+    )
+    return Reply(Listing(told))
+
+
+@get("/api/threads/{thread_id:str}/growth", tags=TAGS, summary="How the context of a thread grew")
+async def growth_of_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[Listing[GrowthPoint]]:
+    """What each response was given and gave, in the order of time. A compaction shows as a fall."""
+    return Reply(Listing(await caller.store.growth_of_thread(thread_id)))
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -61,4 +150,6 @@ def zone_of(name: str) -> ZoneInfo:
         ) from None
 
 
-ANALYTICS: Final[list[ControllerRouterHandler]] = [routes_for_callers(stats)]
+ANALYTICS: Final[list[ControllerRouterHandler]] = [
+    routes_for_callers(stats, stats_of_tools, stats_of_runs, stats_of_threads, growth_of_thread)
+]

@@ -19,10 +19,14 @@ from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.hub import Caller, CallerView
 from partita.server.open_calls import save_checked, update_part_checked
+from partita.server.problems import Problem
 from partita.server.replies import Reply
+from partita.store import messages
 from partita.store.facade.messages import Role
 from partita.store.ids import new_id
+from partita.store.part_times import PartTime, part_times
 from partita.store.prepared import prepare
+from partita.store.texts import storable
 from partita.store.values import BlobMode, Branch, Page
 from partita.types.codec import Codec
 from partita.types.json import Json, is_array, is_object
@@ -57,6 +61,7 @@ from .threads import thread_of
 TAGS: Final = ["messages"]
 CANONICAL: Final = "canonical"
 PAGE: Final = 50
+MOST_IDS: Final = 100
 MOST_SEQ: Final = 2**53 - 1  # as large as a number of JavaScript can be
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
@@ -107,6 +112,10 @@ class MessagePage(Value):
     losses: Annotated[
         tuple[LostValue, ...], Meta(description="What the format could not carry, one by one.")
     ] = ()
+    timings: Annotated[
+        Mapping[str, Sequence[PartTime]] | None,
+        Meta(description="By message: the paths of parts, and when each began and ended, where it is known."),
+    ] = None
 
 
 class MessageIds(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -158,32 +167,54 @@ async def list_messages(
     ] = "active",
     internal: Annotated[Internal, QueryParameter(description="What agents said among themselves.")] = "false",
     blobs: Blobs = "inline",
+    timings: Annotated[bool, QueryParameter(description="Also when parts began and ended.")] = False,
+    ids: Annotated[
+        list[str] | None,
+        QueryParameter(description=f"Just these, of any branch: `ids=m1&ids=m2`, {MOST_IDS} at most."),
+    ] = None,
 ) -> Reply[MessagePage]:
     """A page of messages, by their numbers.
 
     In another format than `canonical` the items are a conversation: oldest first, whichever end the pages are
     taken from. `?format=ai-sdk-ui-v7&bare=true` gives what `useChat({messages})` takes.
     """
-    page = await caller.store.list_messages(
-        thread_id,
-        limit=limit or (None if bare else PAGE),
-        cursor=cursor,
-        order=order,
-        before=before,
-        after=after,
-        around=around,
-        previous=previous,
-        following=following,
-        roles=chosen(roles, ROLES, "roles"),
-        types=chosen(types, TYPES, "types"),
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        branch=branch,
-        internal=INTERNAL[internal],
-        blobs=blobs,
-    )
-    answer = _written(page, format_name, backwards=order == "desc" and around is None)
+    if ids is not None:
+        page = Page(await caller.store.read(messages.some, thread_id, _few(ids), blobs))
+    else:
+        page = await caller.store.list_messages(
+            thread_id,
+            limit=limit or (None if bare else PAGE),
+            cursor=cursor,
+            order=order,
+            before=before,
+            after=after,
+            around=around,
+            previous=previous,
+            following=following,
+            roles=chosen(roles, ROLES, "roles"),
+            types=chosen(types, TYPES, "types"),
+            since=moment_of(since, "since"),
+            until=moment_of(until, "until"),
+            branch=branch,
+            internal=INTERNAL[internal],
+            blobs=blobs,
+        )
+    answer = _written(page, format_name, backwards=order == "desc" and around is None and ids is None)
+    if timings:
+        times = await caller.store.read(part_times, thread_id, [message.id for message in page.items])
+        answer = replace(answer, timings=times)
     return _bare(request, answer) if bare else Reply(answer)
+
+
+def _few(ids: list[str]) -> list[str]:
+    if len(ids) > MOST_IDS:
+        raise Problem(
+            400,
+            f"{len(ids)} messages are asked for",
+            where="query ids",
+            hint=f"ask for {MOST_IDS} at a time",
+        )
+    return [one for one in ids if storable(one, "the message id")]
 
 
 def _written(page: Page[Message], format_name: str, *, backwards: bool) -> MessagePage:

@@ -41,6 +41,16 @@ Until: TypeAlias = Annotated[
 ]
 Agent: TypeAlias = Annotated[str | None, QueryParameter(description="Of this agent.")]
 Project: TypeAlias = Annotated[str | None, QueryParameter(description="Of this project.")]
+Text: TypeAlias = Annotated[str | None, QueryParameter(description="Words in the title or in messages.")]
+HasErrors: TypeAlias = Annotated[
+    bool | None, QueryParameter(name="hasErrors", description="With, or without, a call that failed.")
+]
+Model: TypeAlias = Annotated[str | None, QueryParameter(description="In which this model answered.")]
+Tool: TypeAlias = Annotated[str | None, QueryParameter(description="With a call of this tool.")]
+Pinned: TypeAlias = Annotated[
+    bool | None, QueryParameter(description="Pinned, or not: `pinned` of the metadata is `true`.")
+]
+Ids: TypeAlias = Annotated[list[str] | None, QueryParameter(description=f"Of these ids. {SEVERAL}")]
 ResourceId: TypeAlias = Annotated[
     str | None,
     QueryParameter(

@@ -81,7 +81,7 @@ async def read_log(
     piece = await _read(caller.store, run_id, after, limit)
     if NDJSON in request.headers.get("accept", ""):
         return _stream(_lines(caller.store, run_id, after), NDJSON)
-    items = [_told(seq, entry) for seq, entry in piece.entries]
+    items = [told(seq, entry) for seq, entry in piece.entries]
     page: JsonObject = {"items": items}
     if not piece.ended and piece.entries:
         page["next"] = piece.entries[-1][0]
@@ -105,7 +105,7 @@ def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> Stream:
 
 async def _lines(store: Store, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
     async for piece in _pieces(store, run_id, after):
-        yield b"".join([dumps(_told(seq, entry)) + b"\n" for seq, entry in piece.entries])
+        yield b"".join([dumps(told(seq, entry)) + b"\n" for seq, entry in piece.entries])
 
 
 async def _raw(store: Store, run_id: str, end: bytes) -> AsyncGenerator[bytes, None]:
@@ -142,16 +142,17 @@ def _piece(tx: Transaction, run_id: str, after: int, limit: int) -> _Piece:
     return _Piece(entries, ended=True)
 
 
-def _told(seq: int, entry: Stored) -> JsonObject:
-    told: JsonObject = {"seq": seq, "time": from_microseconds(entry.time).isoformat()}
+def told(seq: int, entry: Stored) -> JsonObject:
+    """An entry as it is told."""
+    record: JsonObject = {"seq": seq, "time": from_microseconds(entry.time).isoformat()}
     if entry.chunk is not None:
-        told["chunk"] = loads(entry.chunk)
+        record["chunk"] = loads(entry.chunk)
     if entry.raw is not None:
         try:
-            told |= {"raw": entry.raw.decode(), "encoding": "utf-8"}
+            record |= {"raw": entry.raw.decode(), "encoding": "utf-8"}
         except UnicodeDecodeError:
-            told |= {"raw": b64encode(entry.raw).decode(), "encoding": "base64"}
-    return told
+            record |= {"raw": b64encode(entry.raw).decode(), "encoding": "base64"}
+    return record
 
 
 RUN_LOG: Final[list[ControllerRouterHandler]] = [routes_for_callers(read_log, read_raw)]

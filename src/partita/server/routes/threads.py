@@ -23,10 +23,17 @@ from .parameters import (
     Agent,
     Cursor,
     Direction,
+    HasErrors,
+    Ids,
     Limit,
+    Model,
+    Pinned,
     Project,
     Since,
+    Text,
+    Tool,
     Until,
+    each_of,
     moment_of,
     object_of,
     routes_for_callers,
@@ -110,16 +117,18 @@ async def list_threads(
     ] = "desc",
     agent: Agent = None,
     project: Project = None,
-    text: Annotated[str | None, QueryParameter(description="Words in the title or in messages.")] = None,
+    text: Text = None,
     since: Since = None,
     until: Until = None,
-    has_errors: Annotated[
-        bool | None, QueryParameter(name="hasErrors", description="With, or without, a call that failed.")
-    ] = None,
+    has_errors: HasErrors = None,
     metadata: Annotated[
         str | None,
         QueryParameter(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
     ] = None,
+    model: Model = None,
+    tool: Tool = None,
+    pinned: Pinned = None,
+    ids: Ids = None,
 ) -> Reply[Listing[Thread]]:
     """Every condition must hold. `since` and `until` are about the last change."""
     page = await caller.store.list_threads(
@@ -133,6 +142,10 @@ async def list_threads(
         until=moment_of(until, "until"),
         has_errors=has_errors,
         metadata=object_of(metadata, "metadata"),
+        model=model,
+        tool=tool,
+        pinned=pinned,
+        ids=None if ids is None else each_of(ids),
     )
     return Reply(listing(page))
 
@@ -183,6 +196,7 @@ async def delete_thread(caller: Caller, thread_id: FromPath[str]) -> None:
     """With its messages, its runs and their logs, and the blobs that nothing else refers to."""
     if not await caller.store.delete_thread(thread_id):
         raise NotFoundError(f"no thread {thread_id!r}")
+    caller.hub.feed.tell_deleted(caller.store.owner, thread_id)
 
 
 @post("/api/threads/{thread_id:str}/clone", tags=TAGS, summary="Copy a thread")

@@ -10,14 +10,20 @@ from partita.store.calls import Change
 from partita.store.excerpts import Excerpt
 from partita.store.facade.messages import Role
 from partita.store.facade.store import Store
+from partita.store.facets import Facets
 from partita.store.glances import Glance
+from partita.store.growth import GrowthPoint
 from partita.store.log.retention import Retention, RetentionReport
 from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
 from partita.store.numbered_messages import NumberedMessages, NumberedQuery
 from partita.store.numbered_pages import Numbered, NumberedPage, ThreadTime
 from partita.store.opening import open_store
+from partita.store.run_stats import RunOrder, RunStat
 from partita.store.search.search import Hit
+from partita.store.summaries import ThreadSummary
+from partita.store.thread_stats import ThreadOrder, ThreadStat
+from partita.store.tool_stats import ToolStat
 from partita.store.turns import Begun, Busy, Ending, Fold, Signal
 from partita.store.values import (
     ApiKey,
@@ -33,6 +39,7 @@ from partita.store.values import (
     Source,
     Stat,
     StoredPart,
+    ThreadFilter,
     UsageTotals,
 )
 from partita.types.json import Json, JsonObject
@@ -108,11 +115,18 @@ class SyncStore:
         until: datetime | None = None,
         has_errors: bool | None = None,
         metadata: Mapping[str, Json] | None = None,
+        model: str | None = None,
+        tool: str | None = None,
+        pinned: bool | None = None,
+        ids: Sequence[str] | None = None,
         limit: int = 50,
         cursor: str | None = None,
         order: Order = "desc",
     ) -> Page[Thread]:
-        """Threads by their last change, newest first. `text` is searched in titles and messages."""
+        """Threads by their last change, newest first. `text` is searched in titles and messages.
+
+        With `model` or `tool`: in which it answered, or was called. `pinned` is a member of the metadata.
+        """
         return self._portal.wait(
             self._store.list_threads(
                 resource_id=resource_id,
@@ -123,11 +137,30 @@ class SyncStore:
                 until=until,
                 has_errors=has_errors,
                 metadata=metadata,
+                model=model,
+                tool=tool,
+                pinned=pinned,
+                ids=ids,
                 limit=limit,
                 cursor=cursor,
                 order=order,
             )
         )
+
+    def list_summaries(
+        self,
+        wanted: ThreadFilter | None = None,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        order: Order = "desc",
+    ) -> Page[ThreadSummary]:
+        """Threads as `list_threads` gives them, each with what a list says of it."""
+        return self._portal.wait(self._store.list_summaries(wanted, limit=limit, cursor=cursor, order=order))
+
+    def thread_facets(self, wanted: ThreadFilter | None = None) -> Facets:
+        """How many threads there are by agent, project, model, tool and time, under a filter."""
+        return self._portal.wait(self._store.thread_facets(wanted))
 
     def list_threads_by_number(
         self,
@@ -643,10 +676,11 @@ class SyncStore:
         model: str | None = None,
         thread_id: str | None = None,
         zone: tzinfo = UTC,
+        with_ids: bool = False,
     ) -> tuple[Stat, ...]:
         """Statistics by one or two things: periods in their order, within them the most expensive first.
 
-        Days begin at midnight in `zone`. `until` itself is outside.
+        Days begin at midnight in `zone`. `until` itself is outside. With ids, rows of few threads name them.
         """
         return self._portal.wait(
             self._store.stats(
@@ -658,8 +692,63 @@ class SyncStore:
                 model=model,
                 thread_id=thread_id,
                 zone=zone,
+                with_ids=with_ids,
             )
         )
+
+    def tool_stats(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        model: str | None = None,
+    ) -> tuple[ToolStat, ...]:
+        """Every tool that was called, the most called first: how it went, and how long it took."""
+        return self._portal.wait(
+            self._store.tool_stats(since=since, until=until, agent=agent, project=project, model=model)
+        )
+
+    def run_stats(
+        self,
+        *,
+        order: RunOrder = "cost",
+        limit: int = 20,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        model: str | None = None,
+    ) -> tuple[RunStat, ...]:
+        """The runs that took most money, time or tokens."""
+        return self._portal.wait(
+            self._store.run_stats(
+                order=order, limit=limit, since=since, until=until, agent=agent, project=project, model=model
+            )
+        )
+
+    def thread_stats(
+        self,
+        *,
+        order: ThreadOrder = "cost",
+        limit: int = 20,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        agent: str | None = None,
+        project: str | None = None,
+        model: str | None = None,
+    ) -> tuple[ThreadStat, ...]:
+        """The threads that took most money or tokens, or have most errors or messages."""
+        return self._portal.wait(
+            self._store.thread_stats(
+                order=order, limit=limit, since=since, until=until, agent=agent, project=project, model=model
+            )
+        )
+
+    def growth_of_thread(self, thread_id: str) -> tuple[GrowthPoint, ...]:
+        """How the context of a thread grew, response by response."""
+        return self._portal.wait(self._store.growth_of_thread(thread_id))
 
     def create_key(
         self,

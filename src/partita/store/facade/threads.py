@@ -1,12 +1,14 @@
 """The store's threads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from partita.store import branches, copying, excerpts, numbered_pages, threads
+from partita.store import branches, copying, excerpts, facets, numbered_pages, summaries, threads
 from partita.store.excerpts import Excerpt
+from partita.store.facets import Facets
 from partita.store.ids import new_id as fresh_id
 from partita.store.numbered_pages import Numbered, NumberedPage, ThreadTime
+from partita.store.summaries import ThreadSummary
 from partita.store.values import Order, Page, ThreadFilter
 from partita.types.json import Json, JsonObject
 from partita.types.threads import Thread
@@ -57,11 +59,18 @@ class ThreadStore(Facade):
         until: datetime | None = None,
         has_errors: bool | None = None,
         metadata: Mapping[str, Json] | None = None,
+        model: str | None = None,
+        tool: str | None = None,
+        pinned: bool | None = None,
+        ids: Sequence[str] | None = None,
         limit: int = 50,
         cursor: str | None = None,
         order: Order = "desc",
     ) -> Page[Thread]:
-        """Threads by their last change, newest first. `text` is searched in titles and messages."""
+        """Threads by their last change, newest first. `text` is searched in titles and messages.
+
+        With `model` or `tool`: in which it answered, or was called. `pinned` is a member of the metadata.
+        """
         wanted = ThreadFilter(
             resource_id=resource_id,
             agent=agent,
@@ -71,10 +80,35 @@ class ThreadStore(Facade):
             until=until,
             has_errors=has_errors,
             metadata=tuple((metadata or {}).items()),
+            model=model,
+            tool=tool,
+            pinned=pinned,
+            ids=None if ids is None else tuple(ids),
         )
         return await self.read(
             threads.list_page, wanted, limit=at_least_one(limit), cursor=cursor, order=order
         )
+
+    async def list_summaries(
+        self,
+        wanted: ThreadFilter | None = None,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        order: Order = "desc",
+    ) -> Page[ThreadSummary]:
+        """Threads as `list_threads` gives them, each with what a list says of it."""
+        return await self.read(
+            summaries.list_page,
+            wanted or ThreadFilter(),
+            limit=at_least_one(limit),
+            cursor=cursor,
+            order=order,
+        )
+
+    async def thread_facets(self, wanted: ThreadFilter | None = None) -> Facets:
+        """How many threads there are by agent, project, model, tool and time, under a filter."""
+        return await self.read(facets.facets, wanted or ThreadFilter())
 
     async def list_threads_by_number(
         self,

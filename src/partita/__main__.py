@@ -1,0 +1,5 @@
+"""`python -m partita` is `partita`."""
+
+from partita.cli.main import main
+
+main()

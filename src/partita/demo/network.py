@@ -1,0 +1,74 @@
+"""A network to try things with: a router that hands work to an agent, a workflow and a tool, by script."""
+
+from typing import Final
+
+from partita.runtime.network.network import Network
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.types.json import Json, JsonObject
+
+from .scenes import call, reasoning, scene, step, text
+
+NAME: Final = "demo-network"
+DESCRIPTION: Final = "A scripted router that hands work to an agent and a tool. No key, no network."
+
+ROUTER: Final[JsonObject] = {
+    "scenes": [
+        scene(
+            None,
+            step(
+                reasoning("Tides are a matter of tables."),
+                call(
+                    "route",
+                    primitiveType="tool",
+                    primitiveId="tide_table",
+                    input={"harbour": "Vardø"},
+                    selectionReason="The tides stand in a table.",
+                ),
+            ),
+            step(
+                call(
+                    "route",
+                    primitiveType="agent",
+                    primitiveId="pilot",
+                    input="High water is at 05:12 and 17:40. When shall we sail, and why?",
+                    selectionReason="The pilot knows the sound.",
+                ),
+            ),
+            step(
+                call(
+                    "finish",
+                    answer="Sail at **16:50**, fifty minutes before high water, with the last of the flood.",
+                )
+            ),
+        )
+    ]
+}
+
+PILOT: Final[JsonObject] = {
+    "scenes": [
+        scene(
+            None,
+            step(
+                reasoning("The flood sets east through the sound until high water."),
+                text("Leave fifty minutes before high water: the stream carries you through the narrows."),
+            ),
+        )
+    ]
+}
+
+
+def tide_table(harbour: str) -> dict[str, Json]:
+    """The tides of a harbour, which does not exist.
+
+    Args:
+        harbour: Where.
+    """
+    return {"harbour": harbour, "highWater": ["05:12", "17:40"], "lowWater": ["11:25", "23:50"]}
+
+
+def demo_network() -> Network:
+    """The network that answers when there is no other."""
+    pilot = ScriptedService(as_script(PILOT), name="pilot")
+    router = ScriptedService(as_script(ROUTER), name="router")
+    return Network(router, agents={"pilot": pilot}, tools=[tide_table], name=NAME, description=DESCRIPTION)

@@ -1,0 +1,41 @@
+"""Turns that the demo agents take when the archive is put in: real runs, to be replayed and answered."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from partita.runtime.service import AgentService
+from partita.runtime.session.session import Session
+
+
+class Turn(NamedTuple):
+    """Somebody asks an agent something, in a thread."""
+
+    thread_id: str
+    title: str
+    agent: str
+    words: str
+
+
+TURNS: Final = (
+    Turn("demo-weather", "The weather in Vardø", "demo", "What is the weather like in Vardø?"),
+    Turn("demo-horizon", "How far a lamp is seen", "demo", "Think: from how far away is the lamp seen?"),
+    Turn("demo-team", "A survey, handed on twice", "demo", "Ask the team to survey the light."),
+    Turn("demo-tide", "When can the boat come in?", "demo-network", "When can the boat come in at Vardø?"),
+    Turn("demo-postcard", "A postcard that waits for a yes", "demo", "Approve a postcard to Aunt Ragna?"),
+)
+
+
+async def take_turns(session: Session, agents: Mapping[str, AgentService]) -> int:
+    """One after the other, each to its end or to the question it asks; how many were taken."""
+    taken = 0
+    for turn in TURNS:
+        agent = agents.get(turn.agent)
+        if agent is None or await session.store.get_thread_by_id(turn.thread_id) is not None:
+            continue
+        await session.store.create_thread(
+            turn.thread_id, title=turn.title, agent=turn.agent, metadata={"demo": True}
+        )
+        run = await session.start(agent, turn.thread_id, turn.words)
+        await session.wait(run.id)
+        taken += 1
+    return taken

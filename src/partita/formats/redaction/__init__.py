@@ -1,0 +1,1 @@
+"""Secrets found in messages and replaced by marks, and chosen parts left out, before messages are shared."""

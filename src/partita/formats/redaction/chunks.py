@@ -1,0 +1,107 @@
+"""Secrets in the chunks of a run. A secret may come in pieces: texts are searched as they were joined."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    FileChunk,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
+    ReasoningDelta,
+    ReasoningEnd,
+    ReasoningFileChunk,
+    ReasoningStart,
+    TextDelta,
+    ToolInputDelta,
+)
+
+from .redactor import Redactor
+from .removal import Leaving
+from .walking import redacted
+
+Block: TypeAlias = tuple[str, ...]
+"""What pieces of one text have in common."""
+
+
+class RedactedChunks(NamedTuple):
+    """Chunks without secrets, and which of them bore a secret, or a piece of one, in a text."""
+
+    chunks: list[Chunk]
+    torn: frozenset[int]
+
+
+def redacted_chunks(chunks: Sequence[Chunk], redactor: Redactor, path: str) -> RedactedChunks:
+    """The same chunks without secrets."""
+    blocks: dict[Block, list[int]] = {}
+    for index, chunk in enumerate(chunks):
+        if (block := _block(chunk)) is not None:
+            blocks.setdefault(block, []).append(index)
+    now = [redacted(_with_delta(chunk, ""), redactor, f"{path}[{at}]") for at, chunk in enumerate(chunks)]
+    torn: set[int] = set()
+    for places in blocks.values():
+        texts = [_delta(chunks[place]) for place in places]
+        plain = redactor.joined(texts, f"{path}[{places[0]}]")
+        for place, was, text in zip(places, texts, plain, strict=True):
+            now[place] = _with_delta(now[place], text)
+            if was != text:
+                torn.add(place)
+    return RedactedChunks(now, frozenset(torn))
+
+
+def _block(chunk: Chunk) -> Block | None:
+    match chunk:
+        case TextDelta(id=id_):
+            return ("text", id_)
+        case ReasoningDelta(id=id_):
+            return ("reasoning", id_)
+        case ToolInputDelta(tool_call_id=id_):
+            return ("input", id_)
+        case ChildChunk(path=path, chunk=inner):
+            block = _block(inner)
+            return None if block is None else (*path, *block)
+        case _:
+            return None
+
+
+def _delta(chunk: Chunk) -> str:
+    match chunk:
+        case TextDelta(delta=text) | ReasoningDelta(delta=text) | ToolInputDelta(input_text_delta=text):
+            return text
+        case ChildChunk(chunk=inner):
+            return _delta(inner)
+        case _:
+            return ""
+
+
+def _with_delta(chunk: Chunk, text: str) -> Chunk:
+    match chunk:
+        case TextDelta() | ReasoningDelta():
+            return replace(chunk, delta=text)
+        case ToolInputDelta():
+            return replace(chunk, input_text_delta=text)
+        case ChildChunk(chunk=inner):
+            return replace(chunk, chunk=_with_delta(inner, text))
+        case _:
+            return chunk
+
+
+REASONING: Final = (ReasoningStart, ReasoningDelta, ReasoningEnd, ReasoningFileChunk)
+FILES: Final = (FileChunk, ReasoningFileChunk)
+NETWORK: Final = (NetworkExecutionStart, NetworkExecutionEnd)
+
+
+def tells(chunk: Chunk, kinds: frozenset[Leaving]) -> bool:
+    """Whether a chunk tells something of a kind that is left out."""
+    name = type(chunk).__name__
+    return (
+        ("reasoning" in kinds and isinstance(chunk, REASONING))
+        or ("files" in kinds and isinstance(chunk, FILES))
+        or ("sub-agents" in kinds and (name.startswith("Child") or isinstance(chunk, NETWORK)))
+        or ("tool-calls" in kinds and name.startswith("Tool"))
+        or ("tool-outputs" in kinds and name.startswith("ToolOutput"))
+        or (isinstance(chunk, ChildChunk) and tells(chunk.chunk, kinds))
+    )

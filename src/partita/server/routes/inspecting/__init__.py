@@ -1,0 +1,1 @@
+"""What somebody pastes: told apart, read, and written in another format."""

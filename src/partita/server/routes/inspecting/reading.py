@@ -1,0 +1,117 @@
+"""The messages of a pasted text, whichever kind of format it is in, and what could not be carried."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from partita.errors import FormatError, PartitaError
+from partita.formats.losses import Loss
+from partita.formats.registry import get_format
+from partita.logs.formats import log_format
+from partita.logs.identity import thread_id_of
+from partita.logs.places.detection import AGENT_OF
+from partita.logs.reading import LogReading
+from partita.stream.accumulator import Accumulator
+from partita.types.chunks import Chunk
+from partita.types.json import Json, dumps, is_object
+from partita.types.messages import Message
+
+from .source import Source
+
+Kind: TypeAlias = Literal["messages", "stream", "log"]
+
+
+class Note(NamedTuple):
+    """Something that was passed over or not understood: what, how often, and where."""
+
+    what: str
+    times: int = 1
+    path: str | None = None
+    lines: Sequence[int] = ()
+    detail: str = ""
+
+
+class Read(NamedTuple):
+    """The messages of a text."""
+
+    kind: Kind
+    messages: Sequence[Message]
+    losses: Sequence[Loss] = ()
+    notes: Sequence[Note] = ()
+    errors: Sequence[str] = ()
+
+
+@runtime_checkable
+class ReadsBody(Protocol):
+    """A decoder that takes a whole answer, too."""
+
+    def read_body(self, body: Json) -> list[Chunk]:
+        """The chunks of a whole answer."""
+        ...
+
+
+def known_format(name: str) -> str:
+    """The full name of a format that can be read; those of logs are not all in the table of formats."""
+    return name if name in AGENT_OF else get_format(name).name
+
+
+def read(source: Source, format: str) -> Read:
+    """The messages of a text in that format."""
+    if format in AGENT_OF and source.shape in ("document", "lines"):
+        return _read_log(source, format)
+    known = get_format(format)
+    if known.load is not None:
+        loaded = known.load(source.payload)
+        return Read("messages", loaded.messages, [_moved(loss, source.path) for loss in loaded.losses])
+    if known.decoder is None:
+        raise FormatError(f"{known.name} cannot be read", hint="choose another format")
+    return _read_stream(source, format)
+
+
+def _moved(loss: Loss, path: str) -> Loss:
+    return loss if path == "$" else loss._replace(path=f"{path}{loss.path.removeprefix('$')}")
+
+
+def _read_log(source: Source, format: str) -> Read:
+    reading = LogReading(log_format(format), thread_id_of(Path("pasted.jsonl"), format, source.values[:20]))
+    if source.shape == "lines":
+        reading.feed(source.data if source.data.endswith(b"\n") else source.data + b"\n")
+    elif reading.format.records is not None and is_object(source.payload):
+        reading.read_records(source.payload)
+    else:
+        reading.feed(b"".join(dumps(value) + b"\n" for value in source.values))
+    messages = {message.id: message for message in reading.finish().messages}
+    notes = [
+        Note(one.what, one.times, None, [place.line for place in one.places], one.detail)
+        for one in reading.findings
+    ]
+    return Read("log", list(messages.values()), (), notes)
+
+
+def _read_stream(source: Source, format: str) -> Read:
+    make = get_format(format).decoder
+    assert make is not None, "a stream has a decoder"
+    decoder = make()
+    accumulator = Accumulator(lenient=True)
+    notes: list[Note] = []
+    if source.shape == "document" and is_object(source.payload) and isinstance(decoder, ReadsBody):
+        _take(accumulator, decoder.read_body(source.payload), "$", notes)
+    else:
+        for number, event in enumerate(source.values):
+            path = f"{source.path}[{number}]"
+            try:
+                chunks = decoder.feed(event)
+            except PartitaError as error:
+                error.where = f"event {number}{f', {error.where}' if error.where else ''}"
+                raise
+            _take(accumulator, chunks, path, notes)
+        _take(accumulator, decoder.finish(), None, notes)
+    return Read("stream", [accumulator.finish()], (), notes, accumulator.errors)
+
+
+def _take(accumulator: Accumulator, chunks: Sequence[Chunk], path: str | None, notes: list[Note]) -> None:
+    """Chunks in; what does not fit is noted with where it came from."""
+    known = len(accumulator.diagnostics)
+    for chunk in chunks:
+        accumulator.feed(chunk)
+    notes.extend(Note(one.what, path=path) for one in accumulator.diagnostics[known:])

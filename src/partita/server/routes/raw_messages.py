@@ -1,0 +1,152 @@
+"""What a message came from: the events of its agent, exactly as they were sent."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+from litestar import get
+from litestar.params import FromPath, QueryParameter
+from litestar.types import ControllerRouterHandler
+
+from partita.errors import NotFoundError
+from partita.runtime.replay.lineage import HEAD, first_message_id
+from partita.runtime.replay.retelling import is_imported
+from partita.server.hub import Caller
+from partita.server.problems import Problem
+from partita.server.replies import Reply
+from partita.store import messages, runs
+from partita.store.log.blocks import Stored
+from partita.store.log.of_message import Place, marks_of, told_by_agent, told_by_us
+from partita.store.log.run_log import read_log
+from partita.store.transaction import Transaction
+from partita.types.json import JsonObject
+from partita.types.messages import Message
+from partita.types.runs import Run
+
+from .parameters import Cursor, routes_for_callers
+from .run_log import AT_ONCE, BYTES_AT_ONCE, LogRecord, told
+
+RUNS_AT_MOST: Final = 500
+CURSOR: Final = re.compile(r"(\d{1,6})\.(\d{1,16})")
+
+NOT_LOGGED: Final = "No run wrote this message: it was saved as it is."
+LOG_GONE: Final = "The log of its run is gone."
+NOTHING: Final = "The log of its run does not tell of it."
+
+
+class RawRecord(LogRecord, rename="camel", omit_defaults=True, kw_only=True):
+    """An entry of a log."""
+
+    run_id: str
+    """The run whose log it is in."""
+
+
+class RawPage(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """What a message came from. `next` is where to go on: pass it as `cursor`. Without it, this was all."""
+
+    items: list[RawRecord]
+    exact: bool
+    """Whether these are the message's events for certain; else those that name it, its calls or its words."""
+    reason: str | None = None
+    """Why there are none."""
+    next: str | None = None
+
+
+class _Found(NamedTuple):
+    entries: list[tuple[str, int, Stored]]
+    exact: bool
+    reason: str | None = None
+    next: str | None = None
+
+
+@get(
+    "/api/threads/{thread_id:str}/messages/{message_id:str}/raw",
+    tags=["messages"],
+    summary="What a message came from",
+)
+async def read_raw_message(
+    caller: Caller,
+    thread_id: FromPath[str],
+    message_id: FromPath[str],
+    limit: Annotated[int, QueryParameter(ge=1, le=AT_ONCE, description="How many at most.")] = 100,
+    cursor: Cursor = None,
+) -> Reply[RawPage]:
+    """The records of the run's log that belong to the message, byte for byte as the agent sent them.
+
+    Of an imported session they are the lines that name the message. Where records are large, a page is short.
+    """
+    found = await caller.store.read(_find, thread_id, message_id, _start(cursor), limit)
+    items: list[JsonObject] = [{**told(seq, entry), "runId": run_id} for run_id, seq, entry in found.entries]
+    page: JsonObject = {"items": items, "exact": found.exact}
+    page |= {name: said for name in ("reason", "next") if (said := getattr(found, name)) is not None}
+    return Reply(page)  # type: ignore[arg-type] # as `RawPage` would be written
+
+
+def _start(cursor: str | None) -> tuple[int, int]:
+    """The number of the run among those of the message, and that of the last entry given."""
+    if cursor is None:
+        return 0, 0
+    found = CURSOR.fullmatch(cursor)
+    if found is None:
+        raise Problem(
+            400, "this is no cursor of this list", where="query cursor", hint="pass on `next`, unchanged"
+        )
+    return int(found[1]), int(found[2])
+
+
+def _find(tx: Transaction, thread_id: str, message_id: str, start: tuple[int, int], limit: int) -> _Found:
+    message = messages.get(tx, thread_id, message_id, "reference")
+    if message is None:
+        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+    if message.run_id is None:
+        return _Found([], exact=True, reason=NOT_LOGGED)
+    try:
+        of_message = _runs(tx, message, message.run_id)
+        exact = not any(map(is_imported, of_message))
+        page = _page(_entries(tx, of_message, message, start), limit)
+    except NotFoundError:
+        return _Found([], exact=True, reason=LOG_GONE)
+    nothing = not page.entries and start == (0, 0)
+    return page._replace(exact=exact, reason=NOTHING if nothing else None)
+
+
+def _runs(tx: Transaction, message: Message, run_id: str) -> Sequence[Run]:
+    """The runs that wrote the message, in order: one may have gone on with what another began."""
+    run = runs.get_run(tx, run_id)
+    if is_imported(run):
+        return [run]
+    page = runs.list_runs(tx, thread_id=run.thread_id, status=(), agent=None, limit=RUNS_AT_MOST, cursor=None)
+    others = [one for one in page.items if one.message_id == message.id and one.id != run.id]
+    return [*reversed([one for one in others if not is_imported(one)]), run]
+
+
+def _entries(
+    tx: Transaction, of_message: Sequence[Run], message: Message, start: tuple[int, int]
+) -> Iterator[tuple[int, str, int, Stored]]:
+    """The entries of the message, with the number of their run, from a place on."""
+    for number, run in enumerate(of_message):
+        if number < start[0]:
+            continue
+        place = Place(start[1], inside=True) if number == start[0] and start[1] else Place()
+        if is_imported(run):
+            found = told_by_agent(tx, run.id, marks_of(message), place)
+        else:
+            begins_with = first_message_id(run, read_log(tx, run.id, limit=HEAD))
+            found = told_by_us(tx, run.id, message.id, begins_with, place)
+        yield from ((number, run.id, seq, entry) for seq, entry in found)
+
+
+def _page(entries: Iterator[tuple[int, str, int, Stored]], limit: int) -> _Found:
+    found: list[tuple[str, int, Stored]] = []
+    size, last = 0, ""
+    for number, run_id, seq, entry in entries:
+        if len(found) == limit or size >= BYTES_AT_ONCE:
+            return _Found(found, exact=True, next=last)
+        found.append((run_id, seq, entry))
+        size += len(entry.raw or b"") + len(entry.chunk or b"")
+        last = f"{number}.{seq}"
+    return _Found(found, exact=True)
+
+
+RAW_MESSAGES: Final[list[ControllerRouterHandler]] = [routes_for_callers(read_raw_message)]

@@ -1,0 +1,141 @@
+"""A thread as one HTML file that needs nothing: the reader, its style and the messages are all in it."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from html import escape
+from typing import Final, NamedTuple
+
+from partita.server.page.files import page_files
+from partita.server.problems import Problem
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import Message
+from partita.types.threads import Thread
+
+SCRIPT: Final = "/reader/reader.js"
+STYLE: Final = "/reader/reader.css"
+
+LARGEST_FILES: Final = 24 * 1024 * 1024
+"""How many bytes of files (as they stand in the page) are put in; of the others, only what they were."""
+
+FILES: Final = frozenset({"file", "image", "reasoning-file"})
+TOLD: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
+"""What of a thread stands in the file."""
+
+HEAD: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="Partita {version}">
+<title>{title}</title>
+<style>"""
+BODY: Final = """</style>
+</head>
+<body>
+<div id="root"></div>
+<noscript>This file shows a conversation with JavaScript of its own.</noscript>
+<script type="application/json" id="partita">"""
+CODE: Final = """</script>
+<script>"""
+END: Final = """</script>
+</body>
+</html>
+"""
+
+
+class HtmlFile(NamedTuple):
+    """The file in pieces, and how many files of the messages had no room in it."""
+
+    pieces: Sequence[bytes]
+    left_out: int
+
+
+def html(thread: Thread, messages: Sequence[Message], facts: JsonObject, version: str) -> HtmlFile:
+    """The file."""
+    script, style = _reader()
+    limit = _Limit(LARGEST_FILES)
+    told: JsonObject = to_json(thread)
+    data: JsonObject = {
+        "partita": version,
+        "thread": {name: told[name] for name in TOLD if name in told},
+        "messages": limit.limited(to_json(messages)),
+        "facts": facts | {"filesLeftOut": limit.left_out},
+    }
+    head = HEAD.format(
+        policy=escape(_policy(script, style), quote=True),
+        version=escape(version),
+        title=escape(thread.title or "A conversation"),
+    )
+    pieces = [head.encode(errors="replace"), style, BODY.encode(), _inert(dumps(data)), CODE.encode(), script]
+    return HtmlFile([*pieces, END.encode()], limit.left_out)
+
+
+def _reader() -> tuple[bytes, bytes]:
+    """The script and the style of the reader, in a form that can stand between tags."""
+    files = page_files()
+    if SCRIPT not in files or STYLE not in files:
+        raise Problem(
+            501,
+            "the reader of shared files is not built",
+            hint="in a checkout, `make web` builds it; the other formats need none",
+        )
+    script = files[SCRIPT].data.replace(b"</script", b"<\\/script").replace(b"<!--", b"<\\!--")
+    style = files[STYLE].data.replace(b"</style", b"<\\/style")
+    return script, style
+
+
+def _policy(script: bytes, style: bytes) -> str:
+    """Nothing runs but the reader, and nothing is asked for."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "img-src data: blob:",
+            "media-src data: blob:",
+            "font-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+
+
+def _hash(data: bytes) -> str:
+    return f"sha256-{b64encode(sha256(data).digest()).decode()}"
+
+
+def _inert(data: bytes) -> bytes:
+    """JSON in which no tag can begin or end."""
+    return data.replace(b"<", b"\\u003c")
+
+
+class _Limit:
+    """Files in messages, as many as there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self.left_out = 0
+
+    def limited(self, value: Json) -> Json:
+        """The same JSON; a word stands where a file had no room."""
+        if is_array(value):
+            return [self.limited(item) for item in value]
+        if not is_object(value):
+            return value
+        url = value.get("url")
+        if value.get("type") in FILES and isinstance(url, str) and url.startswith("data:"):
+            if len(url) > self._room:
+                self.left_out += 1
+                name = value.get("filename") or value.get("name") or value.get("mediaType") or "file"
+                return {"type": "text", "text": f"[left out: {name}, which is too large for this page]"}
+            self._room -= len(url)
+            return value
+        return {name: self.limited(item) for name, item in value.items()}

@@ -1,0 +1,102 @@
+"""The file of a thread in the format that is asked for, and what is to be said of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from partita.errors import FormatError
+from partita.formats.losses import Loss
+from partita.formats.registry import get_format
+from partita.server.problems import Problem
+from partita.types.json import JsonObject, dumps, is_array
+
+from .cleaning import Cleaned, clean
+from .fixture import fixture
+from .gathering import Gathered
+from .html import html
+from .markdown import markdown
+from .request import ShareFormat, ShareRequest
+
+LARGEST: Final = 256 * 1024 * 1024
+MEDIA_TYPES: Final[Mapping[ShareFormat, str]] = {
+    "html": "text/html; charset=utf-8",
+    "markdown": "text/markdown; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "fixture": "application/json",
+}
+ENDINGS: Final[Mapping[ShareFormat, str]] = {
+    "html": "html",
+    "markdown": "md",
+    "jsonl": "jsonl",
+    "fixture": "fixture.json",
+}
+_ODD: Final = re.compile(r"[^A-Za-z0-9]+")
+
+
+class SharedFile(NamedTuple):
+    """A file, and what was done for it."""
+
+    pieces: Sequence[bytes]
+    name: str
+    cleaned: Cleaned
+    losses: Sequence[Loss] = ()
+    notices: Sequence[str] = ()
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return sum(map(len, self.pieces))
+
+
+def make(gathered: Gathered, request: ShareRequest, version: str) -> SharedFile:
+    """The file that was asked for."""
+    cleaned = clean(gathered, request.redact.rules(), request.leave_out.choice())
+    name = (
+        f"{_ODD.sub('-', cleaned.thread.title or 'conversation').strip('-').lower()[:60] or 'conversation'}"
+    )
+    file = _write(cleaned, request, version)._replace(name=f"{name}.{ENDINGS[request.format]}")
+    if file.size > LARGEST:
+        raise Problem(
+            413, f"the file would have more than {LARGEST} bytes", hint="leave out tool outputs or files"
+        )
+    return file
+
+
+def _write(cleaned: Cleaned, request: ShareRequest, version: str) -> SharedFile:
+    match request.format:
+        case "markdown":
+            text = [piece.encode(errors="replace") for piece in markdown(cleaned.thread, cleaned.messages)]
+            return SharedFile(text, "", cleaned)
+        case "html":
+            made = html(cleaned.thread, cleaned.messages, _facts(cleaned), version)
+            notices = [f"{made.left_out} files have no room in one page"] if made.left_out else []
+            return SharedFile(made.pieces, "", cleaned, (), notices)
+        case "fixture":
+            return SharedFile(list(fixture(cleaned, version)), "", cleaned, (), _log_notices(cleaned))
+        case "jsonl":
+            return _lines(cleaned, request.target)
+
+
+def _lines(cleaned: Cleaned, target: str) -> SharedFile:
+    writing = get_format(target)
+    if writing.dump is None:
+        raise FormatError(f"{writing.name} can be read but not written", where="as", hint="choose another")
+    dumped = writing.dump(cleaned.messages)
+    items = dumped.payload if is_array(dumped.payload) else [dumped.payload]
+    return SharedFile([dumps(item) + b"\n" for item in items], "", cleaned, dumped.losses)
+
+
+def _facts(cleaned: Cleaned) -> JsonObject:
+    redacted = [finding for finding in cleaned.findings if not finding.kept]
+    return {"redacted": len(redacted), "leftOut": sum(cleaned.removed.values())}
+
+
+def _log_notices(cleaned: Cleaned) -> list[str]:
+    dropped = sum(run.dropped for run in cleaned.runs)
+    cut = sum(run.cut for run in cleaned.runs)
+    told: list[str] = []
+    if dropped:
+        told.append(f"{dropped} records of what agents sent stay here: they cannot be cleaned for sure")
+    if cut:
+        told.append(f"{cut} runs come without all of their log")
+    return told

@@ -1,0 +1,160 @@
+"""What is chosen to stay is gone from every corner of a message, and a mark says so."""
+
+import pytest
+
+from partita.formats.redaction.chunks import tells
+from partita.formats.redaction.removal import Choice, Leaving, Remover
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    FileChunk,
+    NetworkExecutionEnd,
+    ReasoningDelta,
+    TextDelta,
+    ToolInputStart,
+    ToolOutputAvailable,
+)
+from partita.types.codec import encode, to_json
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    NetworkExecution,
+    NetworkResult,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import FilePart, ReasoningPart, TextPart
+from partita.types.tools import ContentOutput, TextOutput, ToolResultPart
+from partita.types.value import Extra
+
+MESSAGES: tuple[Message, ...] = (
+    SystemMessage(id="s", content="SYSTEM-WORDS"),
+    UserMessage(
+        id="u", content=[TextPart("Look."), FilePart(url="data:,FILE-WORDS", media_type="text/plain")]
+    ),
+    AssistantMessage(
+        id="a",
+        content=AssistantContent(
+            parts=(
+                ReasoningPart("REASON-WORDS", provider_metadata={"x": {"signature": "REASON-WORDS"}}),
+                ToolCallPart(
+                    id="c",
+                    name="agent",
+                    state="output-available",
+                    input={"q": "CALL-WORDS"},
+                    output=TextOutput(value="OUTPUT-WORDS"),
+                    tool_metadata={"raw": "OUTPUT-WORDS"},
+                    extra=Extra({"also": "OUTPUT-WORDS"}),
+                    children=(
+                        UserMessage(id="k1", content="CHILD-WORDS"),
+                        AssistantMessage(id="k2", content=[TextPart("CHILD-WORDS"), TextPart("PART-WORDS")]),
+                    ),
+                ),
+                ToolCallPart(
+                    id="d",
+                    name="look",
+                    state="output-available",
+                    output=ContentOutput(
+                        value=(TextPart("seen"), FilePart(url="data:,FILE-WORDS", media_type="text/plain"))
+                    ),
+                ),
+                TextPart("It is done."),
+            ),
+            content="REASON-WORDS CALL-WORDS OUTPUT-WORDS",
+            metadata={"copy": ["REASON-WORDS", "CALL-WORDS", "OUTPUT-WORDS", "CHILD-WORDS", "PART-WORDS"]},
+        ),
+    ),
+    AssistantMessage(
+        id="n",
+        content=AssistantContent(
+            parts=(TextPart("Routed."),),
+            network_execution=NetworkExecution(
+                primitive_type="agent",
+                primitive_id="clerk",
+                input={"task": "CHILD-WORDS"},
+                final_result=NetworkResult(text="CHILD-WORDS"),
+            ),
+        ),
+    ),
+    ToolMessage(
+        id="t", content=[ToolResultPart(id="c", name="agent", output=TextOutput(value="OUTPUT-WORDS"))]
+    ),
+)
+
+GONE: dict[Leaving, tuple[str, str]] = {
+    "reasoning": ("REASON-WORDS", "[left out: reasoning]"),
+    "tool-outputs": ("OUTPUT-WORDS", "[left out: the output of a tool]"),
+    "tool-calls": ("CALL-WORDS", "[left out: a tool call]"),
+    "files": ("FILE-WORDS", "[left out: a file]"),
+    "system": ("SYSTEM-WORDS", "[left out: a system message]"),
+    "sub-agents": ("CHILD-WORDS", "[left out: the messages of a sub-agent]"),
+}
+
+
+def left(choice: Choice) -> str:
+    return encode(Remover(choice).messages(MESSAGES)).decode()
+
+
+@pytest.mark.parametrize("kind", GONE)
+def test_a_kind_is_gone_and_marked_and_the_others_stay(kind: Leaving) -> None:
+    words, mark = GONE[kind]
+    text = left(Choice(frozenset({kind})))
+    assert words in encode(MESSAGES).decode()
+    assert words not in text
+    assert mark in text
+    assert "It is done." in text
+
+
+def test_a_message_is_gone_and_marked() -> None:
+    text = left(Choice(messages=frozenset({"a", "t"})))
+    assert "It is done." not in text
+    assert "REASON-WORDS" not in text
+    assert "OUTPUT-WORDS" not in text
+    assert text.count("[left out: a message]") == 2
+    assert "SYSTEM-WORDS" in text
+
+
+@pytest.mark.parametrize(
+    ("path", "words"), [("0", "REASON-WORDS"), ("1.children.1.1", "PART-WORDS"), ("1", "CALL-WORDS")]
+)
+def test_a_part_is_gone_and_marked(path: str, words: str) -> None:
+    text = left(Choice(parts=frozenset({("a", path)})))
+    assert words not in text
+    assert text.count("[left out: a part]") == 1
+    assert "It is done." in text
+
+
+def test_nothing_chosen_changes_nothing_and_everything_is_counted() -> None:
+    assert Remover(Choice()).messages(MESSAGES) == MESSAGES
+    remover = Remover(Choice(frozenset(GONE)))
+    remover.messages(MESSAGES)
+    assert remover.counts["a file"] == 1
+    assert remover.counts["a tool call"] == 2
+
+
+def test_the_messages_stay_readable() -> None:
+    for kind in GONE:
+        messages = Remover(Choice(frozenset({kind}))).messages(MESSAGES)
+        assert [message["id"] for message in to_json(messages)] == ["s", "u", "a", "n", "t"]
+
+
+TOLD: list[tuple[Chunk, Leaving]] = [
+    (ReasoningDelta(id="r", delta="x"), "reasoning"),
+    (FileChunk(url="data:,x", media_type="text/plain"), "files"),
+    (ToolInputStart(tool_call_id="c", tool_name="n"), "tool-calls"),
+    (ToolOutputAvailable(tool_call_id="c", output=1), "tool-outputs"),
+    (ToolOutputAvailable(tool_call_id="c", output=1), "tool-calls"),
+    (NetworkExecutionEnd(), "sub-agents"),
+    (ChildChunk(path=("c",), chunk=TextDelta(id="t", delta="x")), "sub-agents"),
+    (ChildChunk(path=("c",), chunk=ReasoningDelta(id="t", delta="x")), "reasoning"),
+]
+
+
+@pytest.mark.parametrize(("chunk", "kind"), TOLD)
+def test_a_chunk_tells_of_its_kind(chunk: Chunk, kind: Leaving) -> None:
+    assert tells(chunk, frozenset({kind}))
+    assert not tells(chunk, frozenset({"system"}))
+    assert not tells(TextDelta(id="t", delta="x"), frozenset(GONE))

@@ -1,0 +1,234 @@
+"""Anything that is pasted is told apart, read and written; what is wrong with it is said where it is."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.formats.registry import all_formats
+from partita.formats.registry import convert as convert_payload
+from partita.server.routes import inspect as inspect_route
+from partita.types.json import Json, JsonObject, dumps
+
+BYTES = {"content-type": "application/octet-stream"}
+
+UI: JsonObject = {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}
+SPOKEN: list[JsonObject] = [
+    {"type": "start", "messageId": "m1"},
+    {"type": "text-start", "id": "t"},
+    {"type": "text-delta", "id": "t", "delta": "Forty."},
+    {"type": "text-end", "id": "t"},
+    {"type": "finish"},
+]
+COMPLETION: JsonObject = {
+    "id": "c1",
+    "object": "chat.completion",
+    "model": "small",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Forty."}, "finish_reason": "stop"}],
+}
+ANTHROPIC: list[JsonObject] = [
+    {"type": "message_start", "message": {"id": "a1", "role": "assistant", "content": [], "model": "m"}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Forty."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
+    {"type": "message_stop"},
+]
+WHOLE_ANTHROPIC: JsonObject = {
+    "id": "a1",
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "text", "text": "Forty."}],
+    "stop_reason": "end_turn",
+}
+RESPONSE: JsonObject = {
+    "id": "r1",
+    "object": "response",
+    "output": [
+        {
+            "type": "message",
+            "id": "o1",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Forty.", "annotations": []}],
+        }
+    ],
+}
+GEMINI: JsonObject = {
+    "candidates": [{"content": {"role": "model", "parts": [{"text": "Forty."}]}, "finishReason": "STOP"}]
+}
+SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
+CLAUDE: list[JsonObject] = [
+    {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": SESSION,
+        "timestamp": "2026-03-01T10:00:00.000Z",
+        "cwd": "/srv/light",
+        "version": "2.0.0",
+        "isSidechain": False,
+        "message": {"role": "user", "content": "How tall is it?"},
+    },
+    {
+        "type": "assistant",
+        "uuid": "u2",
+        "parentUuid": "u1",
+        "sessionId": SESSION,
+        "timestamp": "2026-03-01T10:00:02.000Z",
+        "cwd": "/srv/light",
+        "version": "2.0.0",
+        "isSidechain": False,
+        "message": {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [{"type": "text", "text": "Forty."}],
+            "stop_reason": "end_turn",
+            "usage": {"input_tokens": 5, "output_tokens": 2},
+        },
+    },
+]
+
+
+def lines(values: list[JsonObject]) -> bytes:
+    return b"\n".join(map(dumps, values)) + b"\n"
+
+
+def events(values: list[JsonObject]) -> bytes:
+    return b"".join(
+        b"event: %s\ndata: %s\n\n" % (str(value["type"]).encode(), dumps(value)) for value in values
+    )
+
+
+def _named(query: dict[str, str]) -> dict[str, str]:
+    """The query; `from` is no name in Python."""
+    return {"from" if name == "source" else name: value for name, value in query.items()}
+
+
+async def look(client: httpx.AsyncClient, body: bytes, status: int = 200, **query: Any) -> Any:
+    response = await client.post("/api/inspect", content=body, headers=BYTES, params=_named(query))
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def texts(told: Any) -> str:
+    return "".join(
+        part.get("text", "") for message in told["messages"] for part in message["content"]["parts"]
+    )
+
+
+TAKEN_FOR: dict[str, tuple[bytes, str, str, str]] = {
+    "a list of messages": (dumps([UI]), "ai-sdk-ui-v7", "document", "messages"),
+    "one message": (dumps(UI), "ai-sdk-ui-v7", "document", "messages"),
+    "messages, one a line": (lines([UI, {**UI, "id": "m2"}]), "ai-sdk-ui-v7", "lines", "messages"),
+    "a request that holds messages": (dumps({"messages": [UI]}), "ai-sdk-ui-v7", "document", "messages"),
+    "chunks as events": (events(SPOKEN), "ai-sdk-chunks", "events", "stream"),
+    "chunks, one a line": (lines(SPOKEN), "ai-sdk-chunks", "lines", "stream"),
+    "lines of version 4": (
+        b'0:"For"\n0:"ty."\nd:{"finishReason":"stop"}\n',
+        "ai-sdk-data-stream-v4",
+        "data-stream-v4",
+        "stream",
+    ),
+    "an answer of OpenAI": (dumps(COMPLETION), "openai-chat", "document", "stream"),
+    "a stream of Anthropic": (events(ANTHROPIC), "anthropic", "events", "stream"),
+    "an answer of Anthropic": (dumps(WHOLE_ANTHROPIC), "anthropic", "document", "stream"),
+    "a response of OpenAI": (dumps(RESPONSE), "openai-responses", "document", "stream"),
+    "an answer of Gemini": (dumps(GEMINI), "gemini", "document", "stream"),
+    "a log of Claude Code": (lines(CLAUDE), "claude-code-log", "lines", "log"),
+    "a log as a list": (dumps(CLAUDE), "claude-code-log", "document", "log"),
+    "a text with a mark of its order": (
+        b"\xef\xbb\xbf" + dumps([UI]),
+        "ai-sdk-ui-v7",
+        "document",
+        "messages",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "format", "shape", "kind"), TAKEN_FOR.values(), ids=TAKEN_FOR)
+async def test_a_text_is_told_apart(
+    client: httpx.AsyncClient, body: bytes, format: str, shape: str, kind: str
+) -> None:
+    told = await look(client, body)
+    assert "problem" not in told
+    assert (told["from"], told["shape"], told["kind"]) == (format, shape, kind)
+    assert told["guesses"][0]["format"] == format
+    assert texts(told).endswith(("How tall is it?", "Forty."))
+
+
+@pytest.mark.parametrize("target", [name for name, format_ in all_formats().items() if format_.dump])
+async def test_the_messages_are_written_in_every_format(client: httpx.AsyncClient, target: str) -> None:
+    told = await look(client, dumps([UI]), to=target)
+    dumped = convert_payload([UI], "ai-sdk-ui-v7", target)
+    assert (told["to"], told["payload"]) == (target, dumped.payload)
+    assert [loss["path"] for loss in told["losses"]] == [loss.path for loss in dumped.losses]
+    assert {loss["side"] for loss in told["losses"]} <= {"writing"}
+
+
+async def test_another_format_may_be_named(client: httpx.AsyncClient) -> None:
+    told = await look(client, dumps([{"role": "user", "content": "Hi."}]), source="plain")
+    assert told["from"] == "plain"
+    assert texts(told) == "Hi."
+
+
+async def test_a_loss_in_reading_says_where_it_was_in_the_text(client: httpx.AsyncClient) -> None:
+    odd = {**UI, "parts": [*UI["parts"], {"type": "tool-x"}]}
+    for body, start in ((dumps([odd]), "$[0]"), (dumps({"messages": [odd]}), "$.messages[0]")):
+        told = await look(client, body, source="ai-sdk-ui-v4")
+        paths = [loss["path"] for loss in told["losses"] if loss["side"] == "reading"]
+        assert all(path.startswith(start) for path in paths)
+
+
+async def test_what_a_stream_does_not_fit_is_noted_with_its_event(client: httpx.AsyncClient) -> None:
+    told = await look(client, lines([*SPOKEN[:1], SPOKEN[2], *SPOKEN[1:]]))
+    assert told["notes"][0]["path"] == "$[1]"
+    assert texts(told) == "Forty."
+
+
+WRONG: dict[str, tuple[bytes, str]] = {
+    "nothing": (b"  \n ", ""),
+    "no JSON": (b"hello", "line 1, column 1"),
+    "a document that breaks off": (b'{"role": "user",\n "parts": [', "line 2, column 12"),
+    "a bad line": (lines([UI, UI]) + b'{"id": 1, "x": }\n', "line 3, column 16"),
+    "a bad event": (b'data: {"type":"start"}\n\ndata: {"type":\n\n', "event 1, column 9"),
+    "nothing anyone knows": (b'{"colour": "blue"}', ""),
+}
+
+
+@pytest.mark.parametrize(("body", "where"), WRONG.values(), ids=WRONG)
+async def test_what_is_wrong_is_said_with_its_place(
+    client: httpx.AsyncClient, body: bytes, where: str
+) -> None:
+    problem = (await look(client, body))["problem"]
+    assert problem["what"]
+    assert problem.get("where", "") == where
+
+
+async def test_a_text_that_cannot_be_read_still_tells_what_it_was_taken_for(
+    client: httpx.AsyncClient,
+) -> None:
+    told = await look(client, dumps([{"id": "m1", "role": "user", "content": {"parts": 7}, "timestamp": 1}]))
+    assert told["guesses"][0]["format"] == "legacy"
+    assert told["problem"]["what"]
+
+
+@pytest.mark.parametrize("query", [{"source": "nonesuch"}, {"to": "nonesuch"}, {"to": "cherry"}])
+async def test_a_format_that_is_none_is_refused(client: httpx.AsyncClient, query: dict[str, str]) -> None:
+    assert (await look(client, dumps([UI]), 400, **query))["detail"]
+
+
+DEEP: list[Json] = [b"[" * 5000, b'{"a":' * 900 + b"1" + b"}" * 900, dumps([{**UI, "metadata": None}])]
+
+
+@pytest.mark.parametrize("body", DEEP, ids=["brackets", "objects", "null"])
+async def test_nothing_breaks_it(client: httpx.AsyncClient, body: bytes) -> None:
+    await look(client, body, to="ui")
+
+
+async def test_what_is_too_large_is_refused(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inspect_route, "LARGEST", 10)
+    assert "10 bytes" in (await look(client, dumps([UI]), 413))["detail"]

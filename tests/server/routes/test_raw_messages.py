@@ -1,0 +1,146 @@
+"""What a message came from, over HTTP: the events of its agent."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.server.routes.run_log import BYTES_AT_ONCE
+from partita.store.facade.store import Store
+from partita.store.log.retention import Retention
+from partita.store.log.run_log import LogEntry
+from partita.types.chunks import MessageStart, TextDelta
+from tests.logs.claude_session import Session, use
+from tests.store.examples import answer, ask
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NDJSON = {"content-type": "application/x-ndjson"}
+
+ENTRIES = [
+    LogEntry(NOON, None, b"hello\n"),
+    LogEntry(NOON, MessageStart("a1"), b"one begins\n"),
+    LogEntry(NOON, TextDelta("t", "one"), b"\xff\xfe\n"),
+    LogEntry(NOON, MessageStart(), b"goes on\n"),
+    LogEntry(NOON, MessageStart("a2"), b"two begins\n"),
+    LogEntry(NOON, TextDelta("t", "two"), b"two\n"),
+]
+
+
+async def two_messages(store: Store, entries: list[LogEntry] = ENTRIES) -> str:
+    await store.create_thread("t")
+    run = await store.open_run("t")
+    await store.append(run.id, entries)
+    await store.save_messages(
+        [ask("q1"), answer("a1", run_id=run.id), answer("a2", run_id=run.id)], thread_id="t"
+    )
+    return run.id
+
+
+async def raw(client: httpx.AsyncClient, message: str, query: str = "") -> dict[str, Any]:
+    reply = await client.get(f"/api/threads/t/messages/{message}/raw?{query}")
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+@pytest.mark.parametrize(("message", "seqs"), [("a1", [1, 2, 3, 4]), ("a2", [5, 6])])
+async def test_a_run_with_two_messages_is_split_between_them(
+    client: httpx.AsyncClient, store: Store, message: str, seqs: list[int]
+) -> None:
+    run = await two_messages(store)
+    log = (await client.get(f"/api/runs/{run}/log")).json()["items"]
+    found = await raw(client, message)
+    assert found["exact"] is True
+    assert found["items"] == [{**log[seq - 1], "runId": run} for seq in seqs]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+async def test_pages_together_are_all_of_it(client: httpx.AsyncClient, store: Store, limit: int) -> None:
+    await two_messages(store)
+    seqs: list[int] = []
+    query = f"limit={limit}"
+    while True:
+        page = await raw(client, "a1", query)
+        assert len(page["items"]) <= limit
+        seqs += [item["seq"] for item in page["items"]]
+        if "next" not in page:
+            break
+        query = f"limit={limit}&cursor={page['next']}"
+    assert seqs == [1, 2, 3, 4]
+
+
+async def test_a_page_ends_early_where_records_are_large(client: httpx.AsyncClient, store: Store) -> None:
+    large = [LogEntry(NOON, None, b"x" * (BYTES_AT_ONCE // 2 + 1)) for _ in range(4)]
+    await two_messages(store, [LogEntry(NOON, MessageStart("a1")), *large])
+    assert len((await raw(client, "a1"))["items"]) == 3
+
+
+async def test_a_message_that_two_runs_wrote_has_the_events_of_both(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    await store.create_thread("t")
+    runs: list[str] = []
+    for word in (b"asks\n", b"goes on\n"):
+        run = await store.open_run("t")
+        await store.append(run.id, [LogEntry(NOON, MessageStart("a1"), word)])
+        await store.finish_run(run.id, message_id="a1")
+        runs.append(run.id)
+    await store.save_messages([ask("q1"), answer("a1", run_id=runs[1])], thread_id="t")
+    first = await raw(client, "a1", "limit=1")
+    rest = await raw(client, "a1", f"limit=1&cursor={first['next']}")
+    told = [*first["items"], *rest["items"]]
+    assert [(item["runId"], item["raw"]) for item in told] == [
+        (runs[0], "asks\n"),
+        (runs[1], "goes on\n"),
+    ]
+
+
+async def test_of_an_imported_message_they_are_the_lines_that_name_it(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    session = (
+        Session()
+        .prompt("How tall is the old lighthouse?")
+        .answer(text="Let me measure it.", calls=[use("c-9", "Tape")])
+    )
+    session.result("c-9", "41 m").answer(text="Forty-one metres, to the top of the lamp.")
+    await client.post("/api/import", content=session.data, headers=NDJSON)
+    (thread,) = (await store.list_threads()).items
+    page = await store.list_messages(thread.id)
+    told: dict[str, list[bytes]] = {}
+    for message in page:
+        reply = (await client.get(f"/api/threads/{thread.id}/messages/{message.id}/raw")).json()
+        assert reply["exact"] is False
+        kind = type(message).__name__
+        told[kind] = [*told.get(kind, []), *(item["raw"].encode() for item in reply["items"])]
+    asked, *answers = session.data.splitlines()
+    assert told == {"UserMessage": [asked], "AssistantMessage": answers}
+
+
+async def test_a_message_that_nobody_logged_says_so(client: httpx.AsyncClient, store: Store) -> None:
+    await two_messages(store)
+    found = await raw(client, "q1")
+    assert found["items"] == []
+    assert "saved" in found["reason"]
+
+
+async def test_a_log_that_is_gone_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
+    run = await two_messages(store)
+    await store.finish_run(run)
+    await store.drop_logs(Retention(max_age=timedelta(0)))
+    found = await raw(client, "a1")
+    assert found["items"] == []
+    assert "gone" in found["reason"]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "cursor=x", "cursor=1", "cursor=1.2.3"])
+async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, store: Store, query: str) -> None:
+    await two_messages(store)
+    assert (await client.get(f"/api/threads/t/messages/a1/raw?{query}")).status_code == 400
+
+
+async def test_what_is_not_there_is_said_so(client: httpx.AsyncClient, store: Store) -> None:
+    await two_messages(store)
+    for path in ("t/messages/none", "none/messages/a1"):
+        assert (await client.get(f"/api/threads/{path}/raw")).status_code == 404

@@ -1,0 +1,163 @@
+"""The events of a run and their times, over HTTP."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.server.app import PartitaApp
+from partita.server.routes import timeline
+from partita.store.facade.store import Store
+from partita.store.log.retention import Retention
+from partita.store.log.run_log import LogEntry
+from partita.types.chunks import MessageStart, TextDelta, TextStart
+from partita.types.codec import to_json
+from partita.types.messages import AssistantMessage, ToolCallPart
+from tests.logs.claude_session import Session as Log
+from tests.logs.claude_session import use
+from tests.runtime.session.puppets import Puppet, answer, talk
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+CHUNKS = [MessageStart("m"), TextStart("t"), TextDelta("t", "Forty"), None, TextDelta("t", " metres.")]
+
+
+async def run_with(store: Store, chunks: list[Any]) -> str:
+    await store.create_thread("t")
+    run = await store.open_run("t")
+    began = run.started_at or run.created_at or START
+    entries = [
+        LogEntry(began + timedelta(seconds=place), chunk, b"x%d" % place if place % 2 else None)
+        for place, chunk in enumerate(chunks)
+    ]
+    await store.append(run.id, entries)
+    return run.id
+
+
+async def read(client: httpx.AsyncClient, run: str, **query: str | int) -> Any:
+    response = await client.get(f"/api/runs/{run}/timeline", params=query)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def pages(client: httpx.AsyncClient, run: str, limit: int) -> list[Any]:
+    found: list[Any] = []
+    after: int | None = 0
+    while after is not None:
+        page = await read(client, run, after=after, limit=limit)
+        assert len(page["items"]) <= limit
+        found += page["items"]
+        after = page.get("next")
+    return found
+
+
+async def test_every_event_has_its_time(client: httpx.AsyncClient, store: Store) -> None:
+    run = await run_with(store, CHUNKS)
+    page = await read(client, run)
+    assert [item["time"] for item in page["items"]] == [0, 1000, 2000, 3000, 4000]
+    assert [item.get("chunk") for item in page["items"]] == [chunk and to_json(chunk) for chunk in CHUNKS]
+    assert [item.get("raw") for item in page["items"]] == [None, 2, None, 4, None]
+    assert (page["total"], page["atWork"], page["retold"]) == (5, True, False)
+    assert "next" not in page
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5])
+async def test_pages_add_up(client: httpx.AsyncClient, store: Store, limit: int) -> None:
+    run = await run_with(store, CHUNKS)
+    assert await pages(client, run, limit) == (await read(client, run))["items"]
+
+
+async def test_large_chunks_make_pages_short(
+    client: httpx.AsyncClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeline, "BYTES_AT_ONCE", 100)
+    run = await run_with(store, [MessageStart("m"), *(TextDelta("t", "x" * 200) for _ in range(4))])
+    assert len((await read(client, run))["items"]) == 2
+    assert [item["seq"] for item in await pages(client, run, 5)] == [1, 2, 3, 4, 5]
+
+
+async def test_a_run_at_work_is_waited_for(app: PartitaApp, client: httpx.AsyncClient) -> None:
+    session, puppet = app.opened().session, Puppet(*talk("It "))
+    run = await session.start(puppet, "t", "How tall?")
+    seen: list[Any] = []
+    asked = asyncio.create_task(read(client, run.id, after=3, wait=20))
+    puppet.end(*answer("forty.")[2:])
+    async with asyncio.timeout(10):
+        seen += (await asked)["items"]
+        while (page := await read(client, run.id, after=seen[-1]["seq"], wait=20))["atWork"]:
+            seen += page["items"]
+    whole = await read(client, run.id)
+    assert seen + page["items"] == whole["items"][3:]
+    assert not whole["atWork"]
+
+
+async def imported(client: httpx.AsyncClient, store: Store) -> str:
+    log = Log().prompt("Bake").answer(text="Kneading now.", calls=[use("c1")])
+    log.time += timedelta(minutes=5)
+    data = log.result("c1", "hot").answer(text="Done.").data
+    headers = {"content-type": "application/x-ndjson"}
+    assert (await client.post("/api/import", content=data, headers=headers)).status_code == 200
+    (run,) = (await store.list_runs()).items
+    return run.id
+
+
+async def test_an_imported_run_is_told_with_the_pauses_that_are_known(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    run = await imported(client, store)
+    page = await read(client, run)
+    assert page["retold"]
+    times = {item["chunk"]["type"]: item["time"] for item in page["items"]}
+    assert times["tool-output-typed"] - times["tool-input-available"] == 301_000
+    assert [item["time"] for item in page["items"]] == sorted(item["time"] for item in page["items"])
+    moment = (await client.get(f"/api/runs/{run}/at")).json()
+    assert moment["place"] == len(page["items"]) == page["total"]
+    assert await pages(client, run, 2) == page["items"]
+
+
+async def test_an_event_of_an_imported_run_knows_the_line_of_its_log(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    run = await imported(client, store)
+    for item in (await read(client, run))["items"]:
+        if item["chunk"]["type"] == "tool-output-typed":
+            log = await client.get(f"/api/runs/{run}/log", params={"after": item["raw"] - 1, "limit": 1})
+            assert "hot" in log.json()["items"][0]["raw"]
+
+
+async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, store: Store) -> None:
+    run = await run_with(store, CHUNKS)
+    await store.finish_run(run)
+    await store.drop_logs(Retention(max_age=timedelta(0)))
+    response = await client.get(f"/api/runs/{run}/timeline")
+    assert response.status_code == 404
+    assert "dropped" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=5001", "after=-1", "after=x", "wait=-1", "wait=61"])
+async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, store: Store, query: str) -> None:
+    run = await run_with(store, CHUNKS)
+    assert (await client.get(f"/api/runs/{run}/timeline?{query}")).status_code == 400
+
+
+async def test_a_sub_agents_run_is_told_too(client: httpx.AsyncClient, store: Store) -> None:
+    run = await imported(client, store)
+    stored = await store.get_run(run)
+    assert stored is not None
+    own = await store.open_run(stored.thread_id, metadata={"log": {"path": "b.jsonl"}})
+    await store.finish_run(own.id)
+    below = AssistantMessage(id="below", content="I knead.", run_id=own.id)
+    call = ToolCallPart(id="c9", name="Task", state="input-available", input={}, children=(below,))
+    above = AssistantMessage(id="above", content=[call], run_id=run)
+    await store.save_messages([above], thread_id=stored.thread_id)
+    page = await read(client, own.id)
+    assert "".join(item["chunk"].get("delta", "") for item in page["items"]) == "I knead."
+    diff = (await client.get(f"/api/runs/{own.id}/diff/{run}")).json()
+    assert "I knead." in str(diff["parts"])
+
+
+async def test_an_imported_run_without_messages_is_no_error(client: httpx.AsyncClient, store: Store) -> None:
+    await store.create_thread("t")
+    run = await store.open_run("t", metadata={"log": {"path": "b.jsonl"}})
+    assert (await read(client, run.id))["items"] == []

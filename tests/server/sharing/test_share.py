@@ -1,0 +1,267 @@
+"""A thread leaves as a file: whole, readable, without its secrets and without what was chosen to stay."""
+
+import base64
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.formats.registry import all_formats, get_format
+from partita.server.page.files import page_files
+from partita.server.sharing import html as html_module
+from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
+from partita.types.chunks import Chunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
+from partita.types.codec import MESSAGES, encode, read_chunk, to_json
+from partita.types.json import dumps, loads
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import FilePart, ReasoningPart, TextPart
+from partita.types.threads import Thread
+from partita.types.tools import TextOutput
+
+TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PASSWORD = "correct7horse"
+HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)>"
+PICTURE = "data:image/png;base64," + base64.b64encode(b"\x89PNG" + b"x" * 400).decode()
+
+MESSAGES_OF_THREAD: tuple[Message, ...] = (
+    UserMessage(
+        id="m1", content=[TextPart(f"Use {TOKEN}. {HOSTILE}"), FilePart(url=PICTURE, media_type="image/png")]
+    ),
+    AssistantMessage(
+        id="m2",
+        content=[
+            ReasoningPart("The password is not to be told."),
+            ToolCallPart(
+                id="c1",
+                name="Bash",
+                state="output-available",
+                input={"command": f"PASSWORD={PASSWORD} deploy"},
+                output=TextOutput(value=f"```\nsaid {PASSWORD}\n```"),
+            ),
+            TextPart("Deployed."),
+        ],
+    ),
+)
+
+
+@pytest.fixture
+async def thread(store: Store) -> Thread:
+    thread = await store.create_thread(id="t1", title=f"Deploy with {TOKEN}")
+    await store.save_messages(MESSAGES_OF_THREAD, thread_id="t1")
+    return thread
+
+
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A reader as a build leaves it."""
+    (tmp_path / "reader").mkdir()
+    (tmp_path / "reader" / "reader.js").write_text('const end = "</script>"; const note = "<!--";')
+    (tmp_path / "reader" / "reader.css").write_text("body { color: red }")
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    monkeypatch.setenv("PARTITA_PAGE", str(tmp_path))
+    page_files.cache_clear()
+    yield
+    page_files.cache_clear()
+
+
+async def share(client: httpx.AsyncClient, status: int = 200, **body: Any) -> httpx.Response:
+    """The answer; `target` is what is called `as`, which is no name in Python."""
+    asked = {"as" if name == "target" else name: value for name, value in body.items()}
+    response = await client.post("/api/threads/t1/share", json=asked)
+    assert response.status_code == status, response.text
+    return response
+
+
+async def preview(client: httpx.AsyncClient, **body: Any) -> Any:
+    response = await client.post("/api/threads/t1/share/preview", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def embedded(page: str) -> Any:
+    found = re.search(r'<script type="application/json" id="partita">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return loads(found[1])
+
+
+@pytest.mark.usefixtures("thread", "reader")
+@pytest.mark.parametrize("format", ["html", "markdown", "jsonl", "fixture"])
+async def test_a_file_bears_no_secret_and_says_its_name(client: httpx.AsyncClient, format: str) -> None:
+    response = await share(client, format=format)
+    assert TOKEN not in response.text
+    assert PASSWORD not in response.text
+    assert "[redacted: github token 1]" in response.text
+    assert "Deployed." in response.text
+    assert response.headers["content-disposition"].startswith('attachment; filename="deploy-with-redacted')
+    assert int(response.headers["content-length"]) == len(response.content)
+    told = await preview(client, format=format)
+    assert told["bytes"] == len(response.content)
+    assert {one["mark"] for one in told["findings"]} == {
+        "[redacted: github token 1]",
+        "[redacted: password 1]",
+    }
+
+
+@pytest.mark.usefixtures("thread", "reader")
+async def test_a_page_holds_everything_and_lets_nothing_run_but_its_reader(client: httpx.AsyncClient) -> None:
+    page = (await share(client, format="html")).text
+    assert page.count("<script") == 2
+    assert page.count("</script>") == 2
+    assert page.count("<!--") == 0
+    script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0]
+    digest = base64.b64encode(sha256(script.encode()).digest()).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy
+    assert f"sha256-{digest}" in policy[1]
+    assert "default-src &#x27;none&#x27;" in policy[1]
+    data = embedded(page)
+    text = data["messages"][0]["content"]["parts"][0]["text"]
+    assert text.endswith(HOSTILE)
+    assert data["messages"][0]["content"]["parts"][1]["url"] == PICTURE
+    assert MESSAGES.read(data["messages"])[1].id == "m2"
+
+
+@pytest.mark.usefixtures("thread", "reader")
+async def test_a_file_without_room_is_named(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html_module, "LARGEST_FILES", 100)
+    page = (await share(client, format="html")).text
+    assert PICTURE not in page
+    assert "[left out: image/png, which is too large for this page]" in page
+    assert (await preview(client, format="html"))["notices"]
+
+
+@pytest.mark.usefixtures("thread")
+async def test_a_page_without_a_reader_is_refused(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PARTITA_PAGE", str(tmp_path / "nowhere"))
+    page_files.cache_clear()
+    assert "make web" in (await share(client, 501, format="html")).json()["hint"]
+    page_files.cache_clear()
+
+
+@pytest.mark.usefixtures("thread")
+async def test_markdown_is_readable_and_no_block_ends_early(client: httpx.AsyncClient) -> None:
+    text = (await share(client, format="markdown")).text
+    assert "## User" in text
+    assert "```sh\nPASSWORD=[redacted: password 1] deploy\n```" in text
+    assert "````\n```\nsaid [redacted: password 1]\n```\n````" in text
+    assert "> The password is not to be told." in text
+    assert "*File: image/png (not included)*" in text
+
+
+@pytest.mark.usefixtures("thread")
+@pytest.mark.parametrize("target", [name for name, format_ in all_formats().items() if format_.dump])
+async def test_lines_of_every_format_can_be_read_again(client: httpx.AsyncClient, target: str) -> None:
+    response = await share(client, format="jsonl", target=target)
+    assert TOKEN not in response.text
+    load = get_format(target).load
+    assert load is not None
+    messages = load([loads(line) for line in response.text.splitlines()]).messages
+    assert b"Deployed." in encode(messages)
+
+
+@pytest.mark.usefixtures("thread")
+async def test_a_fixture_holds_what_the_agent_said_and_when(client: httpx.AsyncClient, store: Store) -> None:
+    said: list[Chunk] = [
+        MessageStart(message_id="m3"),
+        TextStart("x"),
+        TextDelta(id="x", delta=f"It is {TOKEN[:12]}"),
+        TextDelta(id="x", delta=f"{TOKEN[12:]}."),
+        TextEnd("x"),
+        MessageFinish(),
+    ]
+    run = await store.open_run("t1", id="r1")
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    await store.append(
+        run.id, [LogEntry(now, chunk=chunk, raw=dumps(to_json(chunk)) + b"\n") for chunk in said]
+    )
+    await store.append(run.id, [LogEntry(now + timedelta(seconds=2.5), raw=b"\xff\xfe")])
+    await store.finish_run(run.id)
+    told = loads((await share(client, format="fixture")).content)
+    assert MESSAGES.read(told["messages"])[0].id == "m1"
+    (one,) = told["runs"]
+    assert one["run"]["id"] == "r1"
+    chunks = [read_chunk(entry["chunk"]) for entry in one["entries"] if "chunk" in entry]
+    assert chunks[2:4] == [
+        TextDelta(id="x", delta="It is [redacted: github token 1]"),
+        TextDelta(id="x", delta="."),
+    ]
+    assert one["entries"][0]["at"] == 0
+    assert all(entry["at"] >= 0 for entry in one["entries"])
+    assert loads(one["entries"][0]["raw"])["type"] == "start"
+    assert one["dropped"] == 3
+    assert TOKEN[12:].encode() not in dumps(told)
+    assert (await preview(client, format="fixture"))["notices"]
+
+
+@pytest.mark.usefixtures("thread")
+async def test_what_is_chosen_stays(client: httpx.AsyncClient) -> None:
+    out = {
+        "kinds": ["reasoning", "tool-outputs"],
+        "messages": ["m1"],
+        "parts": [{"message": "m2", "path": "2"}],
+    }
+    text = (await share(client, format="markdown", leaveOut=out)).text
+    assert "not to be told" not in text
+    assert "said" not in text
+    assert "Deployed." not in text
+    assert "[left out: a message]" in text
+    told = await preview(client, format="markdown", leaveOut=out)
+    assert told["removed"] == {
+        "reasoning": 1,
+        "the output of a tool": 1,
+        "a message": 1,
+        "a part": 1,
+    }
+
+
+@pytest.mark.usefixtures("thread")
+async def test_some_messages_alone_may_leave(client: httpx.AsyncClient) -> None:
+    told = await preview(client, format="jsonl", messages={"only": ["m2"]})
+    assert told["messages"] == 1
+
+
+@pytest.mark.usefixtures("thread")
+async def test_a_finding_may_stay_and_more_may_be_named(client: httpx.AsyncClient) -> None:
+    told = await preview(client, format="jsonl", redact={"custom": [{"text": r"Deploy\w+", "pattern": True}]})
+    token = next(one for one in told["findings"] if one["kind"] == "github-token")
+    assert TOKEN not in dumps(told).decode()
+    assert "[redacted: custom 1]" in {one["mark"] for one in told["findings"]}
+    text = (await share(client, format="jsonl", redact={"keep": [token["id"]]})).text
+    assert TOKEN in text
+    assert PASSWORD not in text
+
+
+REFUSED: dict[str, tuple[dict[str, Any], int]] = {
+    "no format": ({}, 400),
+    "a format that is none": ({"format": "pdf"}, 400),
+    "a target that is none": ({"format": "jsonl", "as": "nonesuch"}, 400),
+    "a target that is only read": ({"format": "jsonl", "as": "cherry"}, 400),
+    "a kind that is none": ({"format": "jsonl", "redact": {"kinds": ["x"]}}, 400),
+    "a pattern that is none": (
+        {"format": "jsonl", "redact": {"custom": [{"text": "(a+)+", "pattern": True}]}},
+        400,
+    ),
+    "a member that is none": ({"format": "jsonl", "leaveout": {}}, 400),
+}
+
+
+@pytest.mark.usefixtures("thread")
+@pytest.mark.parametrize(("body", "status"), REFUSED.values(), ids=REFUSED)
+async def test_what_is_no_request_is_refused(
+    client: httpx.AsyncClient, body: dict[str, Any], status: int
+) -> None:
+    assert (await share(client, status, **body)).json()["detail"]
+
+
+async def test_a_thread_that_is_not_there_is_not_found(client: httpx.AsyncClient) -> None:
+    assert (await client.post("/api/threads/nowhere/share", json={"format": "jsonl"})).status_code == 404

@@ -1,0 +1,176 @@
+"""The feed: who hears of what, when it ends, and what it leaves behind."""
+
+import asyncio
+import gc
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+import httpx
+import pytest
+
+from partita.server.app import PartitaApp
+from partita.server.feed import Feed, events
+from partita.server.progress import ImportProgress
+from partita.store.facade.store import Store
+from partita.types.json import Json, loads
+from tests.server.conftest import Serve
+
+QUICK = 0.01
+
+
+@pytest.fixture
+async def feed(store: Store) -> AsyncIterator[Feed]:
+    feed = Feed(store, every=QUICK)
+    yield feed
+    feed.close()
+
+
+def listen(
+    feed: Feed, owner: str | None = None, progress: ImportProgress | None = None, **how: Any
+) -> AsyncGenerator[bytes, None]:
+    options: dict[str, Any] = {"keep_alive": 5.0, "seconds": None, **how}
+    return events(feed, progress or ImportProgress(), owner, **options)
+
+
+def parsed(data: bytes) -> dict[str, Any]:
+    """Events by their names."""
+    blocks = [block.split("\n") for block in data.decode().split("\n\n") if block]
+    return {lines[0].removeprefix("event: "): loads(lines[1].removeprefix("data: ")) for lines in blocks}
+
+
+async def until(stream: AsyncGenerator[bytes, None], name: str) -> Any:
+    """The next event of that name."""
+    async with asyncio.timeout(20):
+        async for data in stream:
+            if name in (found := parsed(data)):
+                return found[name]
+    raise AssertionError("the stream ended")
+
+
+async def test_it_tells_of_threads_and_runs(feed: Feed, store: Store) -> None:
+    await store.create_thread("quiet")
+    async with aclosing(listen(feed)) as stream:
+        assert (await until(stream, "import"))["state"] == "idle"
+        await _watching(feed)
+        await store.create_thread("t")
+        (told,) = (await until(stream, "threads"))["items"]
+        thread = await store.get_thread_by_id("t")
+        assert thread is not None
+        assert thread.updated_at is not None
+        assert told == {"id": "t", "updatedAt": thread.updated_at.isoformat()}
+        await store.open_run("t", id="r", status="running")
+        assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "running"}]
+        await store.finish_run("r")
+        assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "completed"}]
+
+
+async def _watching(feed: Feed) -> None:
+    """Wait until the feed knows what was there before."""
+    while not feed.looks:
+        await asyncio.sleep(0)
+
+
+async def test_who_has_a_resource_hears_of_its_own(feed: Feed, store: Store) -> None:
+    async with aclosing(listen(feed, "ada")) as ada, aclosing(listen(feed)) as all_of_it:
+        await until(ada, "import")
+        await until(all_of_it, "import")
+        await _watching(feed)
+        await store.scoped("bob").create_thread("bobs")
+        assert [one["id"] for one in (await until(all_of_it, "threads"))["items"]] == ["bobs"]
+        await store.scoped("ada").create_thread("adas")
+        assert [one["id"] for one in (await until(ada, "threads"))["items"]] == ["adas"]
+        feed.tell_deleted("bob", "bobs")
+        feed.tell_deleted("ada", "adas")
+        assert await until(ada, "deleted") == {"items": ["adas"]}
+        assert await until(all_of_it, "deleted") == {"items": ["bobs", "adas"]}
+
+
+async def test_an_import_is_told(feed: Feed) -> None:
+    progress = ImportProgress()
+    progress.tell("reading", files=1, all_files=9)
+    async with aclosing(listen(feed, "ada", progress)) as stream:
+        assert await until(stream, "import") == {
+            "state": "reading",
+            "files": 1,
+            "allFiles": 9,
+            "sessions": 0,
+            "messages": 0,
+        }
+        progress.tell("reading", files=2, all_files=9, sessions=1, messages=40)
+        progress.tell("done", files=9, all_files=9, sessions=3, messages=90)
+        assert (await until(stream, "import"))["state"] == "done"
+
+
+async def test_it_says_that_it_is_alive(feed: Feed) -> None:
+    async with aclosing(listen(feed, keep_alive=QUICK)) as stream:
+        await anext(stream)
+        assert await anext(stream) == b": alive\n\n"
+
+
+async def test_it_ends_when_it_was_asked_to(feed: Feed) -> None:
+    assert [data async for data in listen(feed, seconds=0)][1:] == []
+
+
+async def test_it_ends_when_the_feed_is_closed(feed: Feed) -> None:
+    async with aclosing(listen(feed)) as stream:
+        await anext(stream)
+        feed.close()
+        with pytest.raises(StopAsyncIteration):
+            await anext(stream)
+    assert len([data async for data in listen(feed)]) == 1, "who comes later is told so at once"
+
+
+async def test_nobody_looks_when_nobody_listens(feed: Feed) -> None:
+    async with aclosing(listen(feed)) as stream:
+        await anext(stream)
+        await _watching(feed)
+    looks = feed.looks
+    await asyncio.sleep(5 * QUICK)
+    assert feed.looks == looks
+
+
+async def test_a_server_that_stops_ends_it(app: PartitaApp, serve: Serve) -> None:
+    address = await serve(app)
+    async with httpx.AsyncClient() as client, client.stream("GET", f"{address}/api/feed") as reply:
+        pieces = reply.aiter_bytes()
+        assert b"event: import" in await anext(pieces)
+        app.opened().feed.close()
+        async with asyncio.timeout(10):
+            assert [piece async for piece in pieces] == []
+
+
+async def test_whoever_deletes_over_http_tells_it(app: PartitaApp, serve: Serve, store: Store) -> None:
+    await store.create_thread("t")
+    address = await serve(app)
+    async with httpx.AsyncClient() as client, client.stream("GET", f"{address}/api/feed") as reply:
+        pieces = reply.aiter_bytes()
+        await anext(pieces)
+        await client.delete(f"{address}/api/threads/t")
+        async with asyncio.timeout(10):
+            assert parsed(await anext(pieces)) == {"deleted": {"items": ["t"]}}
+
+
+async def test_listeners_leave_no_cycles_behind(feed: Feed, store: Store) -> None:
+    async def once() -> None:
+        async with aclosing(listen(feed)) as stream:
+            await anext(stream)
+
+    await once()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(20):
+            await once()
+        await asyncio.sleep(0)
+        assert gc.collect() < 20
+    finally:
+        gc.enable()
+
+
+BAD: list[Json] = ["-1", "x", "1e9", "nan"]
+
+
+async def test_bad_seconds_are_refused(client: httpx.AsyncClient) -> None:
+    for seconds in BAD:
+        assert (await client.get(f"/api/feed?seconds={seconds}")).status_code == 400, seconds

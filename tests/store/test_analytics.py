@@ -1,0 +1,305 @@
+"""Tools, runs, threads and growth, on every engine: numbers that were added up by hand."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from partita.errors import NotFoundError
+from partita.store.facade.store import Store
+from partita.store.run_stats import RunOrder
+from partita.store.stat_threads import MOST_IDS
+from partita.store.thread_stats import ThreadOrder
+from partita.store.transaction import Transaction
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.tools import ErrorTextOutput, ExecutionDeniedOutput, InterruptedOutput, TextOutput
+from partita.types.usage import Usage
+from tests.store.examples import ask
+from tests.store.ledger import NOON, took
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+async def filled(store: Store) -> Store:
+    """Three threads of two agents, two days, three tools, three runs."""
+    await store.create_thread("red", title="Red", agent="claude", project="/red")
+    await store.create_thread("blue", title="Blue", agent="codex", project="/blue")
+    await store.create_thread("quiet")
+    calls = [
+        ToolCallPart("c1", "read", "output-available", {}, output=TextOutput("done")),
+        ToolCallPart("c2", "read", "output-error", {}, output=ErrorTextOutput("gone")),
+        ToolCallPart("c3", "run", "output-denied", {}, output=ExecutionDeniedOutput()),
+    ]
+    later = [
+        ToolCallPart("c4", "read", "output-available", {}, output=TextOutput("done")),
+        ToolCallPart("c5", "run", "output-error", {}, output=InterruptedOutput("aborted")),
+        ToolCallPart("c6", "ask", "output-available", {}, output=TextOutput("done")),
+    ]
+    await store.save_messages(
+        [ask("m1", created_at=NOON), AssistantMessage(id="m2", content=calls, created_at=NOON)],
+        thread_id="red",
+    )
+    await store.save_messages(
+        [AssistantMessage(id="b1", content=later, created_at=NOON + DAY)], thread_id="blue"
+    )
+    await store.save_messages([ask("q1", created_at=NOON)], thread_id="quiet")
+    await store.record_consumptions(
+        [
+            took("red", "a", 10, message_id="m2", run_id="first", model="large", cost=1.0),
+            took("red", "b", 30, minute=1, message_id="inner", model="small", cost=0.5, agent="helper"),
+            took("blue", "x", 5, minute=24 * 60, message_id="b1", model="large", cost=0.25),
+        ]
+    )
+    await store.write(_times, {"c1": 2, "c2": 4, "c4": 9, "c5": 1})
+    await _runs(store)
+    return store
+
+
+def _times(tx: Transaction, seconds: dict[str, float]) -> None:
+    for call, took_seconds in seconds.items():
+        ends = tx.instant(NOON), tx.instant(NOON + timedelta(seconds=took_seconds))
+        tx.sql("UPDATE parts SET started_at = ?, ended_at = ? WHERE call_id = ?", (*ends, call))
+
+
+async def _runs(store: Store) -> None:
+    for name, thread, model in (
+        ("first", "red", "large"),
+        ("second", "blue", None),
+        ("open", "red", "small"),
+    ):
+        await store.open_run(thread, id=name, model=model, agent="keeper" if name == "open" else None)
+    await store.finish_run("first")
+    await store.fail_run("second", "broke", usage=Usage(input_tokens=70, output_tokens=700), cost=0.75)
+
+    def set_times(tx: Transaction) -> None:
+        for name, begun, seconds in (
+            ("first", NOON, 3),
+            ("second", NOON + DAY, 60),
+            ("open", NOON + DAY, None),
+        ):
+            ended = None if seconds is None else tx.instant(begun + timedelta(seconds=seconds))
+            start = tx.instant(begun)
+            tx.sql(
+                "UPDATE runs SET created_at = ?, started_at = ?, finished_at = ? WHERE id = ?",
+                (start, start, ended, name),
+            )
+
+    await store.write(set_times)
+
+
+async def test_statistics_count_runs(filled: Store) -> None:
+    assert [(stat.key, stat.runs) for stat in await filled.stats()] == [((), 3)]
+    by_day = await filled.stats(by="day")
+    assert [(stat.key[0], stat.runs) for stat in by_day] == [("2026-03-01", 1), ("2026-03-02", 2)]
+    by_agent = {stat.key[0]: stat.runs for stat in await filled.stats(by="agent")}
+    assert by_agent == {"claude": 1, "codex": 1, "keeper": 1, "helper": 0, None: 0}
+    by_model = {stat.key[0]: stat.runs for stat in await filled.stats(by="model")}
+    assert by_model == {"large": 1, "small": 1, None: 1}
+    assert {stat.runs for stat in await filled.stats(by="tool")} == {0}
+    (large,) = await filled.stats(model="large")
+    assert large.runs == 1
+
+
+async def test_threads_are_counted_once_wherever_they_are_told_of(store: Store) -> None:
+    """One thread has messages alone, another consumed alone, a third was asked alone."""
+    for thread in ("talk", "ledger", "run"):
+        await store.create_thread(thread)
+    await store.save_messages([ask("m1", created_at=NOON)], thread_id="talk")
+    await store.record_consumptions([took("ledger", "a")])
+    await store.open_run("run", id="r1")
+    (stat,) = await store.stats(with_ids=True)
+    assert (stat.threads, stat.thread_ids) == (3, ("talk", "ledger", "run"))
+    (unnamed,) = await store.stats()
+    assert (unnamed.threads, unnamed.thread_ids) == (3, None)
+
+
+async def test_too_many_threads_are_not_named(store: Store) -> None:
+    for number in range(MOST_IDS + 1):
+        await store.create_thread(f"t{number}", project="few" if number else "one")
+    await store.record_consumptions([took(f"t{number}", f"k{number}") for number in range(MOST_IDS + 1)])
+    (stat,) = await store.stats(with_ids=True)
+    assert (stat.threads, stat.thread_ids) == (MOST_IDS + 1, None)
+    named = {stat.key[0]: stat.thread_ids for stat in await store.stats(by="project", with_ids=True)}
+    assert named["one"] == ("t0",)
+    assert len(named["few"] or ()) == MOST_IDS
+
+
+# Calls, errors, denied, interrupted; timed, total, median, 95 %, longest; threads and those with errors.
+TOOLS: dict[str, tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
+    "all": (
+        {},
+        {
+            "read": (3, 1, 0, 0, 3, 15.0, 4.0, 9.0, 9.0, ("red", "blue"), ("red",)),
+            "run": (2, 0, 1, 1, 1, 1.0, 1.0, 1.0, 1.0, ("red", "blue"), ()),
+            "ask": (1, 0, 0, 0, 0, None, None, None, None, ("blue",), ()),
+        },
+    ),
+    "since": (
+        {"since": NOON + DAY},
+        {
+            "ask": (1, 0, 0, 0, 0, None, None, None, None, ("blue",), ()),
+            "read": (1, 0, 0, 0, 1, 9.0, 9.0, 9.0, 9.0, ("blue",), ()),
+            "run": (1, 0, 0, 1, 1, 1.0, 1.0, 1.0, 1.0, ("blue",), ()),
+        },
+    ),
+    "until, of an agent": (
+        {"until": NOON + DAY, "agent": "claude"},
+        {
+            "read": (2, 1, 0, 0, 2, 6.0, 2.0, 4.0, 4.0, ("red",), ("red",)),
+            "run": (1, 0, 1, 0, 0, None, None, None, None, ("red",), ()),
+        },
+    ),
+    "of a project": ({"project": "/green"}, {}),
+    "of a model": ({"model": "small"}, {}),
+}
+
+
+@pytest.mark.parametrize(("question", "expected"), TOOLS.values(), ids=TOOLS)
+async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
+    found = await filled.tool_stats(**question)
+    told = {
+        stat.tool: (
+            *(stat.calls, stat.errors, stat.denied, stat.interrupted),
+            *(stat.timed, stat.total_seconds, stat.median_seconds, stat.p95_seconds, stat.longest_seconds),
+            *(stat.thread_ids, stat.failing_thread_ids),
+        )
+        for stat in found
+    }
+    assert list(told.items()) == list(expected.items())
+    assert [(stat.threads, stat.failing_threads) for stat in found] == [
+        (len(row[-2]), len(row[-1])) for row in expected.values()
+    ]
+
+
+async def test_tools_come_to_the_statistics(filled: Store) -> None:
+    tools = {stat.tool: (stat.calls, stat.errors, stat.threads) for stat in await filled.tool_stats()}
+    assert tools == {
+        stat.key[0]: (stat.tool_calls, stat.tool_errors, stat.threads)
+        for stat in await filled.stats(by="tool")
+    }
+
+
+@settings(max_examples=20)
+@given(seconds=st.lists(st.integers(0, 1000), min_size=1, max_size=40))
+async def test_percentiles_are_the_nearest_rank(store: Store, seconds: list[int]) -> None:
+    calls = [
+        ToolCallPart(f"c{number}", "run", "output-available", {}, output=TextOutput("done"))
+        for number in range(len(seconds))
+    ]
+    await store.delete_thread("t")
+    await store.create_thread("t")
+    await store.save_messages([AssistantMessage(id="m", content=calls)], thread_id="t")
+    await store.write(_times, {f"c{number}": one for number, one in enumerate(seconds)})
+    (stat,) = await store.tool_stats()
+    ranked = sorted(seconds)
+    assert stat.median_seconds == ranked[-(-len(ranked) * 50 // 100) - 1]
+    assert stat.p95_seconds == ranked[-(-len(ranked) * 95 // 100) - 1]
+    assert (stat.longest_seconds, stat.total_seconds) == (ranked[-1], sum(ranked))
+
+
+RUNS: dict[RunOrder, list[str]] = {
+    "cost": ["first", "second", "open"],
+    "duration": ["second", "first", "open"],
+    "tokens": ["second", "first", "open"],
+}
+
+
+@pytest.mark.parametrize("order", RUNS)
+async def test_the_runs_that_took_most_come_first(filled: Store, order: RunOrder) -> None:
+    assert [run.id for run in await filled.run_stats(order=order)] == RUNS[order]
+    assert [run.id for run in await filled.run_stats(order=order, limit=1)] == RUNS[order][:1]
+
+
+async def test_what_a_run_took(filled: Store) -> None:
+    first, second, unfinished = await filled.run_stats()
+    assert (first.cost, first.input_tokens, first.output_tokens, first.seconds) == (1.0, 100, 10, 3.0)
+    assert (first.thread_id, first.title, first.agent, first.model) == ("red", "Red", "claude", "large")
+    assert (second.cost, second.input_tokens, second.output_tokens) == (0.75, 70, 700)
+    assert (second.status, second.seconds, second.created_at) == ("failed", 60.0, NOON + DAY)
+    assert (unfinished.cost, unfinished.seconds, unfinished.input_tokens) == (None, None, 0)
+
+
+FILTERED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "since": ({"since": NOON + DAY}, ["second", "open"]),
+    "until": ({"until": NOON + DAY}, ["first"]),
+    "agent": ({"agent": "keeper"}, ["open"]),
+    "project": ({"project": "/blue"}, ["second"]),
+    "model": ({"model": "large"}, ["first"]),
+}
+
+
+@pytest.mark.parametrize(("question", "expected"), FILTERED.values(), ids=FILTERED)
+async def test_some_runs(filled: Store, question: dict[str, Any], expected: list[str]) -> None:
+    assert [run.id for run in await filled.run_stats(**question)] == expected
+
+
+THREADS: dict[ThreadOrder, list[str]] = {
+    "cost": ["red", "blue", "quiet"],
+    "tokens": ["red", "blue", "quiet"],
+    "errors": ["red", "blue", "quiet"],
+    "messages": ["red", "blue", "quiet"],
+}
+
+
+@pytest.mark.parametrize("order", THREADS)
+async def test_the_threads_that_took_most_come_first(filled: Store, order: ThreadOrder) -> None:
+    found = await filled.thread_stats(order=order)
+    assert [one.id for one in found] == THREADS[order]
+    red = found[0]
+    assert (red.title, red.agent, red.project) == ("Red", "claude", "/red")
+    assert (red.messages, red.runs, red.input_tokens, red.output_tokens) == (2, 2, 200, 40)
+    assert (red.cost, red.tool_calls, red.tool_errors) == (1.5, 3, 1)
+    assert [one.id for one in await filled.thread_stats(order=order, limit=2)] == THREADS[order][:2]
+
+
+async def test_threads_come_to_the_total(filled: Store) -> None:
+    questions: list[dict[str, Any]] = [{}, {"since": NOON + DAY}, {"agent": "claude"}, {"model": "large"}]
+    for question in questions:
+        (total,) = await filled.stats(**question)
+        found = await filled.thread_stats(**question)
+        assert len(found) == total.threads
+        assert sum(one.cost or 0 for one in found) == (total.cost or 0)
+        for name in ("messages", "runs", "input_tokens", "output_tokens", "tool_calls", "tool_errors"):
+            assert sum(getattr(one, name) for one in found) == getattr(total, name), name
+
+
+async def test_growth(filled: Store) -> None:
+    first, second = await filled.growth_of_thread("red")
+    assert (first.message_id, first.seq, first.time) == ("m2", 2, NOON)
+    assert (first.input_tokens, first.output_tokens, first.cost) == (100, 10, 1.0)
+    assert (first.total_tokens, first.total_cost) == (110, 1.0)
+    assert (second.message_id, second.seq, second.agent, second.model) == ("inner", None, "helper", "small")
+    assert (second.total_tokens, second.total_cost) == (240, 1.5)
+    assert await filled.growth_of_thread("quiet") == ()
+    with pytest.raises(NotFoundError):
+        await filled.growth_of_thread("nowhere")
+
+
+async def test_growth_tells_what_the_thread_shares_and_what_has_no_price(store: Store) -> None:
+    for thread in ("t", "fork"):
+        await store.create_thread(thread)
+    await store.record_consumptions([took("t", "a", cost=None), took("fork", "a", cost=None)])
+    for thread in ("t", "fork"):
+        (point,) = await store.growth_of_thread(thread)
+        assert (point.total_tokens, point.total_cost) == (110, None)
+
+
+async def test_an_owner_is_told_of_his_own(store: Store) -> None:
+    for owner in ("ada", "bob"):
+        mine = store.scoped(owner)
+        await mine.create_thread("t", title=owner)
+        call = ToolCallPart("c", f"tool-of-{owner}", "output-available", {}, output=TextOutput("done"))
+        await mine.save_messages([AssistantMessage(id="m", content=[call])], thread_id="t")
+        await mine.open_run("t", id="r")
+        cost = 1.0 if owner == "ada" else 2.0
+        await mine.record_consumptions([took("t", "k", message_id="m", run_id="r", cost=cost)])
+    for owner, cost in (("ada", 1.0), ("bob", 2.0)):
+        mine = store.scoped(owner)
+        assert [stat.tool for stat in await mine.tool_stats()] == [f"tool-of-{owner}"]
+        assert [(run.title, run.cost) for run in await mine.run_stats()] == [(owner, cost)]
+        assert [(one.title, one.cost) for one in await mine.thread_stats()] == [(owner, cost)]
+        assert [point.cost for point in await mine.growth_of_thread("t")] == [cost]
+    assert len(await store.run_stats()) == len(await store.thread_stats()) == 2

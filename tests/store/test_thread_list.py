@@ -1,0 +1,210 @@
+"""What the list of threads is made of: more filters, summaries, facets, and what changed since."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from partita.store import changes, facets, thread_filter
+from partita.store.facade.store import Store
+from partita.store.facets import Facets, FacetValue
+from partita.store.values import ThreadFilter
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.threads import Thread
+from partita.types.tools import Approval
+
+from .examples import answer, ask, failed, worked
+from .ledger import took
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+async def harbour(store: Store) -> Store:
+    """Four threads: `new` of an hour ago, then 3, 20 and 200 days; and one of somebody else."""
+    ages = {"new": 0, "week": 3, "month": 20, "old": 200}
+    fields: dict[str, dict[str, Any]] = {
+        "new": {"agent": "keeper", "project": "harbour", "title": "New"},
+        "week": {"agent": "keeper", "project": "lamps", "metadata": {"pinned": True}},
+        "month": {"agent": "smith", "project": "harbour", "metadata": {"pinned": "yes"}},
+        "old": {"project": "lamps", "metadata": {"pinned": False}},
+    }
+    for name, days in ages.items():
+        await store.save_thread(Thread(id=name, **fields[name]))
+        await store.save_messages([ask(f"{name}-1", f"About {name}?")], thread_id=name)
+        if name in ("new", "month"):
+            await store.save_messages([worked(f"{name}-2", call=f"{name}-c")], thread_id=name)
+        if name == "old":
+            await store.save_messages([failed("old-2", tool="saw")], thread_id=name)
+        moment = NOW - timedelta(days=days, hours=1)
+        await store.save_thread(Thread(id=name, updated_at=moment, **fields[name]))
+    await store.record_consumptions(
+        [
+            took("new", "r1", model="opus", cost=0.5),
+            took("new", "r2", model="haiku"),
+            took("new", "r3", model="opus", cost=0.25),
+            took("week", "r4", model="haiku"),
+        ]
+    )
+    await store.scoped("bob").save_thread(Thread(id="new", agent="bobs", metadata={"pinned": True}))
+    await store.scoped("bob").save_messages([worked("b1", tool="row")], thread_id="new")
+    store.clock = lambda: NOW
+    return store.scoped("")
+
+
+LISTED: Mapping[str, tuple[ThreadFilter, list[str]]] = {
+    "all": (ThreadFilter(), ["new", "week", "month", "old"]),
+    "a model": (ThreadFilter(model="haiku"), ["new", "week"]),
+    "a model nobody has": (ThreadFilter(model="hai"), []),
+    "a tool": (ThreadFilter(tool="measure"), ["new", "month"]),
+    "a tool of somebody else": (ThreadFilter(tool="row"), []),
+    "pinned": (ThreadFilter(pinned=True), ["week"]),
+    "not pinned": (ThreadFilter(pinned=False), ["new", "month", "old"]),
+    "ids": (ThreadFilter(ids=("old", "new", "none")), ["new", "old"]),
+    "no ids": (ThreadFilter(ids=()), []),
+    "all together": (ThreadFilter(tool="measure", model="opus", agent="keeper", pinned=False), ["new"]),
+}
+
+
+@pytest.mark.parametrize("few", [0, 5000], ids=["thread by thread", "by its calls"])
+async def test_which_threads_are_listed(harbour: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(thread_filter, "FEW_CALLS", few)
+    found = {
+        name: [one.thread.id for one in await harbour.list_summaries(wanted)]
+        for name, (wanted, _) in LISTED.items()
+    }
+    assert found == {name: ids for name, (_, ids) in LISTED.items()}
+
+
+async def test_threads_are_listed_by_the_same_filters(harbour: Store) -> None:
+    found = await harbour.list_threads(model="opus", tool="measure", pinned=False, ids=["new", "month"])
+    assert [one.id for one in found] == ["new"]
+
+
+async def test_a_summary_says_what_a_list_shows(harbour: Store) -> None:
+    new, week, month, old = await harbour.list_summaries()
+    assert (new.models, new.input_tokens, new.output_tokens, new.cost) == (("opus", "haiku"), 300, 30, 0.75)
+    assert (week.models, week.cost, week.pinned) == (("haiku",), None, True)
+    assert (month.models, month.pinned, month.errors) == ((), False, 0)
+    assert (old.errors, old.pinned) == (1, False)
+    assert [one.preview for one in (new, week)] == [None, "About week?"]
+    assert [one.run_status for one in (new, week, month, old)] == [None] * 4
+
+
+async def test_pages_of_summaries_go_on_where_they_ended(harbour: Store) -> None:
+    first = await harbour.list_summaries(limit=3)
+    second = await harbour.list_summaries(limit=3, cursor=first.next)
+    assert [one.thread.id for one in (*first, *second)] == ["new", "week", "month", "old"]
+    assert second.next is None
+
+
+async def test_a_summary_knows_the_run_at_work(harbour: Store) -> None:
+    await harbour.open_run("week", id="r", status="running")
+    await harbour.open_run("old", id="s", status="running")
+    await harbour.finish_run("s")
+    summaries = {one.thread.id: one for one in await harbour.list_summaries()}
+    assert (summaries["week"].run_id, summaries["week"].run_status) == ("r", "running")
+    assert summaries["old"].run_id is None
+
+
+async def test_a_summary_waits_when_its_last_message_asks(harbour: Store) -> None:
+    call = ToolCallPart(id="c9", name="saw", state="approval-requested", input={}, approval=Approval(id="a9"))
+    await harbour.save_messages([AssistantMessage(id="q", content=[call])], thread_id="week")
+    await harbour.save_messages([AssistantMessage(id="q2", content=[call])], thread_id="old")
+    await harbour.save_messages([answer("q3")], thread_id="old")
+    assert {one.thread.id for one in await harbour.list_summaries() if one.waiting} == {"week"}
+
+
+def counts(values: tuple[FacetValue, ...]) -> dict[str, int]:
+    return {one.value: one.threads for one in values}
+
+
+async def test_facets_count_threads(harbour: Store) -> None:
+    found = await harbour.thread_facets()
+    assert (found.threads, found.errors, found.pinned, found.complete) == (4, 1, 1, True)
+    assert counts(found.agents) == {"keeper": 2, "smith": 1}
+    assert counts(found.projects) == {"harbour": 2, "lamps": 2}
+    assert counts(found.models) == {"haiku": 2, "opus": 1}
+    assert counts(found.tools) == {"measure": 2, "saw": 1}
+    assert (found.dates.today, found.dates.week, found.dates.month, found.dates.older) == (1, 1, 1, 1)
+
+
+async def test_a_facet_leaves_out_its_own_condition_alone(harbour: Store) -> None:
+    async def under(**wanted: Any) -> Facets:
+        return await harbour.thread_facets(ThreadFilter(**wanted))
+
+    by_agent = await under(agent="smith")
+    assert (by_agent.threads, counts(by_agent.agents)) == (1, {"keeper": 2, "smith": 1})
+    assert (counts(by_agent.projects), counts(by_agent.tools)) == ({"harbour": 1}, {"measure": 1})
+    by_model = await under(model="opus")
+    assert (by_model.threads, counts(by_model.models)) == (1, {"haiku": 2, "opus": 1})
+    assert counts(by_model.agents) == {"keeper": 1}
+    by_tool = await under(tool="saw")
+    assert (by_tool.threads, counts(by_tool.tools)) == (1, {"measure": 2, "saw": 1})
+    by_errors = await under(has_errors=True)
+    assert (by_errors.threads, by_errors.errors, by_errors.pinned) == (1, 1, 0)
+    by_time = await under(since=NOW - timedelta(days=7))
+    assert (by_time.threads, by_time.dates.older, counts(by_time.agents)) == (2, 1, {"keeper": 2})
+    assert (await under(pinned=True)).pinned == 1
+
+
+async def test_facets_are_bounded(harbour: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, most in {"MOST_THREADS": 3, "MOST_SEARCHED": 1, "MOST_VALUES": 1}.items():
+        monkeypatch.setattr(facets, name, most)
+    found = await harbour.thread_facets()
+    assert (found.threads, found.complete, found.searched) == (3, False, 1)
+    assert (counts(found.agents), counts(found.models)) == ({"keeper": 2}, {"haiku": 1})
+
+
+# What changed since
+
+
+async def test_what_changed_is_told_once(store: Store) -> None:
+    moment = NOW
+    store.clock = lambda: moment
+    await store.create_thread("before")
+    moment += timedelta(seconds=10)
+    seen = await store.read(changes.begin)
+    assert await store.read(changes.look, seen) == changes.News([], [])
+    moment += timedelta(seconds=1)
+    await store.set_title("before", "Changed")
+    await store.save_thread(Thread(id="ancient", updated_at=NOW - timedelta(days=900)))
+    news = await store.read(changes.look, seen)
+    assert {one.id for one in news.threads} == {"before", "ancient"}
+    for _ in range(3):
+        assert await store.read(changes.look, seen) == changes.News([], [])
+        moment += timedelta(seconds=2)
+    await store.set_title("before", "Again")
+    assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["before"]
+
+
+async def test_many_changes_are_told_in_several_looks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "AT_ONCE", 2)
+    moment = NOW
+    store.clock = lambda: moment
+    seen = await store.read(changes.begin)
+    for number in range(7):
+        moment += timedelta(milliseconds=1)
+        await store.create_thread(f"t{number}")
+    told: set[str] = set()
+    for _ in range(8):
+        told |= {one.id for one in (await store.read(changes.look, seen)).threads}
+    assert told == {f"t{number}" for number in range(7)}
+
+
+async def test_runs_are_told_when_they_begin_and_when_they_end(store: Store) -> None:
+    await store.create_thread("t")
+    seen = await store.read(changes.begin)
+    await store.open_run("t", id="r", status="pending")
+
+    async def told() -> list[tuple[str, str | None]]:
+        return [(one.id, one.status) for one in (await store.read(changes.look, seen)).runs]
+
+    assert [await told(), await told()] == [[("r", "pending")], []]
+    await store.finish_run("r")
+    assert [await told(), await told()] == [[("r", "completed")], []]
+    await store.open_run("t", id="s", status="running")
+    assert await told() == [("s", "running")]
+    await store.delete_thread("t")
+    assert await told() == [("s", None)]

@@ -1,0 +1,287 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violations } from "./setup/axe";
+import { python, type Site, serve } from "./setup/site";
+
+/** Three sessions in March 2026, and one in February that they are compared with. */
+const FILL = `
+import asyncio, sys
+from datetime import UTC, datetime, timedelta
+from partita.store.opening import open_store
+from partita.store.values import ConsumptionRecord
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.tools import ErrorTextOutput, TextOutput
+
+DAY = timedelta(days=1)
+MARCH = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+def call(id, tool, bad=False):
+    output = ErrorTextOutput("gone") if bad else TextOutput("done")
+    return ToolCallPart(id, tool, "output-error" if bad else "output-available", {}, output=output)
+
+async def session(store, id, title, agent, project, at, answers):
+    await store.create_thread(id, title=title, agent=agent, project=project)
+    messages, records = [UserMessage(id=f"{id}-q", content="Go on.", created_at=at)], []
+    for number, (model, given, cached, out, thought, cost, calls) in enumerate(answers):
+        moment = at + timedelta(minutes=number)
+        messages.append(AssistantMessage(id=f"{id}-{number}", content=calls or "Well.", created_at=moment))
+        records.append(ConsumptionRecord(thread_id=id, key=f"{id}-{number}", message_id=f"{id}-{number}",
+            run_id=f"run-{id}", model=model, time=moment, input_tokens=given, cached_input_tokens=cached,
+            output_tokens=out, reasoning_tokens=thought, cost=cost))
+    await store.save_messages(messages, thread_id=id)
+    await store.record_consumptions(records)
+    await store.open_run(id, id=f"run-{id}", model=answers[0][0])
+    await store.finish_run(f"run-{id}")
+    def times(tx):
+        begun = tx.instant(at), tx.instant(at), tx.instant(at + timedelta(seconds=90))
+        tx.sql("UPDATE runs SET created_at = ?, started_at = ?, finished_at = ? WHERE id = ?", (*begun, f"run-{id}"))
+        tx.sql("UPDATE parts SET started_at = ?, ended_at = ? WHERE tool_name = 'read'",
+            (tx.instant(at), tx.instant(at + timedelta(seconds=2))))
+    await store.write(times)
+
+async def main():
+    async with open_store(sys.argv[1]) as store:
+        await session(store, "lamp", "Mend the lamp", "keeper", "/tower", MARCH, [
+            ("large", 1000, 500, 100, 40, 1.0, [call("c1", "read"), call("c2", "run", True)]),
+            ("large", 9000, 500, 100, 10, 2.0, None),
+            ("large", 3000, 500, 100, 0, 0.5, None),
+        ])
+        await session(store, "boat", "Paint the boat", "sailor", "/harbour", MARCH + DAY, [
+            ("small", 2000, 0, 200, 0, 0.25, [call("c3", "read")]),
+        ])
+        await session(store, "bell", "=HYPERLINK(1), \\"bell\\"", "keeper", "=harbour,\\u202e2", MARCH + DAY, [
+            ("small", 5000, 1000, 500, 50, 0.25, None),
+        ])
+        await session(store, "old", "Long ago", "keeper", "/tower", MARCH - 7 * DAY, [
+            ("large", 1000, 0, 100, 0, 2.0, None),
+        ])
+
+asyncio.run(main())
+`;
+
+const MARCH = "#/analytics?from=2026-03-01&to=2026-03-07";
+const ALL_OF_THEM = ["lamp", "boat", "bell"];
+
+const idsIn = (link: string | null): string[] =>
+  (new URLSearchParams((link ?? "").split("?")[1]).get("ids") ?? "").split(",").filter(Boolean).sort();
+
+const figure = (page: Page, name: string): Locator => page.getByRole("figure", { name });
+const row = (page: Page, card: string, name: string): Locator =>
+  page.getByRole("region", { name: card, exact: true }).getByRole("row").filter({ hasText: name });
+const headline = (page: Page, label: string): Locator =>
+  page.locator("dl > div").filter({ has: page.getByText(label, { exact: true }) });
+
+async function saved(page: Page, button: string): Promise<Buffer> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: button }).click(),
+  ]);
+  const path = join(mkdtempSync(join(tmpdir(), "partita-saved-")), "file");
+  await download.saveAs(path);
+  const bytes = readFileSync(path);
+  rmSync(join(path, ".."), { recursive: true });
+  return bytes;
+}
+
+/** A PNG of twice the size of the chart, with something on it. */
+function isPicture(png: Buffer, width: number): void {
+  expect(png.subarray(0, 8)).toEqual(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]));
+  expect(png.readUInt32BE(16)).toBeGreaterThan(width);
+  expect(png.readUInt32BE(20)).toBeGreaterThan(400);
+  expect(png.length).toBeGreaterThan(5_000); // an empty picture is smaller
+}
+
+describe("analytics", () => {
+  let site: Site;
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "partita-analytics-"));
+    await python(FILL, `sqlite:///${join(folder, "store.db")}`);
+    site = await serve({ folder });
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(async () => {
+    await site.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const open = async (hash: string, options = {}): Promise<Page> => {
+    const page = await site.open(hash, options);
+    await page.getByRole("heading", { name: "Greatest sessions" }).waitFor();
+    await page.getByRole("heading", { name: "By project" }).waitFor();
+    await figure(page, "Runs over time").waitFor();
+    await figure(page, "Context growth").waitFor();
+    return page;
+  };
+
+  it("shows the numbers that were added up by hand, and what they were before", async () => {
+    const page = await open(MARCH);
+    const told = Object.fromEntries(
+      await page
+        .locator("dl > div")
+        .evaluateAll((cards) =>
+          cards.map((card) => [card.querySelector("dt")?.textContent, card.querySelector("a")?.textContent]),
+        ),
+    );
+    expect(told).toEqual({
+      Sessions: "3",
+      Runs: "3",
+      Messages: "8",
+      Cost: "$4.00",
+      "Tokens in": "20K",
+      "Tokens out": "1K",
+      Cached: "2.5K",
+      Reasoning: "100",
+      "Tool errors": "1",
+    });
+    await headline(page, "Cost").getByText("+100%").waitFor();
+    await headline(page, "Sessions").getByText("+200%").waitFor();
+    await headline(page, "Reasoning").getByText("10% of output").waitFor();
+    expect(await row(page, "Tools", "read").getByRole("cell").allTextContents()).toEqual([
+      ...["2", "0", "0%", "0", "0", "2.0 s", "2.0 s", "2.0 s", "4.0 s", "2"],
+    ]);
+    expect(await row(page, "By model", "large").getByRole("cell").allTextContents()).toEqual([
+      ...["$3.50", "1", "1", "13K", "300", "12%", "17%", "2", "1"],
+    ]);
+    const [greatest] = await page
+      .getByRole("region", { name: "Greatest runs", exact: true })
+      .getByRole("row")
+      .filter({ hasText: "completed" })
+      .allTextContents();
+    expect(greatest).toContain("Mend the lamp$3.501 min 30 s13.3K");
+  });
+
+  it("links every number to exactly the threads behind it", async () => {
+    const page = await open(MARCH);
+    expect(idsIn(await headline(page, "Sessions").getByRole("link").getAttribute("href"))).toEqual(
+      [...ALL_OF_THEM].sort(),
+    );
+    expect(idsIn(await headline(page, "Tool errors").getByRole("link").getAttribute("href"))).toEqual([
+      "lamp",
+    ]);
+    for (const card of ["By model", "By agent", "By project", "Tools"]) {
+      const region = page.getByRole("region", { name: card, exact: true });
+      const heads = await region.getByRole("columnheader").allTextContents();
+      for (const line of (await region.getByRole("row").all()).slice(1)) {
+        const cell = line.locator("th, td").nth(heads.indexOf("Sessions"));
+        const ids = idsIn(await cell.getByRole("link").getAttribute("href"));
+        expect(ids.length).toBe(Number(await cell.textContent()));
+        const listed = await site.api<{ items: { id: string }[] }>("GET", `api/threads?ids=${ids.join(",")}`);
+        expect(listed.items.map(({ id }) => id).sort()).toEqual(ids);
+      }
+    }
+    const column = figure(page, "Cost over time").getByRole("link", { name: "3 Mar 2026: small $0.50" });
+    expect(idsIn(await column.getAttribute("href"))).toEqual(["bell", "boat"]);
+    await column.press("Enter");
+    await page.waitForURL(/#\/\?ids=/);
+    const listed = page.locator("[data-thread]");
+    await listed.nth(1).waitFor();
+    const names = await listed.evaluateAll((rows) => rows.map((row) => row.getAttribute("data-thread")));
+    expect(names.sort()).toEqual(["bell", "boat"]);
+  });
+
+  it("shows a chart as a table, and saves exactly its data", async () => {
+    const page = await open(`${MARCH}&split=project`);
+    await page.getByRole("button", { name: "Cost over time: table" }).click();
+    const table = page.getByRole("region", { name: "Cost over time" }).getByRole("table");
+    const seen = await table.getByRole("row").allTextContents();
+    expect(seen[2]).toBe("2026-03-02$3.50$0$0$3.50");
+    const text = (await saved(page, "Cost over time: save as CSV")).toString("utf8");
+    expect(text.split("\r\n")).toEqual([
+      `Day,/tower,/harbour,"'=harbour,⟦U+202E⟧2",Together`,
+      "2026-03-01,0,0,0,0",
+      "2026-03-02,3.5,0,0,3.5",
+      "2026-03-03,0,0.25,0.25,0.5",
+      "2026-03-04,0,0,0,0",
+      "2026-03-05,0,0,0,0",
+      "2026-03-06,0,0,0,0",
+      "2026-03-07,0,0,0,0",
+      "",
+    ]);
+  });
+
+  it("is walked along by keys, and sorted", async () => {
+    const page = await open(MARCH);
+    const chart = figure(page, "Tokens over time");
+    await chart.getByRole("button", { name: "Tokens over time: save as PNG" }).focus();
+    await page.keyboard.press("Tab");
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    expect(await focused()).toBe("2 Mar 2026: large 13.3K");
+    await page.keyboard.press("ArrowRight");
+    expect(await focused()).toBe("3 Mar 2026: small 7.7K");
+    await page.keyboard.press("Home");
+    expect(await focused()).toBe("2 Mar 2026: large 13.3K");
+    await page.keyboard.press("Tab"); // one stop for the whole chart
+    expect(await focused()).toBe("Runs over time: table");
+    const region = page.getByRole("region", { name: "By project", exact: true });
+    const first = () => region.getByRole("rowheader").first().textContent();
+    expect(await first()).toBe("/tower");
+    await region.getByRole("button", { name: "Tokens out" }).click();
+    expect(await first()).toBe("=harbour,⟦U+202E⟧2");
+    await region.getByRole("button", { name: "Tokens out" }).click();
+    expect(await first()).toBe("/harbour");
+  });
+
+  it("keeps filters in the address", async () => {
+    const page = await open(MARCH);
+    await page.getByRole("combobox", { name: "Agent" }).selectOption("keeper");
+    await page.getByRole("button", { name: "Weeks" }).click();
+    await headline(page, "Sessions").getByRole("link", { name: "2" }).waitFor();
+    await page.reload();
+    await headline(page, "Sessions").getByRole("link", { name: "2" }).waitFor();
+    expect(await page.getByRole("combobox", { name: "Agent" }).inputValue()).toBe("keeper");
+    expect(await page.getByRole("button", { name: "Weeks" }).getAttribute("aria-pressed")).toBe("true");
+    expect(await page.evaluate(() => location.hash)).toBe(
+      "#/analytics?from=2026-03-01&to=2026-03-07&agent=keeper&step=week",
+    );
+    await page.goBack();
+    await headline(page, "Sessions").getByRole("link", { name: "3" }).waitFor();
+  });
+
+  it("shows how the context of a session grew, and where it fell", async () => {
+    const page = await open(`${MARCH}&thread=lamp`);
+    const chart = figure(page, "Context growth");
+    await chart
+      .getByText("3 responses, at most 9K tokens of context; 1 time it became much smaller")
+      .waitFor();
+    const point = chart.getByRole("link", { name: /^Much smaller: response 3.*Input 3,000, Cached 17%/ });
+    expect(await point.getAttribute("href")).toBe("#/t/lamp?m=lamp-2");
+    const [head, ...lines] = (await saved(page, "Context growth: save as CSV"))
+      .toString("utf8")
+      .split("\r\n");
+    expect(head).toContain("Time,Input,Cached,Output,Reasoning,Cost,Tokens until then,Cost until then");
+    expect(lines.map((line) => line.split(",").slice(1, 8).join(" "))).toEqual([
+      "1000 500 100 40 1 1100 1",
+      "9000 500 100 10 2 10200 3",
+      "3000 500 100 0 0.5 13300 3.5",
+      "",
+    ]);
+  });
+
+  it("says when there is nothing", async () => {
+    const page = await site.open("#/analytics?from=2020-01-01&to=2020-01-02");
+    await page.getByText("Nothing happened in this time").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("link", { name: "Show all time" }).click();
+    await headline(page, "Sessions").getByRole("link", { name: "4" }).waitFor();
+  });
+
+  it.each([
+    ["light", 1280],
+    ["dark", 1280],
+    ["light", 360],
+  ] as const)("has no barrier, and saves pictures, in %s at %d px", async (theme, width) => {
+    const page = await open(MARCH, { theme, viewport: { width, height: 800 } });
+    isPicture(await saved(page, "Tokens over time: save as PNG"), width > 1000 ? 600 : 300);
+    await page.getByRole("button", { name: "Runs over time: table" }).click();
+    expect(await violations(page)).toEqual([]);
+    const [needed, given] = await page.locator("#main").evaluate((it) => [it.scrollWidth, it.clientWidth]);
+    expect(needed).toBe(given);
+  });
+});

@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violations } from "./setup/axe";
+import { type Site, serve } from "./setup/site";
+
+/** No key and no program of this machine: only the demo agents can be asked. */
+const ALONE = Object.fromEntries(
+  ["ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "OPENROUTER", "MISTRAL", "DEEPSEEK", "GROQ", "XAI"].map(
+    (name) => [`${name}_API_KEY`, ""],
+  ),
+);
+
+const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFElEQVR4nGNgaPiPFTEMLYkG7AgAVkp/gdWHg8sAAAAASUVORK5CYII=",
+  "base64",
+);
+
+const box = (page: Page) => page.getByRole("textbox", { name: "Message", exact: true });
+const send = (page: Page) => page.getByRole("button", { name: "Send", exact: true });
+const answers = (page: Page) => page.locator('article[data-role="assistant"][data-depth="0"]');
+const questions = (page: Page) => page.locator('article[data-role="user"][data-depth="0"]');
+
+/** Until nothing is at work any more, and all that is seen is stored. */
+async function idle(page: Page): Promise<void> {
+  await send(page).waitFor();
+  await page.getByText("at work", { exact: true }).waitFor({ state: "detached" });
+}
+
+async function say(page: Page, words: string): Promise<void> {
+  await box(page).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+async function ask(site: Site, words: string): Promise<Page> {
+  const page = await site.open("#/new");
+  await say(page, words);
+  await page.waitForURL(/#\/t\//);
+  return page;
+}
+
+describe("a chat", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve({ env: ALONE });
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("begins with an agent and a message, and streams the answer", async () => {
+    const page = await ask(site, "What is the weather?");
+    await page.getByText("Answering …").waitFor();
+    await answers(page).getByText("In Vardø the sky is clear").waitFor();
+    await idle(page);
+    expect(await questions(page).count()).toBe(1);
+    expect(await page.title()).toBeTruthy();
+    await say(page, "And now?");
+    await answers(page).getByText("I am a script").waitFor();
+    await idle(page);
+    expect([await questions(page).count(), await answers(page).count()]).toEqual([2, 2]);
+  });
+
+  it("is written with the keyboard", async () => {
+    const page = await site.open("#/new");
+    await box(page).waitFor();
+    expect(await box(page).evaluate((area) => area === document.activeElement)).toBe(true);
+    await page.keyboard.type("two");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("lines");
+    expect(await box(page).inputValue()).toBe("two\nlines");
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+    await page.keyboard.press("c");
+    expect(await box(page).evaluate((area) => area === document.activeElement)).toBe(true);
+    await page.reload();
+    expect(await box(page).inputValue()).toBe("two\nlines"); // a draft is kept
+  });
+
+  it("shows who cannot be asked, and why", async () => {
+    const page = await site.open("#/new");
+    const list = page.getByRole("region", { name: "Not set up yet" });
+    await list.getByText("set ANTHROPIC_API_KEY").waitFor();
+    expect(await page.getByRole("radio").count()).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
+    const page = await site.open("#/new", { theme });
+    await page.getByRole("heading", { name: "New chat" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("keeps what was said when it is stopped", async () => {
+    const page = await ask(site, "a long story");
+    await answers(page).getByText("On day 2 ").waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await idle(page);
+    const said = await answers(page).innerText();
+    expect(said).toContain("On day 2 ");
+    expect(said).not.toContain("On day 40 ");
+    expect(said).toContain("Stopped");
+    await page.reload();
+    await answers(page).getByText("On day 2 ").waitFor();
+    expect(await answers(page).innerText()).toBe(said);
+  });
+
+  it("goes on when a call is allowed", async () => {
+    const page = await ask(site, "approve it");
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    await answers(page).getByText("That is settled, then.").waitFor();
+    await idle(page);
+    expect(await answers(page).count()).toBe(1);
+    const card = page.getByRole("button", { name: /^send_postcard/ });
+    if ((await card.getAttribute("aria-expanded")) === "false") await card.click();
+    await page.getByText("is on its way to Aunt Ragna").first().waitFor();
+  });
+
+  it("goes on when a call is denied for a reason, also after a reload", async () => {
+    const page = await ask(site, "approve it");
+    await page.getByRole("button", { name: "Deny", exact: true }).waitFor();
+    await idle(page);
+    await page.reload();
+    await page.getByLabel("Reason (optional)").fill("not today");
+    await page.getByRole("button", { name: "Deny", exact: true }).click();
+    await answers(page).getByText("That is settled, then.").waitFor();
+    await idle(page);
+    await page.getByText("not today", { exact: true }).waitFor();
+    await page.getByText(/^Denied/).waitFor();
+  });
+
+  it("runs a tool that is the page's", async () => {
+    const page = await ask(site, "the client");
+    await answers(page).getByText("Thank you, now I know.").waitFor();
+    await idle(page);
+    await page.getByRole("button", { name: /^get_local_time/ }).click();
+    await page.getByText("UTC").first().waitFor();
+  });
+
+  it("branches when a message is edited, and when it is answered again", async () => {
+    const page = await ask(site, "think");
+    await answers(page).getByText("28 kilometres").waitFor();
+    await idle(page);
+    await questions(page).hover();
+    await page.getByRole("button", { name: "Edit and ask again", exact: true }).click();
+    await page.getByLabel("The message").fill("the weather");
+    await page.getByRole("button", { name: "Ask again", exact: true }).click();
+    await answers(page).getByText("In Vardø").waitFor();
+    await idle(page);
+    expect(await questions(page).innerText()).toContain("the weather");
+    expect(await page.getByText("28 kilometres").count()).toBe(0);
+    await answers(page).hover();
+    await page.getByRole("button", { name: "Answer again", exact: true }).click();
+    await page.getByText("Answering …").waitFor();
+    await idle(page);
+    await answers(page).getByText("In Vardø").waitFor();
+    expect([await questions(page).count(), await answers(page).count()]).toEqual([1, 1]);
+    const groups = page.getByRole("group", { name: "Branches" });
+    expect(await groups.count()).toBe(2);
+    await groups.first().getByRole("button", { name: "Previous branch" }).click();
+    await answers(page).getByText("28 kilometres").waitFor();
+  });
+
+  it("takes files, shows them before and after they are sent", async () => {
+    const page = await site.open("#/new");
+    await box(page).waitFor();
+    await page.locator('input[type="file"]').setInputFiles([
+      { name: "lamp.png", mimeType: "image/png", buffer: PICTURE },
+      { name: "log.txt", mimeType: "text/plain", buffer: Buffer.from("Day 1: three ships.") },
+    ]);
+    const list = page.getByRole("list", { name: "Attached files" });
+    await list.getByText("lamp.png").waitFor();
+    await page.getByRole("button", { name: "Remove log.txt" }).click();
+    expect(await list.getByRole("listitem").count()).toBe(1);
+    await say(page, "weather, in this picture");
+    await answers(page).getByText("In Vardø").waitFor();
+    await idle(page);
+    const picture = questions(page).locator("img");
+    await picture.waitFor();
+    expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(8);
+    await page.reload();
+    await picture.waitFor();
+  });
+
+  it("goes on when the page is loaded anew in the middle of an answer", async () => {
+    const page = await ask(site, "a long story");
+    await answers(page).getByText("On day 2 ").waitFor();
+    await page.reload();
+    await page.getByText("Answering …").waitFor();
+    await answers(page).getByText("On day 2 ").waitFor();
+    await answers(page).getByText("On day 4 ").waitFor();
+    expect(await answers(page).count()).toBe(1);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await idle(page);
+  });
+
+  it("is followed, and stopped, from another page", async () => {
+    const page = await ask(site, "a long story");
+    await answers(page).getByText("On day 1 ").waitFor();
+    const other = await site.open(new URL(page.url()).hash);
+    await other.getByText("Answering …").waitFor(); // it follows, too
+    await other.getByRole("button", { name: "Stop", exact: true }).click();
+    await idle(other);
+    await idle(page);
+    await answers(page).getByText("Stopped").waitFor();
+    expect(await answers(page).innerText()).toBe(await answers(other).innerText());
+  });
+
+  it("says why something was refused, and keeps what was written", async () => {
+    const page = await site.open("#/new", { expected: [/Failed to load resource/] });
+    await say(page, "the weather");
+    await answers(page).getByText("In Vardø").waitFor();
+    await idle(page);
+    await page.route("**/api/chat", (route) =>
+      route.fulfill({ status: 409, json: { detail: "The thread is busy.", hint: "Wait a little." } }),
+    );
+    await say(page, "once more");
+    await page.getByText("The thread is busy. Wait a little.").waitFor();
+    expect(await box(page).inputValue()).toBe("once more");
+    await questions(page).nth(1).waitFor({ state: "detached" });
+  });
+});
+
+describe("a server that dies in the middle of an answer", () => {
+  const folder = mkdtempSync(join(tmpdir(), "partita-e2e-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("is waited for, and what was said is there, with why it ended", async () => {
+    const first = await serve({ folder, env: ALONE });
+    const page = await first.open("#/new", { expected: [/net::ERR_|Failed to load resource/] });
+    await say(page, "a long story");
+    await answers(page).getByText("On day 3 ").waitFor();
+    await first.halt(true);
+    await page.getByText("Trying again").waitFor();
+    expect(await answers(page).innerText()).toContain("On day 3 ");
+    const second = await serve({ folder, env: ALONE, args: ["--port", new URL(first.address).port] });
+    try {
+      await page.getByText("Trying again").waitFor({ state: "detached" });
+      page.setDefaultTimeout(40_000); // the dead server's hold on the run has to run out
+      await idle(page);
+      const said = await answers(page).innerText();
+      expect(said).toContain("On day 3 ");
+      expect(said).toMatch(/interrupted/i);
+      await page.reload();
+      await answers(page).getByText("On day 3 ").waitFor();
+      expect(await answers(page).innerText()).toBe(said);
+      await say(page, "the weather");
+      await answers(page).getByText("In Vardø").waitFor();
+      await idle(page);
+    } finally {
+      await first.closePages();
+      await second.stop();
+    }
+    first.check();
+  });
+});

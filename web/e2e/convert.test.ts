@@ -1,0 +1,173 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violations } from "./setup/axe";
+import { type Site, serve } from "./setup/site";
+
+const BAD = '[{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi"}]},\n {"id": }]';
+
+/** What a clipboard would bring, without one. */
+const paste = (page: Page, text: string) =>
+  page.getByRole("region", { name: "Input" }).evaluate((element, given) => {
+    const data = new DataTransfer();
+    data.setData("text/plain", given);
+    element.firstElementChild?.dispatchEvent(
+      new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
+    );
+  }, text);
+
+describe("converting", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  const open = async (options = {}) => {
+    const page = await site.open("#/convert", options);
+    await page.getByRole("heading", { level: 1, name: "Convert" }).waitFor();
+    return page;
+  };
+  const results = (page: Page) => page.getByRole("region", { name: "What it is" });
+
+  it("tells what each sample is", async () => {
+    const page = await open();
+    for (const [sample, format, words] of [
+      ["OpenAI chat", "Chat Completions", "Let me look up the tides"],
+      ["AI SDK messages", "AI SDK 7 UI messages", "41 metres"],
+      ["Anthropic stream", "Messages API", "High water is at 06:12."],
+      ["Claude Code log", "Claude Code session files", "The horn sounds a second late"],
+    ] as const) {
+      await page.getByRole("button", { name: sample }).click();
+      await results(page).getByText(format).first().waitFor();
+      await page.getByRole("tab", { name: "Conversation" }).click();
+      await results(page).getByText(words).first().waitFor();
+      await page.getByRole("tab", { name: "Canonical" }).click();
+      await page.getByRole("tree", { name: "Canonical messages" }).waitFor();
+      await page.getByRole("tab", { name: "Target format" }).click();
+      await page.getByRole("region", { name: "The result" }).getByText('"parts"').first().waitFor();
+    }
+  });
+
+  it("reads it as something else when told so, and writes any format", async () => {
+    const page = await open();
+    await page.getByRole("button", { name: "AI SDK messages" }).click();
+    await results(page).getByText("AI SDK 7 UI messages").first().waitFor();
+    await page.getByLabel("Read as").selectOption("ai-sdk-ui-v5");
+    await results(page).getByText("as you said").waitFor();
+    await page.getByRole("tab", { name: "Target format" }).click();
+    await page.getByLabel("Write as").selectOption("ai-sdk-model-v7");
+    await page.getByRole("region", { name: "The result" }).getByText('"tool-call"').first().waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download the result" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("ai-sdk-model-v7.json");
+  });
+
+  it("marks losses in the source, and goes from one to the other", async () => {
+    const page = await open();
+    const parts = [
+      { type: "text", text: "Look." },
+      {
+        type: "tool-invocation",
+        toolInvocation: { state: "call", step: 3, toolCallId: "c", toolName: "t", args: {} },
+      },
+      { type: "source", source: { sourceType: "url", id: "s", url: "https://example.org", shade: "blue" } },
+    ];
+    const messages = Array.from({ length: 60 }, (_, index) => ({
+      id: `m${index}`,
+      role: "assistant",
+      content: "Look.",
+      revisionId: "r1",
+      parts,
+    }));
+    await paste(page, JSON.stringify(messages, null, 2));
+    await page.getByRole("tab", { name: /Losses \([1-9]/ }).click();
+    const lost = results(page).getByRole("button", { name: /Lost in reading/ });
+    await lost.first().waitFor();
+    const many = await lost.count();
+    expect(many).toBeGreaterThan(1);
+    await lost.last().click();
+    const marks = page.getByRole("region", { name: "Source" }).locator("mark[data-tone=loss]");
+    const chosen = page.getByRole("region", { name: "Source" }).locator("mark[data-chosen=true]");
+    await chosen.first().waitFor();
+    expect(await chosen.first().getAttribute("title")).toBeTruthy();
+    await page.getByRole("region", { name: "Source" }).evaluate((element) => element.scrollTo(0, 0));
+    await marks.first().click();
+    await results(page)
+      .locator("button[aria-pressed=true]")
+      .filter({ hasText: "Lost in reading" })
+      .first()
+      .waitFor();
+  });
+
+  it("says in words and at its place what is wrong, while somebody writes", async () => {
+    const page = await open();
+    await page.getByRole("textbox", { name: "Paste here" }).fill(BAD);
+    await results(page).getByRole("alert").getByText("invalid JSON").waitFor();
+    await results(page).getByRole("button", { name: "Show line 2, column 9" }).click();
+    expect(
+      await page.getByRole("region", { name: "Source" }).locator("mark[data-tone=error]").textContent(),
+    ).toBe("}");
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Paste here" }).fill(`${BAD.split(",\n")[0]}]`);
+    await results(page).getByText("AI SDK 7 UI messages").first().waitFor();
+    expect(await results(page).getByRole("alert").count()).toBe(0);
+  });
+
+  it("takes a file, and five megabytes without going away", async () => {
+    const page = await open();
+    const line = JSON.stringify({
+      id: "m",
+      role: "user",
+      parts: [{ type: "text", text: "wave ".repeat(200) }],
+    });
+    const text = Array.from({ length: 4900 }, (_, index) => line.replace('"m"', `"m${index}"`)).join("\n");
+    expect(text.length).toBeGreaterThan(5_000_000);
+    await page.locator("input[type=file]").setInputFiles({
+      name: "waves.jsonl",
+      mimeType: "application/x-ndjson",
+      buffer: Buffer.from(`${line}\n${line}\n`),
+    });
+    await results(page).getByText("JSON lines, 2 messages").waitFor();
+    await paste(page, text);
+    await results(page).getByText("JSON lines, 4,900 messages").waitFor({ timeout: 30_000 });
+    await page.getByRole("tab", { name: "Canonical" }).click();
+    await page.getByRole("button", { name: "JSON", exact: true }).click();
+    await page.getByRole("region", { name: "Canonical messages" }).getByText('"m0"').waitFor();
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(5000);
+    expect(await page.evaluate(() => document.body.scrollWidth)).toBeLessThanOrEqual(1280);
+  });
+
+  it("runs nothing that is pasted", async () => {
+    const page = await open();
+    const hostile =
+      "<img src=x onerror=alert(1)><script>alert(1)</script> [x](javascript:alert(1)) \u202egnp.exe";
+    await paste(
+      page,
+      JSON.stringify([{ id: hostile, role: "user", parts: [{ type: "text", text: hostile }] }]),
+    );
+    await results(page).getByText("AI SDK 7 UI messages").first().waitFor();
+    await page.getByRole("region", { name: "Source" }).getByText("U+202E").first().waitFor();
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.locator("a[href^=javascript]").count()).toBe(0);
+  });
+
+  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
+    const page = await open({ theme });
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Claude Code log" }).click();
+    await results(page).getByText("The horn sounds").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("tab", { name: /Losses/ }).click();
+    await results(page)
+      .getByText(/Noted|Nothing is lost/)
+      .first()
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,215 @@
+/** What is seen when an answer has come is exactly what is seen when the page is loaded anew. */
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Site, serve } from "./setup/site";
+
+const TOP = 'main article[data-depth="0"]';
+
+/** A word for the demo agent, and what tells that its answer is there. */
+const SCENES = {
+  weather: "In Vardø the sky is clear",
+  think: "28 kilometres",
+  team: "36 ships",
+  edit: "all three tests pass",
+  markdown: "put it out",
+  approve: "Waiting for approval",
+  client: "Thank you, now I know.",
+  fail: "the script says that this one fails",
+  hello: "I am a script",
+} as const;
+
+/** The conversation as the browser has it, without the ids that React makes up. */
+function drawn(page: Page): Promise<string> {
+  return page
+    .locator(TOP)
+    .evaluateAll((articles) =>
+      articles
+        .map((article) => article.outerHTML.replace(/_r_[0-9a-z]+_/g, "ID").replace(/></g, ">\n<"))
+        .join("\n\n"),
+    );
+}
+
+async function begin(site: Site, text: string): Promise<Page> {
+  const page = await site.open("#/new");
+  await page.getByRole("heading", { name: "New chat" }).waitFor();
+  await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/#\/t\//);
+  return page;
+}
+
+/** Until all that is seen is stored. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+  await page.getByText("at work", { exact: true }).waitFor({ state: "detached" });
+}
+
+/** Nothing is selected, opened by hand, or under the pointer. */
+async function unmoved(page: Page): Promise<void> {
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+}
+
+/** Loads the page anew, and waits until it stands still. */
+async function again(page: Page, sign: string): Promise<void> {
+  await page.reload();
+  await page.locator(TOP).getByText(sign).first().waitFor();
+  await settled(page);
+}
+
+/** What is drawn, once it does not change any more: diagrams and formulas come after their text. */
+async function still(page: Page): Promise<string> {
+  await unmoved(page);
+  let last = "";
+  let now = await drawn(page);
+  for (let tries = 0; tries < 40 && now !== last; tries++) {
+    await page.waitForTimeout(250);
+    last = now;
+    now = await drawn(page);
+  }
+  return now;
+}
+
+/** Notes which of these stood on the page while an answer was at work: a depth, and words at that depth. */
+async function watch(page: Page, wanted: readonly string[]): Promise<void> {
+  await page.evaluate((all) => {
+    const seen = new Set<string>();
+    Object.assign(window, { seenLive: seen });
+    const isAtWork = () => [...document.querySelectorAll("button")].some((one) => one.textContent === "Stop");
+    const look = () => {
+      if (!isAtWork()) return;
+      for (const one of all) {
+        const [depth = "", words = ""] = [one.slice(0, 1), one.slice(2)];
+        const found = document.querySelectorAll<HTMLElement>(`article[data-depth="${depth}"]`);
+        if ([...found].some((article) => article.innerText.includes(words))) seen.add(one);
+      }
+    };
+    new MutationObserver(look).observe(document.body, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+    });
+  }, wanted);
+}
+
+const seenLive = (page: Page): Promise<string[]> =>
+  page.evaluate(() => [...(window as unknown as { seenLive: Set<string> }).seenLive].sort());
+
+describe("a live conversation and the same one loaded anew", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it.each(Object.entries(SCENES))("look the same: %s", async (word, sign) => {
+    const page = await begin(site, word);
+    await page.locator(TOP).getByText(sign).first().waitFor();
+    await settled(page);
+    const live = await still(page);
+    await again(page, sign);
+    expect(await still(page)).toBe(live);
+  });
+
+  it("look the same: a network, which is seen while it works", async () => {
+    const page = await site.open("#/new");
+    await page.getByText("demo-network", { exact: true }).click();
+    await watch(page, ["0 The pilot knows the sound.", "1 Leave fifty"]);
+    await page.getByRole("textbox", { name: "Message", exact: true }).fill("When shall we sail?");
+    await page.keyboard.press("Enter");
+    await page.locator(TOP).getByText("16:50").waitFor();
+    await settled(page);
+    expect(await seenLive(page)).toEqual(["0 The pilot knows the sound.", "1 Leave fifty"]);
+    expect(await page.locator(TOP).count()).toBe(4);
+    const live = await still(page);
+    await again(page, "16:50");
+    expect(await still(page)).toBe(live);
+  });
+
+  it("shows sub-agents below their calls, live and after", async () => {
+    const page = await site.open("#/new");
+    await page.getByRole("heading", { name: "New chat" }).waitFor();
+    await watch(page, ["1 The log is clear", "2 Oil is full"]);
+    await page.getByRole("textbox", { name: "Message", exact: true }).fill("team");
+    await page.keyboard.press("Enter");
+    await page.locator(TOP).getByText("36 ships").first().waitFor();
+    await settled(page);
+    expect(await seenLive(page)).toEqual(["1 The log is clear", "2 Oil is full"]);
+    await again(page, "36 ships");
+    const card = (name: RegExp) => page.getByRole("button", { name, expanded: false }).first();
+    await card(/surveyor/).click();
+    await card(/2 messages/).click();
+    await page.locator('article[data-depth="1"]').getByText("The log is clear").waitFor();
+    await card(/clerk/).click();
+    await card(/2 messages/).click();
+    await page.locator('article[data-depth="2"]').getByText("Oil is full").waitFor();
+  });
+
+  it("changes nothing when the stored messages take the place of the live ones", async () => {
+    const page = await begin(site, "weather");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.locator(TOP).getByText("In Vardø").waitFor();
+    await page.route(/\/api\/threads\/.+/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+    const places = () =>
+      page
+        .locator(`${TOP} p, ${TOP} [data-part]`)
+        .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    const words = () => page.locator(`${TOP} p`).allInnerTexts();
+    await unmoved(page);
+    const [said, stood] = [await words(), await places()];
+    release();
+    await settled(page);
+    await page
+      .getByText(/^\d+ ms$/)
+      .first()
+      .waitFor(); // how long a call took is only known from the store
+    expect([await words(), await places()]).toEqual([said, stood]);
+  });
+
+  it("stands still above while a flood of words comes in", async () => {
+    const page = await begin(site, "flood");
+    await page.evaluate(() => {
+      const seen = window as unknown as { longest: number; long: number };
+      seen.longest = seen.long = 0;
+      new PerformanceObserver((entries) => {
+        for (const { duration } of entries.getEntries()) {
+          seen.long += 1;
+          seen.longest = Math.max(seen.longest, duration);
+        }
+      }).observe({ type: "longtask" });
+    });
+    const waves = page.locator(`${TOP}[data-role="assistant"] p`);
+    await waves.nth(3).waitFor();
+    // Where each paragraph stands in its message must not change as others come.
+    const places = () =>
+      waves.evaluateAll((all) => {
+        const top = all[0]?.getBoundingClientRect().top ?? 0;
+        return all.slice(0, 3).map((one) => {
+          const box = one.getBoundingClientRect();
+          return [box.left, box.top - top, box.width, box.height].map(Math.round).join(" ");
+        });
+      });
+    const before = await places();
+    await waves.nth(12).waitFor();
+    expect(await places()).toEqual(before);
+    await page.locator(TOP).getByText("26.38").waitFor();
+    await settled(page);
+    expect(await places()).toEqual(before);
+    const [long, longest] = await page.evaluate(() => {
+      const seen = window as unknown as { longest: number; long: number };
+      return [seen.long, seen.longest];
+    });
+    console.info(`a flood of 200 chunks a second: ${long} tasks over 50 ms, the longest ${longest} ms`);
+  });
+});

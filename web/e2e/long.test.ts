@@ -1,0 +1,100 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { MANY, writeLong } from "./setup/long";
+import { type Site, serve } from "./setup/site";
+
+const list = (page: Page) => page.getByRole("region", { name: "Messages" });
+const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
+const drawn = (page: Page) => page.locator("[data-message]").count();
+
+/** Where a row stands in the list, in pixels from its top. */
+const placeOf = (page: Page, id: string) =>
+  row(page, id).evaluate((one) => {
+    const around = one.closest("section")?.getBoundingClientRect();
+    return Math.round(one.getBoundingClientRect().top - (around?.top ?? 0));
+  });
+
+describe("a conversation of 10,000 messages", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+    await writeLong(site);
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("opens at its end, and draws only what is seen", async () => {
+    const page = await site.open("#/t/long");
+    await row(page, `m${MANY - 1}`).waitFor();
+    await page.getByText("10,000 messages").waitFor();
+    expect(await drawn(page)).toBeLessThan(40);
+    const nodes = await list(page).evaluate((one) => one.querySelectorAll("*").length);
+    expect(nodes).toBeLessThan(4000);
+  });
+
+  it("opens in its middle by an address, and stays there", async () => {
+    const page = await site.open("#/t/long?m=m5000");
+    await row(page, "m5000").getByText("Question 5000").waitFor();
+    await page.locator('[data-message="m5000"][data-highlighted="true"]').waitFor();
+    expect(Math.abs(await placeOf(page, "m5000"))).toBeLessThan(30);
+    await row(page, "m5002").waitFor();
+    expect(Math.abs(await placeOf(page, "m5000"))).toBeLessThan(30);
+    expect(await drawn(page)).toBeLessThan(40);
+  });
+
+  it("does not jump when what is above comes and is measured", async () => {
+    const page = await site.open("#/t/long?m=m5000");
+    await row(page, "m5000").waitFor();
+    await page.locator('[data-message="m5000"][data-highlighted="false"]').waitFor();
+    for (let turn = 0; turn < 12; turn += 1) {
+      const seen = await list(page).evaluate((section) => {
+        const top = section.getBoundingClientRect().top;
+        const rows = [...section.querySelectorAll<HTMLElement>("[data-message]")];
+        const first = rows.find((one) => one.getBoundingClientRect().bottom > top + 200);
+        return { id: first?.dataset.message ?? "", top: first?.getBoundingClientRect().top ?? 0 };
+      });
+      await list(page).evaluate((section) => section.scrollBy(0, -150));
+      await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+      );
+      const now = await row(page, seen.id).evaluate((one) => one.getBoundingClientRect().top);
+      expect(Math.abs(now - seen.top - 150), `turn ${turn}`).toBeLessThan(3);
+    }
+  });
+
+  it("goes to both ends with a key, and lets go of what is far away", async () => {
+    const page = await site.open("#/t/long");
+    await row(page, `m${MANY - 1}`).waitFor();
+    await page.keyboard.press("Home");
+    await row(page, "m0").getByText("Question 0").waitFor();
+    expect(await drawn(page)).toBeLessThan(40);
+    await page.keyboard.press("End");
+    await row(page, `m${MANY - 1}`).waitFor();
+    expect(await row(page, "m0").count()).toBe(0);
+  });
+
+  it("shows what stands where one has run to", async () => {
+    const page = await site.open("#/t/long");
+    await row(page, `m${MANY - 1}`).waitFor();
+    for (const share of [0.8, 0.3, 0.55]) {
+      await list(page).evaluate((section, to) => {
+        section.scrollTop = section.scrollHeight * to;
+      }, share);
+      await expect
+        .poll(() =>
+          list(page).evaluate((section) => {
+            const { top, bottom } = section.getBoundingClientRect();
+            const seen = [...section.querySelectorAll<HTMLElement>("[data-index]")].filter((one) => {
+              const box = one.getBoundingClientRect();
+              return box.bottom > top && box.top < bottom;
+            });
+            return seen.length > 0 && seen.every((one) => one.dataset.message !== undefined);
+          }),
+        )
+        .toBe(true);
+    }
+  });
+});

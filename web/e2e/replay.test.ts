@@ -1,0 +1,304 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { TimelineEvent } from "../src/api/runs";
+import type { AssistantMessage } from "../src/partita.gen";
+import { Frames } from "../src/replay/fold";
+import { violations } from "./setup/axe";
+import { python, type Site, serve } from "./setup/site";
+
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+}
+
+/** A text without the signs that are drawn otherwise. */
+const bare = (text: string) => text.replace(/[*`_]/g, "").replace(/\s+/g, " ").trim();
+
+const SESSION = "5e551000-0000-4000-8000-00000000abcd";
+const QUESTION = "What is the weather in Oslo?";
+
+/** Says something to the demo agent; gives the run. */
+async function ask(site: Site, thread: string, text = QUESTION): Promise<string> {
+  const message = { id: `${thread}-u`, role: "user", parts: [{ type: "text", text }] };
+  const response = await fetch(new URL("api/chat", `${site.address}/`), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ id: thread, messages: [message] }),
+  });
+  await response.text();
+  return (await runOf(site, thread)) ?? "";
+}
+
+/** The last run of a session. */
+async function runOf(site: Site, thread: string): Promise<string | undefined> {
+  const { items } = await site.api<{ items: { id: string; threadId: string }[] }>("GET", "api/runs");
+  return items.find((run) => run.threadId === thread)?.id;
+}
+
+async function bringIn(site: Site): Promise<string> {
+  const response = await fetch(new URL("api/import", `${site.address}/`), {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson" },
+    body: log(),
+  });
+  expect(response.status).toBe(200);
+  return encodeURIComponent((await runOf(site, SESSION)) ?? "");
+}
+
+/** A session of Claude Code, with five minutes of silence in it. */
+function log(): string {
+  const line = (number: number, minute: number, type: string, message: object) =>
+    JSON.stringify({
+      parentUuid: number ? `u-${number - 1}` : null,
+      isSidechain: false,
+      type,
+      uuid: `u-${number}`,
+      timestamp: `2026-04-01T08:${String(minute).padStart(2, "0")}:00.000Z`,
+      sessionId: SESSION,
+      cwd: "/kitchen",
+      version: "2.1.50",
+      message,
+    });
+  const answer = (id: string, ...content: object[]) => ({
+    id,
+    type: "message",
+    role: "assistant",
+    model: "claude-baker",
+    content,
+    usage: { input_tokens: 3, output_tokens: 10 },
+  });
+  return `${[
+    line(0, 0, "user", { role: "user", content: "Bake bread" }),
+    line(1, 1, "assistant", answer("m1", { type: "text", text: "I knead the dough first." })),
+    line(
+      2,
+      1,
+      "assistant",
+      answer("m1", { type: "tool_use", id: "c1", name: "Oven", input: { degrees: 230 } }),
+    ),
+    line(3, 6, "user", {
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "c1", content: "it is hot" }],
+    }),
+    line(4, 7, "assistant", answer("m2", { type: "text", text: "The bread is done, and it smells good." })),
+  ].join("\n")}\n`;
+}
+
+const slider = (page: Page) => page.getByRole("slider", { name: "Moment of the run" });
+const valueText = (page: Page) => slider(page).getAttribute("aria-valuetext");
+const stage = (page: Page) => page.getByRole("region", { name: "Messages at this moment" });
+
+async function standsAt(page: Page, place: number): Promise<void> {
+  await page.locator(`[data-at="${place}"]`).waitFor();
+}
+
+describe("a replay", () => {
+  let site: Site;
+  let run: string;
+  let items: readonly TimelineEvent[];
+  const runs: Record<string, string> = {};
+  beforeAll(async () => {
+    site = await serve();
+    run = await ask(site, "weather");
+    runs.weather = run;
+    runs.postcard = await ask(site, "postcard", "Send a postcard to Ada.");
+    runs.imported = await bringIn(site);
+    ({ items } = await site.api<{ items: TimelineEvent[] }>("GET", `api/runs/${run}/timeline`));
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("shows at any place exactly what the server says was there", async () => {
+    const page = await site.open(`#/run/${run}?at=1`);
+    await standsAt(page, 1);
+    const places = [0.1, 0.3, 0.45, 0.55, 0.7, 0.85, 1].map((share) => Math.round(share * items.length));
+    for (const place of [...places, ...places.toReversed().slice(1, 4)]) {
+      const seq = items[place - 1]?.seq ?? 0;
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/run/${run}?at=${seq}`);
+      await standsAt(page, place);
+      const moment = await site.api<{ messages: { content: { parts: Part[] } }[] }>(
+        "GET",
+        `api/runs/${run}/at?seq=${seq}`,
+      );
+      const parts = moment.messages.flatMap((message) => message.content.parts);
+      const said = parts.filter((part) => part.type === "text").map((part) => bare(part.text ?? ""));
+      const drawn = stage(page).locator('[data-part="text"]');
+      await expect
+        .poll(async () => (await drawn.allInnerTexts()).map(bare))
+        .toEqual([bare(QUESTION), ...said]);
+      const calls = parts.filter((part) => part.type === "tool-call").length;
+      expect(await stage(page).locator('[data-part="tool-call"]').count()).toBe(calls);
+    }
+  });
+
+  it.each(["weather", "postcard", "imported"])("folds every event as the server does: %s", async (name) => {
+    const told = await site.api<{ items: TimelineEvent[] }>(
+      "GET",
+      `api/runs/${runs[name]}/timeline?limit=5000`,
+    );
+    const at = (seq: number) =>
+      site.api<{ messages: AssistantMessage[] }>("GET", `api/runs/${runs[name]}/at?seq=${seq}&internal=true`);
+    const begun = (await at(0)).messages.at(-1);
+    if (!begun) throw new Error("nothing to begin with");
+    const frames = new Frames(told.items, begun, decodeURIComponent(runs[name] ?? ""));
+    for (const [index, { seq }] of told.items.entries()) {
+      expect(JSON.parse(JSON.stringify(frames.at(index + 1)))).toEqual((await at(seq)).messages);
+    }
+  });
+
+  it("shows the chunk and the agent's own bytes of the moment", async () => {
+    const withBytes = items.filter((item) => item.raw !== undefined && item.chunk);
+    const chosen = [withBytes[2], withBytes.at(-2)].filter((item) => item !== undefined);
+    const page = await site.open(`#/run/${run}?at=1`);
+    for (const item of chosen) {
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/run/${run}?at=${item.seq}`);
+      const logged = await site.api<{ items: { raw: string; chunk: unknown }[] }>(
+        "GET",
+        `api/runs/${run}/log?after=${item.seq - 1}&limit=1`,
+      );
+      await page.locator(`[data-seq="${item.seq}"]`).waitFor();
+      expect(JSON.parse(await page.locator("[data-chunk]").innerText())).toEqual(logged.items[0]?.chunk);
+      await expect
+        .poll(async () => (await page.locator("[data-raw]").textContent())?.trim())
+        .toBe(logged.items[0]?.raw.trim());
+    }
+    await page.getByRole("listbox").getByRole("option", { selected: true }).waitFor();
+  });
+
+  it("is scrubbed with the keyboard, by event and by part", async () => {
+    const page = await site.open(`#/run/${run}`);
+    await slider(page).focus();
+    expect(await valueText(page)).toMatch(/^0\.0 s of \d\.\d s, event 0 of \d+$/);
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await standsAt(page, 2);
+    await page.keyboard.press("ArrowLeft");
+    await standsAt(page, 1);
+    const begins = items.flatMap((item, index) =>
+      /^(?:text-start|reasoning-start|tool-input-start)$/.test(String(item.chunk?.type)) ? [index + 1] : [],
+    );
+    for (const place of begins) {
+      await page.keyboard.press("Shift+ArrowRight");
+      await standsAt(page, place);
+    }
+    await page.keyboard.press("Shift+ArrowLeft");
+    await standsAt(page, begins.at(-2) ?? 0);
+    await page.keyboard.press("End");
+    await standsAt(page, items.length);
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/run/${run}?at=${items.at(-1)?.seq}`);
+    await page.keyboard.press("Home");
+    await standsAt(page, 0);
+    await page.getByText("The agent has not said a word yet.").waitFor();
+  });
+
+  it("plays at a speed, and the space bar pauses it", async () => {
+    const page = await site.open(`#/run/${run}`);
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await page.getByLabel("Speed").selectOption("0.25");
+    await page.locator("#main").focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+    await expect
+      .poll(async () => Number(/event (\d+)/.exec((await valueText(page)) ?? "")?.[1]))
+      .toBeGreaterThan(3);
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+    const stood = await valueText(page);
+    expect(Number(/event (\d+)/.exec(stood ?? "")?.[1])).toBeLessThan(items.length);
+    await page.keyboard.press(">");
+    await page.keyboard.press(">");
+    expect(await page.getByLabel("Speed").inputValue()).toBe("1");
+    await page.getByLabel("Speed").selectOption("32");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await standsAt(page, items.length);
+    await page.getByRole("button", { name: "Play", exact: true }).waitFor(); // it stopped at the end
+    await stage(page).getByText("What is the weather in Oslo?").waitFor();
+  });
+
+  it("tells an imported run with the silences it had, and skips them", async () => {
+    const page = await site.open(`#/run/${runs.imported}`);
+    await page.getByText("Imported: told once more from its messages").waitFor();
+    expect(await valueText(page)).toMatch(/of 7 min \d s, event 0 of/);
+    expect(await page.getByLabel("Skip silence").isChecked()).toBe(true);
+    await page.getByText(/\d silences shortened/).waitFor();
+    await page.getByLabel("Longest silence, in seconds").selectOption("0.5");
+    await page.getByLabel("Speed").selectOption("32");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    await stage(page).getByText("The bread is done, and it smells good.").waitFor();
+    expect(await page.locator("[data-raw]").textContent()).toContain("smells good");
+    await page.locator("#main").focus();
+    await page.keyboard.press("s");
+    await page.getByText(/silences? shortened/).waitFor({ state: "detached" });
+  });
+
+  it("follows a run that is at work, until it is stopped", async () => {
+    const asked = ask(site, "story", "Tell me a long story.");
+    await expect.poll(() => runOf(site, "story")).toBeTruthy();
+    const story = await runOf(site, "story");
+    const page = await site.open(`#/run/${story}`);
+    await page.getByText("running", { exact: true }).waitFor();
+    await page.keyboard.press("End");
+    await page.getByRole("button", { name: "Play", exact: true }).click();
+    const place = async () =>
+      Number(/event ([\d,]+)/.exec((await valueText(page)) ?? "")?.[1]?.replace(",", ""));
+    const before = await place();
+    await expect.poll(place).toBeGreaterThan(before + 5);
+    await site.api("POST", `api/runs/${story}/stop`);
+    await asked;
+    await page.getByText("cancelled", { exact: true }).waitFor();
+    const { total } = await site.api<{ total: number }>("GET", `api/runs/${story}/timeline?limit=1`);
+    await expect.poll(() => valueText(page)).toContain(`of ${total.toLocaleString("en")}`);
+  });
+
+  it("says so when there is no such run", async () => {
+    const page = await site.open("#/run/nonesuch", { expected: [/404/] });
+    await page.getByText("no run 'nonesuch'").waitFor();
+  });
+
+  it("keeps its panes in tabs on a narrow screen", async () => {
+    const page = await site.open(`#/run/${run}?at=20`, { viewport: { width: 360, height: 740 } });
+    await stage(page).waitFor();
+    await page.getByRole("tab", { name: "Event", exact: true }).click();
+    await page.locator("[data-chunk]").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("listbox", { name: "Events" }).waitFor();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(wide).toBeLessThanOrEqual(360);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
+    const page = await site.open(`#/run/${run}?at=30`, { theme });
+    await standsAt(page, 30);
+    await page.locator("[data-raw]").waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  // The last one: it takes the logs of all runs away.
+  it("says so when the log was dropped, and leads to the session", async () => {
+    await python(
+      `import asyncio, sys
+from datetime import timedelta
+from partita.store.log.retention import Retention
+from partita.store.opening import open_store
+
+async def drop():
+    async with open_store(sys.argv[1]) as store:
+        await store.drop_logs(Retention(max_age=timedelta(0)))
+
+asyncio.run(drop())`,
+      `sqlite:///${site.folder}/store.db`,
+    );
+    const page = await site.open(`#/run/${run}`, { expected: [/404/] });
+    await page.getByText(/The log of this run is gone/).waitFor();
+    const session = page.getByRole("link", { name: "Open its session, where the messages are" });
+    expect(await session.getAttribute("href")).toContain("#/t/weather");
+  });
+});

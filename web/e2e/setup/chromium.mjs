@@ -1,0 +1,60 @@
+/**
+ * Which Chromium to run: the one that `PARTITA_CHROMIUM` names, that of the npm package where it has one for this
+ * machine (Linux on x64), else one that is installed. Called as a program, it installs one where Debian's packages
+ * can be had, and says what to do where they cannot.
+ */
+import { execFileSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const NAMES = [
+  "chromium-headless-shell",
+  "chromium",
+  "chromium-browser",
+  "google-chrome",
+  "google-chrome-stable",
+];
+const PLACES = ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+const PACKAGED = process.platform === "linux" && process.arch === "x64";
+
+/** The path of a Chromium, and what it must be told; null where there is none. */
+export async function findChromium() {
+  const named = process.env.PARTITA_CHROMIUM;
+  if (named) return { path: named, args: [] };
+  if (PACKAGED) {
+    const { default: packaged } = await import("@sparticuz/chromium");
+    const unfit = /single-process|no-zygote|web-security|site-isolation|insecure-content/;
+    return { path: await packaged.executablePath(), args: packaged.args.filter((one) => !unfit.test(one)) };
+  }
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  const found = [...folders.flatMap((folder) => NAMES.map((name) => join(folder, name))), ...PLACES].find(
+    canRun,
+  );
+  return found ? { path: found, args: [] } : null;
+}
+
+function canRun(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function install() {
+  const apt = (...args) => execFileSync("apt-get", args, { stdio: ["ignore", "ignore", "inherit"] });
+  apt("update", "-qq");
+  apt("install", "-y", "-qq", "--no-install-recommends", "chromium-headless-shell");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href && !(await findChromium())) {
+  try {
+    install();
+  } catch {
+    console.error("The browser tests need a Chromium, and npm has none for this machine.");
+    console.error("Install one, or name it: PARTITA_CHROMIUM=/path/to/chromium");
+    process.exit(1);
+  }
+}

@@ -1,0 +1,41 @@
+/** A thread of 10,000 messages, written straight into the store. */
+import { join } from "node:path";
+import { python, type Site } from "./site";
+
+export const MANY = 10_000;
+
+const WRITE = `
+import asyncio, sys
+from datetime import UTC, datetime, timedelta
+from partita.store.opening import open_store
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import TextOutput
+
+WORDS = "The keeper climbs the stairs and trims the lamp before the fog comes in. "
+CODE = "\\n\\n\`\`\`python\\nfor step in range(199):\\n    climb(step)\\n\`\`\`\\n\\n| lamp | range |\\n|---|---|\\n| old | 12 |\\n"
+
+def message(number, at):
+    id = f"m{number}"
+    if number % 4 == 0:
+        return UserMessage(id=id, content=f"Question {number}: and **then**?", created_at=at)
+    parts = [ReasoningPart("Which step comes next? " * (number % 5))] if number % 5 else []
+    if number % 3 == 0:
+        parts.append(ToolCallPart(id=f"c{number}", name="Bash", state="output-available",
+            input={"command": f"measure --step {number}"}, output=TextOutput("a line of output\\n" * (number % 40))))
+    parts.append(TextPart(f"Answer {number}. " + WORDS * (number * 7 % 19) + (CODE if number % 11 == 0 else "")))
+    return AssistantMessage(id=id, content=parts, created_at=at)
+
+async def main(url, count):
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    async with open_store(url) as store:
+        await store.create_thread("long", title="A long watch", agent="demo")
+        said = [message(number, start + timedelta(seconds=20 * number)) for number in range(count)]
+        for first in range(0, count, 2000):
+            await store.save_messages(said[first : first + 2000], thread_id="long")
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+`;
+
+export const writeLong = (site: Site): Promise<string> =>
+  python(WRITE, `sqlite:///${join(site.folder, "store.db")}`, String(MANY));

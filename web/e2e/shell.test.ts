@@ -1,0 +1,58 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violations } from "./setup/axe";
+import { type Site, serve } from "./setup/site";
+
+describe("the frame of the page", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("shows its keys", async () => {
+    const page = await site.open();
+    await page.getByRole("link", { name: "Analytics" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
+  it("remembers its colours", async () => {
+    const page = await site.open();
+    await page.getByRole("button", { name: "Dark colours" }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Light colours" }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+  });
+
+  it("needs little JavaScript for the first view of a thread", async () => {
+    await site.seed([
+      { thread: { id: "first", title: "First" }, messages: [{ id: "m", role: "user", content: "Hello" }] },
+    ]);
+    const page = await site.open();
+    const scripts: Promise<Buffer>[] = [];
+    page.on("response", (response) => {
+      if (response.url().endsWith(".js")) scripts.push(response.body());
+    });
+    await page.goto("about:blank");
+    await page.goto(`${site.address}/#/t/first`);
+    await page.getByText("Hello").first().waitFor();
+    const bodies = await Promise.all(scripts);
+    const size = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
+    expect(bodies.length).toBeGreaterThan(0);
+    expect(size).toBeLessThan(350_000);
+    console.log(`JavaScript of the first view: ${Math.round(size / 1000)} KB compressed`);
+  });
+
+  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
+    const page = await site.open("", { theme });
+    await page.getByRole("link", { name: "Analytics" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});

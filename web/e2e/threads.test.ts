@@ -1,0 +1,266 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violations } from "./setup/axe";
+import { python, type Seed, type Site, serve } from "./setup/site";
+
+function call(id: string, name: string, failed = false) {
+  const ended = failed
+    ? { state: "output-error", errorText: "no such file" }
+    : { state: "output-available", output: { type: "text", value: "done" } };
+  return { type: "tool-call", id, name, input: { path: "lamp.txt" }, ...ended };
+}
+
+function thread(id: string, fields: object, ...answer: object[]): Seed {
+  const parts = [{ type: "text", text: `An answer about ${id}.` }, ...answer];
+  return {
+    thread: { id, ...fields },
+    messages: [
+      { id: `${id}-1`, role: "user", content: `A question about ${id}` },
+      { id: `${id}-2`, role: "assistant", content: { format: 2, parts } },
+    ],
+  };
+}
+
+const SEEDS: readonly Seed[] = [
+  thread("tower", { title: "Towers by the sea", agent: "keeper", project: "/home/ada/harbour" }),
+  thread(
+    "boat",
+    { title: "Mend the boat", agent: "keeper", project: "/home/ada/harbour" },
+    call("c1", "bash"),
+  ),
+  thread(
+    "lamp",
+    { title: "A lamp that fails", agent: "smith", project: "/home/ada/lamps" },
+    call("c2", "read", true),
+  ),
+  {
+    thread: { id: "fog", title: "Fog 🌫️ signals", agent: "smith", project: "/home/ada/lamps" },
+    messages: [
+      { id: "fog-1", role: "user", content: "Where is the horn?" },
+      { id: "fog-2", role: "assistant", content: "🌫️🌫️ The brass foghorn hangs beside the northern window." },
+    ],
+  },
+];
+
+const row = (page: Page, name: string | RegExp) =>
+  page.getByRole("list", { name: "Sessions" }).getByRole("link", { name });
+const names = (page: Page) =>
+  page.getByRole("list", { name: "Sessions" }).locator("a > span:first-child bdi").allTextContents();
+
+describe("the list of threads", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("says how sessions come in where there are none, and shows them when they do", async () => {
+    const page = await site.open();
+    await page.getByText("There are no sessions yet").waitFor();
+    await page.getByText("partita import").waitFor();
+    await site.seed(SEEDS);
+    await row(page, /Fog/).waitFor();
+    await row(page, /Towers/).waitFor();
+  });
+
+  it("finds names at once and words in messages, marked, and opens the message", async () => {
+    const page = await site.open();
+    await row(page, /Mend the boat/).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("boat");
+    await page.getByRole("region", { name: "Sessions by name" }).getByText("boat").waitFor();
+    await page.keyboard.press("Escape");
+    await row(page, /Towers/).waitFor();
+    await page.keyboard.type("brass foghorn");
+    const hit = page.getByRole("region", { name: "In messages" }).getByRole("link", { name: /foghorn/ });
+    await hit.waitFor();
+    expect(await hit.locator("mark").allTextContents()).toEqual(["brass", "foghorn"]);
+    await hit.click();
+    await page.waitForURL(/#\/t\/fog\?m=fog-2$/);
+  });
+
+  it("says when nothing is found, and takes the search back", async () => {
+    const page = await site.open();
+    await page.getByRole("searchbox").fill("zanzibar");
+    await page.getByText("Nothing was found").waitFor();
+    await page.getByRole("button", { name: "Clear the search" }).first().click();
+    await row(page, /Towers/).waitFor();
+  });
+
+  it("narrows by facets that count, and keeps them in the address", async () => {
+    const page = await site.open();
+    await row(page, /Towers/).waitFor();
+    await page.getByRole("button", { name: "Agent" }).click();
+    await page.getByRole("menuitemradio", { name: /smith\s*2/ }).click();
+    await row(page, /Towers/).waitFor({ state: "detached" });
+    expect((await names(page)).sort()).toEqual(["A lamp that fails", "Fog 🌫️ signals"]);
+    expect(page.url()).toContain("#/?agent=smith");
+    await page.getByRole("button", { name: "Tool" }).click();
+    await page.getByRole("menuitemradio", { name: /read\s*1/ }).click();
+    await row(page, /Fog/).waitFor({ state: "detached" });
+    await row(page, /A lamp/).click();
+    await page.waitForURL(/#\/t\/lamp/);
+    await page.getByRole("list", { name: "Active filters" }).getByText("agent: smith").waitFor();
+    await page.getByRole("button", { name: "Clear all" }).click();
+    await row(page, /Towers/).waitFor();
+  });
+
+  it("understands the addresses of analytics", async () => {
+    const page = await site.open(
+      `#/?project=${encodeURIComponent("/home/ada/lamps")}&errors=1&since=2020-01-01`,
+    );
+    await row(page, /A lamp/).waitFor();
+    expect(await names(page)).toEqual(["A lamp that fails"]);
+    await page.goto(`${site.address}/#/?ids=boat,fog`);
+    await row(page, /Fog/).waitFor();
+    expect((await names(page)).sort()).toEqual(["Fog 🌫️ signals", "Mend the boat"]);
+    await page.goto(`${site.address}/#/?until=2020-01-01`);
+    await page.getByText("No session fits").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await row(page, /Towers/).waitFor();
+  });
+
+  it("is walked, pinned and renamed by keys, and stays so", async () => {
+    const page = await site.open();
+    await row(page, /Towers/).waitFor();
+    const before = await names(page);
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.waitForFunction(
+      (name) => document.activeElement?.textContent?.includes(name),
+      before[1] ?? "?",
+    );
+    await page.keyboard.press("k");
+    await page.waitForFunction(
+      (name) => document.activeElement?.textContent?.includes(name),
+      before[0] ?? "?",
+    );
+    await row(page, /Towers/).focus();
+    await page.keyboard.press("p");
+    await page.keyboard.press("r");
+    await page.getByRole("textbox", { name: "New name" }).fill("Towers and piers");
+    await page.keyboard.press("Enter");
+    await row(page, /Towers and piers.*pinned/).waitFor();
+    await expect
+      .poll(() => site.api<{ title: string; metadata?: object }>("GET", "api/threads/tower"))
+      .toMatchObject({
+        title: "Towers and piers",
+        metadata: { pinned: true },
+      });
+    await page.reload();
+    await row(page, /Towers and piers.*pinned/).waitFor();
+    expect((await names(page))[0]).toBe("Towers and piers");
+    await page.getByRole("button", { name: "More about Towers and piers" }).click();
+    await page.getByRole("menuitem", { name: "Unpin" }).click();
+    await row(page, /pinned/).waitFor({ state: "detached" });
+  });
+
+  it("deletes, takes it back, and deletes for good when the page goes", async () => {
+    await site.seed([thread("gull", { title: "A gull" }), thread("tern", { title: "A tern" })]);
+    const page = await site.open();
+    await row(page, /A gull/).focus();
+    await page.keyboard.press("x");
+    await row(page, /A gull/).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row(page, /A gull/).waitFor();
+    await page.getByRole("button", { name: "More about A tern" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await row(page, /A tern/).waitFor({ state: "detached" });
+    await page.reload();
+    await row(page, /A gull/).waitFor();
+    await expect.poll(() => site.api("GET", "api/threads/tern").catch(String)).toContain("404");
+    await page.reload();
+    await row(page, /A gull/).waitFor();
+    expect(await row(page, /A tern/).count()).toBe(0);
+  });
+
+  it("shows what begins elsewhere, and that it is at work", async () => {
+    const page = await site.open();
+    await row(page, /Mend the boat/).waitFor();
+    const said = { id: "q1", role: "user", parts: [{ type: "text", text: "Tell me a long story" }] };
+    const going = fetch(new URL("api/chat", site.address), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id: "story", messages: [said] }),
+    });
+    await row(page, /live/).waitFor();
+    await site.api("POST", "api/chat/story/stop", {});
+    await (await going).text();
+    await row(page, /live/).waitFor({ state: "detached" });
+    await site.api("DELETE", "api/threads/story");
+  });
+
+  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
+    const page = await site.open("#/?errors=1", { theme });
+    await row(page, /A lamp/).waitFor();
+    await page.getByRole("button", { name: "Model" }).click();
+    await page.getByRole("menu").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("searchbox").fill("lamp");
+    await page.getByRole("region", { name: "In messages" }).getByRole("link").first().waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it("scrolls through thousands with few of them drawn", async () => {
+    await python(SEED_MANY, `sqlite:///${site.folder}/store.db`, "2000");
+    const page = await site.open();
+    await row(page, /Log 0 /).waitFor();
+    const scroller = page.getByRole("list", { name: "Sessions" }).locator("..");
+    await expect
+      .poll(
+        async () => {
+          await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+          return row(page, /Log 1999 /).count();
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(1);
+    expect(await page.getByRole("list", { name: "Sessions" }).locator("li").count()).toBeLessThan(60);
+    // What is new comes above, and what one looks at stays where it is.
+    await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight / 2));
+    await expect.poll(() => inTheMiddle(page)).toBeTruthy();
+    const middle = await inTheMiddle(page);
+    const before = await heightOf(page);
+    await site.seed([thread("fresh", { title: "Fresh from the sea" })]);
+    await expect.poll(() => heightOf(page), { timeout: 10_000 }).toBeGreaterThan(before);
+    expect(await inTheMiddle(page)).toBe(middle);
+    await scroller.evaluate((element) => element.scrollTo(0, 0));
+    await row(page, /Fresh from the sea/).waitFor();
+  });
+});
+
+const heightOf = (page: Page) =>
+  page.getByRole("list", { name: "Sessions" }).evaluate((list) => list.getBoundingClientRect().height);
+
+const inTheMiddle = (page: Page) =>
+  page.evaluate(() => {
+    const box = document
+      .querySelector("[data-threads] ul[aria-label=Sessions]")
+      ?.parentElement?.getBoundingClientRect();
+    if (!box) return "";
+    return document.elementFromPoint(box.left + 60, box.top + box.height / 2)?.closest("a")?.dataset.thread;
+  });
+
+const SEED_MANY = `
+import asyncio, sys
+from datetime import UTC, datetime, timedelta
+from partita.store.opening import open_store
+from partita.store import threads
+from partita.types.threads import Thread
+
+def many(tx, count):
+    for number in range(count):
+        moment = tx.now - timedelta(hours=1, minutes=number)
+        threads.create(tx, Thread(id=f"log-{number}", title=f"Log {number} of the station", updated_at=moment))
+
+async def main():
+    async with open_store(sys.argv[1]) as store:
+        await store.write(many, int(sys.argv[2]))
+
+asyncio.run(main())
+`;

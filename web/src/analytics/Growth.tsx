@@ -1,0 +1,159 @@
+import { useId } from "react";
+import type { GrowthPoint, ThreadStat } from "../api/analytics";
+import { compact, count, moment, money, plural } from "../ui/format";
+import { go, toThread } from "../ui/routing";
+import { Failure, Loading } from "../ui/States";
+import { Figure } from "./charts/Figure";
+import { Lines } from "./charts/Lines";
+import styles from "./Growth.module.css";
+import { fallsIn, ownPoints, thinned } from "./growth";
+import { share, titleOf } from "./names";
+import { changed, type Shown } from "./place";
+import { MOST_THREADS, useGrowth, useThreadStats } from "./queries";
+import type { Column } from "./Table";
+
+const MOST_POINTS = 120;
+
+/** How the context of a chosen session grew. */
+export function Growth({ shown }: { shown: Shown }) {
+  const greatest = useThreadStats("cost", shown.filters, MOST_THREADS).data ?? [];
+  const chosen = shown.thread ?? greatest[0]?.id;
+  const asked = useGrowth(chosen);
+  return (
+    <div className={styles.growth}>
+      <Chooser shown={shown} chosen={chosen} threads={greatest} />
+      {asked.error ? (
+        <Failure error={asked.error} retry={() => void asked.refetch()} />
+      ) : chosen && asked.isPending ? (
+        <Loading />
+      ) : chosen && asked.data?.length ? (
+        <GrowthChart threadId={chosen} points={asked.data} />
+      ) : (
+        <p className={styles.empty}>
+          {chosen
+            ? "Nothing is known of what this session consumed."
+            : "No session consumed anything in this time."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ChooserProps {
+  readonly shown: Shown;
+  readonly chosen?: string;
+  readonly threads: readonly ThreadStat[];
+}
+
+function Chooser({ shown, chosen, threads }: ChooserProps) {
+  const id = useId();
+  const known = threads.some((thread) => thread.id === chosen);
+  return (
+    <div className={styles.chooser}>
+      <label htmlFor={id}>Context growth of</label>
+      <select
+        id={id}
+        value={chosen ?? ""}
+        onChange={(event) => go(changed(shown.query, { thread: event.target.value }), { replace: true })}
+      >
+        {chosen && !known && <option value={chosen}>{titleOf({ id: chosen })}</option>}
+        {threads.map((thread) => (
+          <option key={thread.id} value={thread.id}>
+            {titleOf(thread)} · {compact(thread.inputTokens + thread.outputTokens)} tokens
+          </option>
+        ))}
+      </select>
+      {chosen && <a href={toThread(chosen)}>Open the session</a>}
+    </div>
+  );
+}
+
+function GrowthChart({ threadId, points }: { threadId: string; points: readonly GrowthPoint[] }) {
+  const id = useId();
+  const own = ownPoints(points);
+  const falls = fallsIn(own);
+  const reached = thinned(own.length, MOST_POINTS, falls);
+  const most = own.reduce((greatest, point) => Math.max(greatest, point.inputTokens), 0);
+  const last = points.at(-1);
+  const summary = [
+    `${plural(points.length, "response")}, at most ${compact(most)} tokens of context`,
+    falls.length ? `${plural(falls.length, "time")} it became much smaller (dashed)` : "",
+    last ? `${compact(last.totalTokens)} tokens in all` : "",
+    last?.totalCost === undefined ? "" : money(last.totalCost),
+  ];
+  const sentence = `${summary.filter(Boolean).join("; ")}.`;
+  const linked = ({ messageId, seq }: GrowthPoint) =>
+    toThread(threadId, seq === undefined ? null : messageId);
+  return (
+    <Figure
+      id={id}
+      title="Context growth"
+      summary={sentence}
+      legend={["Input, with what was cached", "Cached", "Output"]}
+      lines
+      columns={columnsOf(linked)}
+      rows={points}
+      keyOf={(point) => `${points.indexOf(point)}`}
+    >
+      <Lines
+        id={id}
+        name="Context growth"
+        summary={`Context growth. ${sentence}`}
+        labels={own.map((_, index) => count(index + 1))}
+        series={[
+          { name: "Input", values: own.map((point) => point.inputTokens) },
+          { name: "Cached", values: own.map((point) => point.cachedInputTokens) },
+          { name: "Output", values: own.map((point) => point.outputTokens) },
+        ]}
+        points={own.map((point, index) =>
+          reached.has(index)
+            ? {
+                label: `${falls.includes(index) ? "Much smaller: r" : "R"}esponse ${count(index + 1)}, ${moment(point.time)}`,
+                href: linked(point),
+                lines: [
+                  { name: "Input", text: count(point.inputTokens) },
+                  { name: "Cached", text: share(point.cachedInputTokens, point.inputTokens) },
+                  { name: "Output", text: count(point.outputTokens) },
+                  { name: "Cost", text: point.cost === undefined ? "unknown" : money(point.cost) },
+                ],
+              }
+            : null,
+        )}
+        format={compact}
+        falls={falls}
+        whole
+      />
+    </Figure>
+  );
+}
+
+function columnsOf(linked: (point: GrowthPoint) => string): Column<GrowthPoint>[] {
+  const number = (label: string, value: (point: GrowthPoint) => number): Column<GrowthPoint> => ({
+    label,
+    value,
+    text: (point) => count(value(point)),
+    href: linked,
+    number: true,
+  });
+  const cost = (label: string, value: (point: GrowthPoint) => number | undefined): Column<GrowthPoint> => ({
+    label,
+    value,
+    text: (point) => {
+      const known = value(point);
+      return known === undefined ? "–" : money(known);
+    },
+    number: true,
+  });
+  return [
+    { label: "Time", value: (point) => point.time, text: (point) => moment(point.time), href: linked },
+    number("Input", (point) => point.inputTokens),
+    number("Cached", (point) => point.cachedInputTokens),
+    number("Output", (point) => point.outputTokens),
+    number("Reasoning", (point) => point.reasoningTokens),
+    cost("Cost", (point) => point.cost),
+    number("Tokens until then", (point) => point.totalTokens),
+    cost("Cost until then", (point) => point.totalCost),
+    { label: "Model", value: (point) => point.model ?? "" },
+    { label: "Whose", value: (point) => (point.seq === undefined ? (point.agent ?? "sub-agent") : "own") },
+  ];
+}

@@ -1,0 +1,105 @@
+import { ArrowDownRight, ArrowUpRight, Minus } from "lucide-react";
+import type { Stat } from "../api/analytics";
+import { compact, count, money } from "../ui/format";
+import { Spark } from "./charts/Spark";
+import styles from "./Headline.module.css";
+import { share } from "./names";
+import { type Shown, toThreads } from "./place";
+
+interface Props {
+  readonly shown: Shown;
+  readonly now: Stat;
+  readonly before?: Stat;
+  /** The same by period, in their order, with nothing left out. */
+  readonly periods: readonly (Stat | undefined)[];
+  /** The sessions with a call that failed; undefined when they are too many to be named. */
+  readonly failing?: readonly string[];
+}
+
+interface Measure {
+  readonly label: string;
+  readonly value: (stat: Stat) => number;
+  readonly text: (stat: Stat) => string;
+  readonly note?: (stat: Stat) => string;
+  readonly errors?: boolean;
+}
+
+export const MEASURES: readonly Measure[] = [
+  { label: "Sessions", value: (it) => it.threads, text: (it) => count(it.threads) },
+  { label: "Runs", value: (it) => it.runs, text: (it) => count(it.runs) },
+  { label: "Messages", value: (it) => it.messages, text: (it) => count(it.messages) },
+  {
+    label: "Cost",
+    value: (it) => it.cost ?? 0,
+    text: (it) => money(it.cost ?? 0),
+    note: (it) => (it.unpriced ? `without ${count(it.unpriced)} unpriced` : ""),
+  },
+  { label: "Tokens in", value: (it) => it.inputTokens, text: (it) => compact(it.inputTokens) },
+  { label: "Tokens out", value: (it) => it.outputTokens, text: (it) => compact(it.outputTokens) },
+  {
+    label: "Cached",
+    value: (it) => it.cachedInputTokens,
+    text: (it) => compact(it.cachedInputTokens),
+    note: (it) => `${share(it.cachedInputTokens, it.inputTokens)} of input`,
+  },
+  {
+    label: "Reasoning",
+    value: (it) => it.reasoningTokens,
+    text: (it) => compact(it.reasoningTokens),
+    note: (it) => `${share(it.reasoningTokens, it.outputTokens)} of output`,
+  },
+  {
+    label: "Tool errors",
+    value: (it) => it.toolErrors,
+    text: (it) => count(it.toolErrors),
+    note: (it) => `${share(it.toolErrors, it.toolCalls)} of ${compact(it.toolCalls)} calls`,
+    errors: true,
+  },
+];
+
+/** The numbers of the whole, each with what it was before. */
+export function Headline({ shown, now, before, periods, failing }: Props) {
+  return (
+    <dl className={styles.headline}>
+      {MEASURES.map(({ label, value, text, note, errors }) => {
+        const behind = { ...shown.filters, errors, ids: errors ? failing : now.threadIds };
+        return (
+          <div key={label} className={styles.card}>
+            <dt>{label}</dt>
+            <dd className={styles.value}>
+              <a href={toThreads(behind)} title={`${count(value(now))}: show the sessions`}>
+                {text(now)}
+              </a>
+            </dd>
+            <dd className={styles.note}>
+              {before ? <Change now={value(now)} before={value(before)} then={text(before)} /> : null}
+              <span>{note?.(now)}</span>
+            </dd>
+            <dd className={styles.spark} aria-hidden>
+              <Spark values={periods.map((one) => (one ? value(one) : 0))} />
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+/** How much more or less than before. */
+export function changeOf(now: number, before: number): string {
+  if (now === before) return "same";
+  if (before === 0) return "new";
+  const percent = Math.round(((now - before) / before) * 100);
+  return `${percent > 0 ? "+" : "−"}${count(Math.abs(percent))}%`;
+}
+
+function Change({ now, before, then }: { now: number; before: number; then: string }) {
+  const Sign = now > before ? ArrowUpRight : now < before ? ArrowDownRight : Minus;
+  return (
+    <span className={styles.change} title={`${then} in the time before`}>
+      <Sign size={12} aria-hidden />
+      {changeOf(now, before)}
+      <span className="visually-hidden">, before it was {then}</span>
+    </span>
+  );
+}

@@ -1,0 +1,100 @@
+import { useId } from "react";
+import type { Stat } from "../api/analytics";
+import { count } from "../ui/format";
+import { Figure } from "./charts/Figure";
+import { Lines } from "./charts/Lines";
+import { sum } from "./charts/stack";
+import { share } from "./names";
+import { byPeriodOf, together } from "./overtime";
+import { longName, periodSpan, shortName } from "./periods";
+import { moments, type Shown, toThreads } from "./place";
+
+/** How much of the output is reasoning, and of the input cached, over time. */
+export function Reasoning({
+  shown,
+  stats,
+  periods,
+}: {
+  shown: Shown;
+  stats: readonly Stat[];
+  periods: readonly string[];
+}) {
+  const id = useId();
+  const { step, span, filters } = shown;
+  const byPeriod = byPeriodOf(stats);
+  const rows = periods.map((period) => {
+    const mine = byPeriod.get(period) ?? [];
+    const of = (value: (stat: Stat) => number) => sum(mine.map(value));
+    const [reasoning, output] = [of((it) => it.reasoningTokens), of((it) => it.outputTokens)];
+    const [cached, input] = [of((it) => it.cachedInputTokens), of((it) => it.inputTokens)];
+    const narrowed = { ...filters, ...moments(periodSpan(step, period, span)) };
+    const href = toThreads({ ...narrowed, ids: together(mine) });
+    return { period, reasoning, output, cached, input, href };
+  });
+  type Row = (typeof rows)[number];
+  const all = (value: (row: Row) => number) => sum(rows.map(value));
+  const summary = all((row) => row.output)
+    ? `${share(
+        all((row) => row.reasoning),
+        all((row) => row.output),
+      )} of the output was reasoning; ${share(
+        all((row) => row.cached),
+        all((row) => row.input),
+      )} of the input came from a cache.`
+    : "Nothing in this time.";
+  const percent = (part: number, whole: number) => (whole ? (part / whole) * 100 : Number.NaN);
+  const tokens = (label: string, value: (row: Row) => number) => ({
+    label,
+    value,
+    number: true,
+    text: (row: Row) => count(value(row)),
+    href: (row: Row) => (value(row) ? row.href : undefined),
+  });
+  return (
+    <Figure
+      id={id}
+      title="Reasoning and cache"
+      summary={summary}
+      legend={["Reasoning, of the output", "Cached, of the input"]}
+      lines
+      columns={[
+        {
+          label: step === "month" ? "Month" : step === "week" ? "Week of" : "Day",
+          value: (row) => row.period,
+        },
+        tokens("Reasoning tokens", (row) => row.reasoning),
+        tokens("Output tokens", (row) => row.output),
+        tokens("Cached tokens", (row) => row.cached),
+        tokens("Input tokens", (row) => row.input),
+      ]}
+      rows={rows}
+      keyOf={(row) => row.period}
+    >
+      <Lines
+        id={id}
+        name="Reasoning and cache"
+        summary={`Reasoning and cache. ${summary}`}
+        labels={periods.map((period) => shortName(step, period))}
+        series={[
+          { name: "Reasoning", values: rows.map((row) => percent(row.reasoning, row.output)) },
+          { name: "Cached", values: rows.map((row) => percent(row.cached, row.input)) },
+        ]}
+        points={rows.map((row) =>
+          row.input + row.output
+            ? {
+                label: longName(step, row.period),
+                href: row.href,
+                lines: [
+                  { name: "Reasoning", text: share(row.reasoning, row.output) },
+                  { name: "Cached", text: share(row.cached, row.input) },
+                ],
+              }
+            : null,
+        )}
+        format={(value) => `${value}%`}
+        least={100}
+        whole
+      />
+    </Figure>
+  );
+}

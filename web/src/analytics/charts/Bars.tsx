@@ -1,0 +1,61 @@
+import { Axes } from "./Axes";
+import { fillOf, Patterns } from "./Patterns";
+import styles from "./Plot.module.css";
+import { Points } from "./Points";
+import { frameOf, HEIGHT, type Point } from "./plot";
+import { type Series, stacked, totals } from "./stack";
+import { useWidth } from "./useWidth";
+
+interface Props {
+  /** The id of the chart: its patterns are named after it. */
+  readonly id: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly labels: readonly string[];
+  readonly series: readonly Series[];
+  readonly points: readonly (Point | null)[];
+  readonly format: (value: number) => string;
+  readonly whole?: boolean;
+}
+
+/** Stacked columns. */
+export function Bars({ id, name, summary, labels, series, points, format, whole = false }: Props) {
+  const [place, width] = useWidth<HTMLDivElement>();
+  const frame = frameOf(width, Math.max(0, ...totals(series, labels.length)), whole);
+  const band = (frame.right - frame.left) / Math.max(1, labels.length);
+  const bar = Math.max(1, Math.min(band * 0.76, 42));
+  const begins = (column: number) => frame.left + column * band;
+  return (
+    <div ref={place} className={styles.plot}>
+      {width > 0 && (
+        <>
+          <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
+            <Patterns chart={id} count={series.length} />
+            <Axes frame={frame} labels={labels} x={(column) => begins(column) + band / 2} format={format} />
+            {labels.map((_, column) =>
+              stacked(series, column).map(([from, to], index) =>
+                to > from ? (
+                  <rect
+                    key={`${column} ${index}`}
+                    x={begins(column) + (band - bar) / 2}
+                    width={bar}
+                    y={frame.y(to)}
+                    height={Math.max(0.5, frame.y(from) - frame.y(to) - (index ? 1 : 0))}
+                    fill={fillOf(id, index)}
+                  />
+                ) : null,
+              ),
+            )}
+          </svg>
+          <Points
+            name={name}
+            frame={frame}
+            points={points}
+            bounds={(column) => [begins(column), begins(column) + band]}
+            swatch={(index) => fillOf(id, index)}
+          />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { ChartColumn, FileSpreadsheet, Image, Table2 } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
+import { IconButton } from "../../ui/Button";
+import { toastError } from "../../ui/Toasts";
+import { type Column, Table } from "../Table";
+import { csv } from "./csv";
+import { download, fileName } from "./download";
+import styles from "./Figure.module.css";
+import { dashOf } from "./Lines";
+import { colourOf, fillOf } from "./Patterns";
+import { drawing, toPng } from "./png";
+
+interface Props<Row> {
+  readonly id: string;
+  readonly title: string;
+  /** One sentence: what there is to see. */
+  readonly summary: string;
+  readonly legend: readonly string[];
+  readonly lines?: boolean;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  readonly children: ReactNode;
+}
+
+/** A chart with its caption, the same as a table, and both to take away. */
+export function Figure<Row>({
+  id,
+  title,
+  summary,
+  legend,
+  lines,
+  columns,
+  rows,
+  keyOf,
+  children,
+}: Props<Row>) {
+  const [asTable, setAsTable] = useState(false);
+  const place = useRef<HTMLElement>(null);
+  const saveCsv = () => {
+    const text = csv(
+      columns.map(({ label }) => label),
+      rows.map((row) => columns.map((column) => column.value(row))),
+    );
+    download(fileName(title, "csv"), new Blob([text], { type: "text/csv;charset=utf-8" }));
+  };
+  const savePng = async () => {
+    const svg = place.current?.querySelector<SVGSVGElement>("svg[role=img]");
+    if (!svg) return;
+    const swatches = place.current?.querySelectorAll<SVGElement>("svg[data-swatch]") ?? [];
+    const entries = legend.map((name, index) => ({ name, swatch: swatches[index] ?? null }));
+    download(fileName(title, "png"), await toPng(drawing(svg, title, entries)));
+  };
+  return (
+    <figure ref={place} className={styles.figure} aria-labelledby={`${id}-title`}>
+      <figcaption className={styles.head}>
+        <h2 id={`${id}-title`}>{title}</h2>
+        <span className={styles.actions}>
+          <IconButton label={`${title}: table`} pressed={asTable} onClick={() => setAsTable((was) => !was)}>
+            {asTable ? <ChartColumn size={15} /> : <Table2 size={15} />}
+          </IconButton>
+          <IconButton label={`${title}: save as CSV`} onClick={saveCsv}>
+            <FileSpreadsheet size={15} />
+          </IconButton>
+          <IconButton
+            label={`${title}: save as PNG`}
+            disabled={asTable}
+            onClick={() => void savePng().catch(toastError)}
+          >
+            <Image size={15} />
+          </IconButton>
+        </span>
+        <p className={styles.summary}>{summary}</p>
+      </figcaption>
+      {asTable ? (
+        <Table name={title} columns={columns} rows={rows} keyOf={keyOf} tall />
+      ) : (
+        <>
+          {children}
+          <ul className={styles.legend} aria-label={`Legend of ${title}`}>
+            {legend.map((name, index) => (
+              <li key={name}>
+                <svg width={lines ? 22 : 12} height={12} data-swatch aria-hidden>
+                  {lines ? (
+                    <line
+                      x1={0}
+                      x2={22}
+                      y1={6}
+                      y2={6}
+                      stroke={colourOf(index)}
+                      strokeWidth={2}
+                      strokeDasharray={dashOf(index)}
+                    />
+                  ) : (
+                    <rect width={12} height={12} rx={2} fill={fillOf(id, index)} />
+                  )}
+                </svg>
+                <span>{name}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </figure>
+  );
+}

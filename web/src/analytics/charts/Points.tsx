@@ -1,0 +1,96 @@
+import { type KeyboardEvent, useState } from "react";
+import styles from "./Plot.module.css";
+import type { Frame, Point } from "./plot";
+
+interface Props {
+  readonly name: string;
+  readonly frame: Frame;
+  readonly points: readonly (Point | null)[];
+  /** From where to where a column is. */
+  readonly bounds: (column: number) => readonly [number, number];
+  readonly swatch?: (series: number) => string;
+}
+
+const MOVES: Record<string, (at: number, places: readonly number[]) => number | undefined> = {
+  ArrowRight: (at, places) => places[Math.min(at + 1, places.length - 1)],
+  ArrowLeft: (at, places) => places[Math.max(at - 1, 0)],
+  Home: (_, places) => places[0],
+  End: (_, places) => places.at(-1),
+};
+
+/** The columns as links over the drawing: one stop of the Tab key, then arrows; each says its values. */
+export function Points({ name, frame, points, bounds, swatch }: Props) {
+  const places = points.flatMap((point, column) => (point ? [column] : []));
+  const [current, setCurrent] = useState<number | null>(null);
+  const [open, setOpen] = useState<number | null>(null);
+  const stop = current !== null && points[current] ? current : places[0];
+  const onKey = (event: KeyboardEvent<HTMLUListElement>) => {
+    const next = MOVES[event.key]?.(places.indexOf(stop ?? 0), places);
+    if (next === undefined) return;
+    event.preventDefault();
+    setCurrent(next);
+    event.currentTarget.querySelector<HTMLElement>(`[data-column="${next}"]`)?.focus();
+  };
+  const shown = open === null ? null : points[open];
+  return (
+    <>
+      <ul className={styles.points} onKeyDown={onKey} aria-label={`${name}, point by point`}>
+        {points.map((point, column) => {
+          if (!point) return null;
+          const [from, to] = bounds(column);
+          const text = `${point.label}: ${point.lines.map((line) => `${line.name} ${line.text}`).join(", ")}`;
+          const common = {
+            className: styles.point,
+            "data-column": column,
+            "aria-label": text,
+            onFocus: () => {
+              setCurrent(column);
+              setOpen(column);
+            },
+            onBlur: () => setOpen(null),
+            onMouseEnter: () => setOpen(column),
+            onMouseLeave: () => setOpen(null),
+          };
+          return (
+            <li
+              key={column}
+              style={{ left: from, width: to - from, top: frame.top, height: frame.bottom - frame.top }}
+            >
+              {point.href ? (
+                <a {...common} href={point.href} tabIndex={column === stop ? 0 : -1}>
+                  <span />
+                </a>
+              ) : (
+                <button {...common} type="button" tabIndex={column === stop ? 0 : -1} />
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {shown && open !== null && (
+        <div className={styles.tip} style={tipPlace(bounds(open), frame)} aria-hidden>
+          <strong>{shown.label}</strong>
+          {shown.lines.map((line) => (
+            <span key={line.name} className={styles.tipLine}>
+              {line.series !== undefined && swatch ? (
+                <svg width={10} height={10} aria-hidden>
+                  <rect width={10} height={10} fill={swatch(line.series)} />
+                </svg>
+              ) : (
+                <i />
+              )}
+              <span>{line.name}</span>
+              <b>{line.text}</b>
+            </span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** On the side where there is more room. */
+function tipPlace([from, to]: readonly [number, number], frame: Frame) {
+  const middle = (frame.left + frame.right) / 2;
+  return (from + to) / 2 < middle ? { left: to + 6 } : { right: `calc(100% - ${from - 6}px)` };
+}

@@ -1,0 +1,131 @@
+/** Statistics, as the server tells them. */
+import { getJson, type Listing, type Query } from "./client";
+
+export type Step = "day" | "week" | "month";
+export type Split = "model" | "agent" | "project";
+
+export interface StatFilters {
+  readonly since?: string;
+  readonly until?: string;
+  readonly agent?: string;
+  readonly project?: string;
+  readonly model?: string;
+}
+
+/** One row of statistics. */
+export interface Stat {
+  readonly key: readonly (string | null)[];
+  readonly threads: number;
+  /** The threads behind the row; absent when they are too many for a link. */
+  readonly threadIds?: readonly string[];
+  readonly messages: number;
+  readonly runs: number;
+  readonly responses: number;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly cost?: number;
+  readonly unpriced: number;
+  readonly toolCalls: number;
+  readonly toolErrors: number;
+  readonly denied: number;
+  readonly interrupted: number;
+}
+
+export interface ToolStat {
+  readonly tool: string | null;
+  readonly calls: number;
+  readonly errors: number;
+  readonly denied: number;
+  readonly interrupted: number;
+  readonly timed: number;
+  readonly totalSeconds?: number;
+  readonly medianSeconds?: number;
+  readonly p95Seconds?: number;
+  readonly longestSeconds?: number;
+  readonly threads: number;
+  readonly failingThreads: number;
+  readonly threadIds?: readonly string[];
+  readonly failingThreadIds?: readonly string[];
+}
+
+export interface RunStat {
+  readonly id: string;
+  readonly threadId: string;
+  readonly title?: string;
+  readonly project?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly status: string;
+  readonly createdAt: string;
+  readonly cost?: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly seconds?: number;
+}
+
+export interface ThreadStat {
+  readonly id: string;
+  readonly title?: string;
+  readonly agent?: string;
+  readonly project?: string;
+  readonly messages: number;
+  readonly runs: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cost?: number;
+  readonly toolCalls: number;
+  readonly toolErrors: number;
+}
+
+/** What one response of a session was given and gave, and what all until then took. */
+export interface GrowthPoint {
+  readonly messageId?: string;
+  /** Absent for what stands in no message of the session itself: a sub-agent's. */
+  readonly seq?: number;
+  readonly time: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  readonly cost?: number;
+  readonly totalTokens: number;
+  readonly totalCost?: number;
+}
+
+export type RunOrder = "cost" | "duration" | "tokens";
+export type ThreadOrder = "cost" | "tokens" | "errors" | "messages";
+
+const items = async <T>(path: string, query: Query, signal?: AbortSignal): Promise<readonly T[]> =>
+  (await getJson<Listing<T>>(path, query, signal)).items;
+
+/** Rows by one or two things, or the one row of all; days begin at midnight here. */
+export const getStats = (
+  by: readonly (Step | Split)[],
+  filters: StatFilters,
+  signal?: AbortSignal,
+): Promise<readonly Stat[]> => {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  return items("api/stats", { ...filters, by: by.length ? by : "total", ids: true, zone }, signal);
+};
+
+export const getToolStats = (filters: StatFilters, signal?: AbortSignal) =>
+  items<ToolStat>("api/stats/tools", { ...filters }, signal);
+
+export const getRunStats = (order: RunOrder, filters: StatFilters, limit: number, signal?: AbortSignal) =>
+  items<RunStat>("api/stats/runs", { ...filters, order, limit }, signal);
+
+export const getThreadStats = (
+  order: ThreadOrder,
+  filters: StatFilters,
+  limit: number,
+  signal?: AbortSignal,
+) => items<ThreadStat>("api/stats/threads", { ...filters, order, limit }, signal);
+
+export const getGrowth = (threadId: string, signal?: AbortSignal) =>
+  items<GrowthPoint>(`api/threads/${encodeURIComponent(threadId)}/growth`, {}, signal);

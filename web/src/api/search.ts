@@ -1,0 +1,18 @@
+/** Full-text search: passages with the words that were found. */
+
+import { getJson, type Listing, type Query } from "./client";
+
+export interface Hit {
+  readonly threadId: string;
+  readonly messageId?: string | null;
+  readonly role?: string | null;
+  readonly title?: string | null;
+  readonly field: string;
+  readonly snippet: string;
+  /** From where to where in the snippet the words stand, in code points. */
+  readonly highlights: readonly (readonly [number, number])[];
+  readonly createdAt: string;
+}
+
+export const search = (q: string, query: Query, signal?: AbortSignal): Promise<Listing<Hit>> =>
+  getJson("api/search", { ...query, q }, signal);

@@ -1,0 +1,71 @@
+/** A thread as a file. */
+import { ask } from "./client";
+
+export type ShareFormat = "html" | "markdown" | "jsonl" | "fixture";
+export type Leaving = "reasoning" | "tool-outputs" | "tool-calls" | "files" | "system" | "sub-agents";
+
+export interface ShareRequest {
+  readonly format: ShareFormat;
+  readonly as?: string;
+  readonly redact: {
+    readonly kinds?: readonly string[];
+    readonly custom?: readonly { readonly text: string; readonly pattern: boolean }[];
+    readonly keep?: readonly string[];
+  };
+  readonly leaveOut: {
+    readonly kinds?: readonly Leaving[];
+    readonly messages?: readonly string[];
+    readonly parts?: readonly { readonly message: string; readonly path: string }[];
+  };
+  readonly messages?: { readonly internal?: boolean };
+}
+
+export interface SecretFinding {
+  readonly id: string;
+  readonly kind: string;
+  readonly mark: string;
+  readonly preview: string;
+  readonly kept: boolean;
+  readonly times: number;
+  readonly places: readonly string[];
+}
+
+export interface SharePreview {
+  readonly name: string;
+  readonly bytes: number;
+  readonly messages: number;
+  readonly findings: readonly SecretFinding[];
+  readonly removed: Readonly<Record<string, number>>;
+  readonly losses: readonly { readonly path: string; readonly what: string; readonly why: string }[];
+  readonly notices: readonly string[];
+  readonly kinds: readonly { readonly name: string; readonly what: string; readonly wanted: boolean }[];
+}
+
+const at = (threadId: string): string => `api/threads/${encodeURIComponent(threadId)}/share`;
+
+export async function previewShare(
+  threadId: string,
+  request: ShareRequest,
+  signal?: AbortSignal,
+): Promise<SharePreview> {
+  const response = await ask(`${at(threadId)}/preview`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request),
+    signal,
+  });
+  return (await response.json()) as SharePreview;
+}
+
+export async function shareFile(
+  threadId: string,
+  request: ShareRequest,
+): Promise<{ name: string; data: Blob }> {
+  const response = await ask(at(threadId), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(request),
+  });
+  const said = response.headers.get("content-disposition") ?? "";
+  return { name: /filename="([^"]+)"/.exec(said)?.[1] ?? "conversation", data: await response.blob() };
+}

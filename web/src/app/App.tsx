@@ -1,0 +1,59 @@
+import { lazy, Suspense } from "react";
+import { Conversation } from "../conversation/Conversation";
+import { Threads } from "../threads/Threads";
+import { type Place, usePlace } from "../ui/routing";
+import { Empty, Loading } from "../ui/States";
+import { Toasts } from "../ui/Toasts";
+import { Guard } from "./Guard";
+import { Shell } from "./Shell";
+
+// What the first view does not need comes when it is asked for.
+const NewChat = lazy(() => import("../chat/NewChat").then((it) => ({ default: it.NewChat })));
+const Replay = lazy(() => import("../replay/Replay").then((it) => ({ default: it.Replay })));
+const Compare = lazy(() => import("../compare/Compare").then((it) => ({ default: it.Compare })));
+const Analytics = lazy(() => import("../analytics/Analytics").then((it) => ({ default: it.Analytics })));
+const Convert = lazy(() => import("../convert/Convert").then((it) => ({ default: it.Convert })));
+
+export function App() {
+  const place = usePlace();
+  const [first] = place.path;
+  const withThreads = first === undefined || first === "t" || first === "new";
+  return (
+    <Guard>
+      <Shell
+        section={first ?? "threads"}
+        sidebar={withThreads ? <Threads current={first === "t" ? place.path[1] : undefined} /> : undefined}
+        detail={first !== undefined}
+      >
+        <Suspense fallback={<Loading />}>
+          <View place={place} />
+        </Suspense>
+      </Shell>
+      <Toasts />
+    </Guard>
+  );
+}
+
+function View({ place }: { place: Place }) {
+  const [first, id] = place.path;
+  switch (first) {
+    case undefined:
+      return <Empty title="Choose a session">Press j and k to walk through them, / to search.</Empty>;
+    case "t":
+      return id ? (
+        <Conversation key={id} threadId={id} message={place.query.get("m")} part={place.query.get("p")} />
+      ) : null;
+    case "new":
+      return <NewChat />;
+    case "run":
+      return id ? <Replay key={id} runId={id} at={place.query.get("at")} /> : null;
+    case "compare":
+      return <Compare a={place.query.get("a")} b={place.query.get("b")} />;
+    case "analytics":
+      return <Analytics query={place.query} />;
+    case "convert":
+      return <Convert />;
+    default:
+      return <Empty title="There is nothing here">The address may be from another release.</Empty>;
+  }
+}

@@ -1,0 +1,43 @@
+import { GitFork } from "lucide-react";
+import { useState } from "react";
+import { type AgentInfo, forkThread, isAvailable } from "../api/agents";
+import type { Thread } from "../partita.gen";
+import { Button } from "../ui/Button";
+import { go, toThread } from "../ui/routing";
+import { toastError } from "../ui/Toasts";
+import { AgentPicker } from "./AgentPicker";
+import { agentFor, rememberAgent } from "./continuing";
+import styles from "./ForkAndContinue.module.css";
+
+interface Props {
+  readonly thread: Thread;
+  readonly agents: readonly AgentInfo[];
+  /** Why one cannot write in the thread itself. */
+  readonly why: string;
+}
+
+/** Instead of a place to write: a copy of the thread that somebody here can go on with. */
+export function ForkAndContinue({ thread, agents, why }: Props) {
+  const [chosen, setChosen] = useState<string>();
+  const agent = chosen ?? agentFor(thread, agents);
+  const last = thread.activeLeafId;
+  const fork = async () => {
+    if (!last || !agent) return;
+    const copy = await forkThread(thread.id, last, thread.title);
+    rememberAgent(copy.id, agent);
+    go(toThread(copy.id));
+  };
+  return (
+    <div className={styles.bar}>
+      <p className={styles.why}>{why}</p>
+      {last && agent && (
+        <div className={styles.offer}>
+          <Button icon={<GitFork size={15} aria-hidden />} onClick={() => void fork().catch(toastError)}>
+            Fork and continue with
+          </Button>
+          <AgentPicker agents={agents.filter(isAvailable)} value={agent} onChange={setChosen} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,12 @@
+/** Tools that the page runs itself when an agent calls them. */
+
+const TOOLS: Readonly<Record<string, () => unknown>> = {
+  get_local_time: () => ({
+    time: new Date().toString(),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  }),
+};
+
+export const isClientTool = (name: string): boolean => Object.hasOwn(TOOLS, name);
+
+export const runClientTool = (name: string): unknown => TOOLS[name]?.();

@@ -1,0 +1,56 @@
+import { ArrowLeft } from "lucide-react";
+import type { UsageTotals } from "../api/messages";
+import type { Thread } from "../partita.gen";
+import { compact, money, plural } from "../ui/format";
+import { visible } from "../ui/hostile";
+import { href } from "../ui/routing";
+import styles from "./Header.module.css";
+import { Menu, type MenuItem } from "./Menu";
+
+interface Props {
+  readonly thread: Thread | undefined;
+  readonly count: number;
+  readonly models: readonly string[];
+  readonly usage: UsageTotals | undefined;
+  readonly busy: boolean;
+  readonly items: readonly MenuItem[];
+}
+
+/** What the session is called, whose it is, how long and how dear. */
+export function Header({ thread, count, models, usage, busy, items }: Props) {
+  const about = [thread?.project && shortPath(thread.project), thread?.agent, ...models.slice(0, 3)];
+  const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
+  return (
+    <header className={styles.header}>
+      <a
+        className={styles.back}
+        href={href([])}
+        aria-label="Back to the sessions"
+        title="Back to the sessions"
+      >
+        <ArrowLeft size={17} />
+      </a>
+      <div className={styles.words}>
+        <h1 title={thread?.title}>{thread ? visible(thread.title || "Untitled session") : "…"}</h1>
+        <p className={styles.about}>
+          {about.filter(Boolean).map((one) => (
+            <span key={one} className={styles.fact} title={one}>
+              {visible(one ?? "")}
+            </span>
+          ))}
+          <span className={styles.fact}>{plural(count, "message")}</span>
+          {tokens > 0 && <span className={styles.fact}>{compact(tokens)} tokens</span>}
+          {usage?.cost != null && <span className={styles.fact}>{money(usage.cost)}</span>}
+          {busy && <span className={styles.busy}>at work</span>}
+        </p>
+      </div>
+      <Menu label="More" items={items} />
+    </header>
+  );
+}
+
+/** The last two folders of a path. */
+const shortPath = (path: string): string => {
+  const steps = path.split(/[/\\]/).filter(Boolean);
+  return steps.length > 2 ? `…/${steps.slice(-2).join("/")}` : path;
+};

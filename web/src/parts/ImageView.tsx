@@ -1,0 +1,28 @@
+import { ImageOff } from "lucide-react";
+import { useState } from "react";
+import { Dialog } from "../ui/Dialog";
+import styles from "./FileView.module.css";
+
+/** A picture, small; pressed, it is as big as the window lets it. */
+export function ImageView({ href, name }: { href: string; name: string }) {
+  const [isLarge, setLarge] = useState(false);
+  const [isBroken, setBroken] = useState(false);
+  if (isBroken)
+    return (
+      <span className={styles.chip}>
+        <ImageOff size={15} aria-hidden /> {name} <span className={styles.facts}>cannot be shown</span>
+      </span>
+    );
+  return (
+    <>
+      <button type="button" className={styles.image} title="Enlarge" onClick={() => setLarge(true)}>
+        <img src={href} alt={name} loading="lazy" decoding="async" onError={() => setBroken(true)} />
+      </button>
+      {isLarge && (
+        <Dialog title={name} wide onClose={() => setLarge(false)}>
+          <img className={styles.large} src={href} alt={name} />
+        </Dialog>
+      )}
+    </>
+  );
+}

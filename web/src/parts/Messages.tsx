@@ -1,0 +1,77 @@
+import { MessagesSquare } from "lucide-react";
+import { useContext, useState } from "react";
+import type { Message } from "../partita.gen";
+import { Button } from "../ui/Button";
+import { Fold } from "../ui/Fold";
+import { count, plural } from "../ui/format";
+import { visible } from "../ui/hostile";
+import { holds } from "./anchors";
+import { Depth, MAX_INDENTED } from "./depth";
+import styles from "./Messages.module.css";
+import { MessageView } from "./MessageView";
+import { firstWords } from "./plain";
+import { type PartPlace, useViewing } from "./viewing";
+
+/** How many are drawn before somebody asks for more. */
+const PAGE = 30;
+
+/** The thread of a sub-agent below the call that started it: folded, and not drawn before it is opened. */
+export function Messages({ messages, place }: { messages: readonly Message[]; place: PartPlace }) {
+  const { live, target } = useViewing();
+  const depth = useContext(Depth) + 1;
+  const calls = callsIn(messages);
+  const first = messages[0];
+  const head = (
+    <span className={styles.head}>
+      <MessagesSquare size={14} aria-hidden />
+      <span className={styles.count}>
+        {plural(messages.length, "message")}
+        {calls > 0 && `, ${plural(calls, "call")}`}
+      </span>
+      {first && <span className={styles.words}>{visible(firstWords(first))}</span>}
+    </span>
+  );
+  return (
+    <div className={styles.thread} data-indented={depth <= MAX_INDENTED}>
+      {/* What was open while it was at work is folded once it is done, as it is when it is read later. */}
+      <Fold key={String(live)} head={head} open={holds(place, target) || (live && depth < MAX_INDENTED)}>
+        <Depth.Provider value={depth}>
+          <List messages={messages} place={place} />
+        </Depth.Provider>
+      </Fold>
+    </div>
+  );
+}
+
+function List({ messages, place }: { messages: readonly Message[]; place: PartPlace }) {
+  const { target } = useViewing();
+  const [limit, setLimit] = useState(() => Math.max(PAGE, indexOf(place, target?.path) + 1));
+  return (
+    <div className={styles.list}>
+      {messages.slice(0, limit).map((message, index) => (
+        <MessageView
+          key={`${message.id}/${index}`}
+          message={message}
+          within={{ ...place, path: `${place.path}.children.${index}` }}
+        />
+      ))}
+      {messages.length > limit && (
+        <Button small onClick={() => setLimit(limit + PAGE)}>
+          Show more ({count(messages.length - limit)} left)
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Which of the messages at `place` holds the path; -1 when none does. */
+function indexOf(place: PartPlace, path: string | undefined): number {
+  const start = `${place.path}.children.`;
+  return path?.startsWith(start) ? Number.parseInt(path.slice(start.length), 10) : -1;
+}
+
+const callsIn = (messages: readonly Message[]): number =>
+  messages.reduce(
+    (sum, message) => sum + message.content.parts.filter((part) => part.type === "tool-call").length,
+    0,
+  );

@@ -1,0 +1,55 @@
+import { Moon, Sun } from "lucide-react";
+import { useLayoutEffect, useState } from "react";
+import { IconButton } from "../ui/Button";
+import { moment, plural } from "../ui/format";
+import { visible } from "../ui/hostile";
+import { Empty } from "../ui/States";
+import { Toasts } from "../ui/Toasts";
+import type { Shared } from "./data";
+import styles from "./Reader.module.css";
+import { Transcript } from "./Transcript";
+
+/** A conversation as it was shared. */
+export function Reader({ shared }: { shared: Shared | null }) {
+  const [isDark, setDark] = useState(() => window.matchMedia("(prefers-color-scheme: dark)").matches);
+  useLayoutEffect(() => {
+    document.documentElement.dataset.theme = isDark ? "dark" : "light";
+  }, [isDark]);
+  return (
+    <main className={styles.page}>
+      <div className={styles.theme}>
+        <IconButton label={isDark ? "Light colours" : "Dark colours"} onClick={() => setDark(!isDark)}>
+          {isDark ? <Sun size={16} /> : <Moon size={16} />}
+        </IconButton>
+      </div>
+      {shared ? (
+        <Transcript messages={shared.messages} label="The conversation" head={<Head shared={shared} />} />
+      ) : (
+        <Empty title="This file is damaged">What it holds cannot be read. Ask for it again.</Empty>
+      )}
+      <Toasts />
+    </main>
+  );
+}
+
+function Head({ shared: { thread, messages, facts } }: { shared: Shared }) {
+  const about = [
+    thread.agent && visible(thread.agent),
+    thread.project && visible(thread.project),
+    thread.createdAt && moment(thread.createdAt),
+    plural(messages.length, "message"),
+  ];
+  const away = [
+    facts.redacted ? `${plural(facts.redacted, "secret was", "secrets were")} replaced` : null,
+    facts.leftOut ? `${plural(facts.leftOut, "thing was", "things were")} left out` : null,
+    facts.filesLeftOut ? `${plural(facts.filesLeftOut, "file was", "files were")} too large` : null,
+  ].filter(Boolean);
+  return (
+    <header className={styles.head}>
+      <h1>{visible(thread.title || "A conversation")}</h1>
+      <p>{about.filter(Boolean).join(" · ")}</p>
+      {away.length > 0 && <p>{away.join(", ")}.</p>}
+      <p className={styles.foot}>Shared with Partita. This file is whole: it asks nobody for anything.</p>
+    </header>
+  );
+}

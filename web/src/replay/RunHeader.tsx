@@ -1,0 +1,83 @@
+import { useQuery } from "@tanstack/react-query";
+import { GitCompareArrows } from "lucide-react";
+import { getThread, listRuns } from "../api/runs";
+import type { Run } from "../partita.gen";
+import { CopyButton } from "../ui/CopyButton";
+import { ago, compact, duration, moment, money, plural } from "../ui/format";
+import { visible } from "../ui/hostile";
+import { go, toCompare, toRun, toThread } from "../ui/routing";
+import styles from "./RunHeader.module.css";
+
+const RUNS = 200;
+
+/** Which run it is: of which thread, by whom, how it went. */
+export function RunHeader({ run, link }: { run: Run; link: () => string }) {
+  const thread = useQuery({
+    queryKey: ["thread", run.threadId, "title"],
+    queryFn: ({ signal }) => getThread(run.threadId, signal),
+  });
+  const runs = useQuery({
+    queryKey: ["runs", run.threadId],
+    queryFn: ({ signal }) => listRuns({ threadId: run.threadId, limit: RUNS }, signal),
+  });
+  const title = visible(thread.data?.title || "Untitled session");
+  const siblings = runs.data?.items ?? [];
+  return (
+    <header className={styles.header}>
+      <div className={styles.line}>
+        <h1 className={styles.title}>
+          <span className="visually-hidden">Replay of a run of </span>
+          <a href={toThread(run.threadId, run.messageId)}>{title}</a>
+        </h1>
+        <div className={styles.actions}>
+          {siblings.length > 1 && (
+            <select
+              aria-label="Another run of this session"
+              value={run.id}
+              onChange={(event) => go(toRun(event.target.value))}
+            >
+              {siblings.map((one, place) => (
+                <option key={one.id} value={one.id}>
+                  {runLabel(one, siblings.length - place)}
+                </option>
+              ))}
+            </select>
+          )}
+          <a className={styles.compare} href={toCompare(run.id)} title="Compare with another run">
+            <GitCompareArrows size={15} aria-hidden />
+            <span>Compare with …</span>
+          </a>
+          <CopyButton label="Copy a link to this moment" text={link} />
+        </div>
+      </div>
+      <RunFacts run={run} />
+    </header>
+  );
+}
+
+export function runLabel(run: Run, number: number): string {
+  const when = run.startedAt ?? run.createdAt;
+  return [`Run ${number}`, when && ago(when), run.model, run.status].filter(Boolean).join(" · ");
+}
+
+/** Agent, model, status, when, how long, tokens, cost. */
+export function RunFacts({ run }: { run: Run }) {
+  const when = run.startedAt ?? run.createdAt;
+  const took =
+    run.startedAt && run.finishedAt ? (Date.parse(run.finishedAt) - Date.parse(run.startedAt)) / 1000 : null;
+  const tokens = run.usage?.totalTokens ?? (run.usage?.inputTokens ?? 0) + (run.usage?.outputTokens ?? 0);
+  return (
+    <ul className={styles.facts}>
+      <li data-status={run.status} className={styles.status}>
+        {run.status}
+      </li>
+      {run.agent && <li>{visible(run.agent)}</li>}
+      {run.model && <li>{visible(run.model)}</li>}
+      {when && <li>{moment(when)}</li>}
+      {took !== null && <li>{duration(took)}</li>}
+      {tokens > 0 && <li title={plural(tokens, "token")}>{compact(tokens)} tokens</li>}
+      {run.cost !== undefined && <li>{money(run.cost)}</li>}
+      {run.error && <li className={styles.error}>{visible(run.error.slice(0, 300))}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,143 @@
+/** Everything that is no tool call: texts, the message itself, steps, files, sources, data, networks. */
+import type {
+  AssistantPart,
+  DataChunk,
+  DataPart,
+  MessageFinish,
+  MessageStart,
+  NetworkExecutionEnd,
+  NetworkExecutionStart,
+  ReasoningDelta,
+  ReasoningEnd,
+  ReasoningStart,
+  TextDelta,
+  TextEnd,
+  TextStart,
+} from "../partita.gen";
+import { Misfit, mergeMetadata } from "./metadata";
+import { BlockSlot, NetworkSlot, present } from "./slots";
+import { emptyMessage, type State } from "./state";
+
+export function textStart(state: State, { id, providerMetadata }: TextStart): boolean {
+  const block = new BlockSlot({
+    type: "text",
+    text: "",
+    state: "streaming",
+    ...present({ providerMetadata }),
+  });
+  state.texts.set(id, block);
+  state.pushBlock(block);
+  return true;
+}
+
+export function reasoningStart(state: State, { id, providerMetadata }: ReasoningStart): boolean {
+  const block = new BlockSlot({
+    type: "reasoning",
+    text: "",
+    id,
+    state: "streaming",
+    ...present({ providerMetadata }),
+  });
+  state.reasonings.set(id, block);
+  state.pushBlock(block);
+  return true;
+}
+
+export function blockDelta(state: State, chunk: TextDelta | ReasoningDelta): boolean {
+  const block = (chunk.type === "text-delta" ? state.texts : state.reasonings).get(chunk.id);
+  if (!block) throw new Misfit(`${chunk.type} for ${chunk.id}, which is not open`);
+  block.write(chunk.delta);
+  if (chunk.providerMetadata) block.change({ providerMetadata: chunk.providerMetadata });
+  return true;
+}
+
+export function blockEnd(state: State, chunk: TextEnd | ReasoningEnd): boolean {
+  const blocks = chunk.type === "text-end" ? state.texts : state.reasonings;
+  const block = blocks.get(chunk.id);
+  if (!block) throw new Misfit(`${chunk.type} for ${chunk.id}, which is not open`);
+  blocks.delete(chunk.id);
+  const citations = chunk.type === "text-end" ? chunk.citations : undefined;
+  block.change({ state: "done", ...present({ providerMetadata: chunk.providerMetadata, citations }) });
+  return true;
+}
+
+/** Begin, or go on. Another id means another message: what came before is forgotten. */
+export function messageStart(state: State, chunk: MessageStart): boolean {
+  if (chunk.messageId !== undefined && chunk.messageId !== state.id) {
+    state.begin(emptyMessage(chunk.messageId, state.base));
+    state.finishReason = undefined;
+  }
+  const changed = messageMetadata(state, chunk);
+  return changed || chunk.messageId !== undefined;
+}
+
+export function messageFinish(state: State, chunk: MessageFinish): boolean {
+  const changed = messageMetadata(state, chunk);
+  if (chunk.finishReason !== undefined) state.finishReason = chunk.finishReason;
+  return changed;
+}
+
+export function messageMetadata(state: State, chunk: { readonly messageMetadata?: unknown }): boolean {
+  if (chunk.messageMetadata === undefined || chunk.messageMetadata === null) return false;
+  state.metadata = mergeMetadata(state.metadata, chunk.messageMetadata);
+  return true;
+}
+
+/** Adds a part that says what its chunk says in these fields. */
+export function adds(type: AssistantPart["type"], ...fields: readonly string[]) {
+  return (state: State, chunk: Readonly<Record<string, unknown>>): boolean => {
+    const told = Object.fromEntries(fields.map((field) => [field, chunk[field]]));
+    state.push({ type, ...present(told) } as AssistantPart);
+    return true;
+  };
+}
+
+/** Add data, or replace what has the same name and id. Transient data leaves no trace. */
+export function data(state: State, chunk: DataChunk): boolean {
+  if (chunk.transient) return false;
+  const { type, data: value, id, transient, ...rest } = chunk;
+  const name = type.slice("data-".length);
+  const slot = id === undefined ? undefined : state.dataSlot(name, id);
+  if (slot) {
+    const { data: _before, ...part } = slot.part;
+    slot.part = (value === undefined ? part : { ...part, data: value }) as DataPart;
+    return true;
+  }
+  const extra = Object.entries({ ...rest, ...(transient === undefined ? {} : { transient }) });
+  const part: DataPart = {
+    type: "data",
+    name,
+    ...(value === undefined ? {} : { data: value }),
+    ...present({ id }),
+    // A name that means something else in a part is kept under another.
+    ...Object.fromEntries(extra.map(([key, item]) => [DATA_OWN.has(key) ? `foreign:${key}` : key, item])),
+  };
+  state.push(part);
+  return true;
+}
+
+const DATA_OWN = new Set(["name", "providerMetadata"]);
+
+export function networkStart(state: State, chunk: NetworkExecutionStart): boolean {
+  const { primitiveType, primitiveId, selectionReason, input, iteration } = chunk;
+  state.network = new NetworkSlot({
+    primitiveType,
+    primitiveId,
+    ...present({ selectionReason, iteration }),
+    ...(input === undefined ? {} : { input }),
+  });
+  return true;
+}
+
+export function networkEnd(state: State, { finalResult }: NetworkExecutionEnd): boolean {
+  const network = state.network;
+  if (!network) throw new Misfit("network-execution-end without a start");
+  const known = network.settle().finalResult;
+  let result = finalResult;
+  if (result?.messages?.length)
+    network.children = null; // it says itself what came before
+  else if (result && known?.messages) result = { ...result, messages: known.messages };
+  const { finalResult: _before, ...rest } = network.execution;
+  network.execution = result ? { ...rest, finalResult: result } : rest;
+  return true;
+}

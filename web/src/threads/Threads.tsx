@@ -1,0 +1,141 @@
+import { Search, X } from "lucide-react";
+import { type KeyboardEvent, useCallback, useMemo, useRef, useState } from "react";
+import { Button, IconButton } from "../ui/Button";
+import { plural } from "../ui/format";
+import { useHotkeys } from "../ui/hotkeys";
+import { href, usePlace } from "../ui/routing";
+import { Empty, Failure, Loading } from "../ui/States";
+import { FacetBar } from "./FacetBar";
+import { Found } from "./Found";
+import { isEmpty, toQuery, without } from "./filters";
+import { ImportBar } from "./ImportBar";
+import { ThreadList } from "./ThreadList";
+import styles from "./Threads.module.css";
+import { useFilters } from "./useFilters";
+import { useFacets, useRows } from "./useRows";
+
+/** The sidebar: all threads, found by name, by words and by what they are. */
+export function Threads({ current }: { current?: string }) {
+  const [text, setText] = useState("");
+  const [filters, setFilters] = useFilters();
+  const query = useMemo(() => toQuery(filters), [filters]);
+  const { list, rows, change, refresh, progress } = useRows(query);
+  const facets = useFacets(query);
+  const field = useRef<HTMLInputElement>(null);
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = list;
+  const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  const isSearching = text.trim() !== "";
+  const Heading = usePlace().path.length === 0 ? "h1" : "h2";
+
+  useHotkeys([
+    {
+      keys: "/",
+      what: "Search sessions",
+      run: () => {
+        field.current?.focus();
+        field.current?.select();
+      },
+    },
+    {
+      keys: "e",
+      what: "Only sessions with errors, or all",
+      run: () => setFilters(filters.errors ? without(filters, ["errors"]) : { ...filters, errors: true }),
+    },
+  ]);
+  const clear = () => {
+    setText("");
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key === "Escape") {
+      if (text) setText("");
+      else event.currentTarget.blur();
+    } else if (event.key === "ArrowDown" || event.key === "Enter") {
+      const first = event.currentTarget
+        .closest("[data-threads]")
+        ?.querySelector<HTMLElement>("[data-found], [data-thread]");
+      if (event.key === "Enter" && isSearching) first?.click();
+      else first?.focus();
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <div className={styles.threads} data-threads>
+      <header className={styles.head}>
+        <Heading className={styles.title}>
+          Sessions
+          {facets.data && (
+            <span className={styles.total}>
+              {facets.data.threads}
+              {!facets.data.complete && "+"}
+            </span>
+          )}
+        </Heading>
+        <div className={styles.search}>
+          <Search size={14} aria-hidden className={styles.glass} />
+          <input
+            ref={field}
+            type="search"
+            className={styles.field}
+            aria-label="Search sessions"
+            placeholder="Search names and messages"
+            autoComplete="off"
+            spellCheck={false}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={onKeyDown}
+          />
+          {text ? (
+            <IconButton label="Clear the search" className={styles.clear} onClick={clear}>
+              <X size={14} />
+            </IconButton>
+          ) : (
+            <kbd className={styles.key} aria-hidden>
+              /
+            </kbd>
+          )}
+        </div>
+        <FacetBar filters={filters} facets={facets.data} onChange={setFilters} />
+        <ImportBar status={progress} />
+      </header>
+      {isSearching ? (
+        <Found text={text} rows={rows} query={query} onClear={clear} />
+      ) : list.error && !rows.length ? (
+        <Failure error={list.error} retry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Loading />
+      ) : rows.length ? (
+        <ThreadList
+          rows={rows}
+          current={current}
+          total={hasNextPage ? (facets.data?.threads ?? -1) : rows.length}
+          hasMore={hasNextPage && !isFetchingNextPage}
+          onMore={more}
+          onChange={change}
+          onRefresh={refresh}
+        />
+      ) : isEmpty(filters) ? (
+        <NothingYet isReading={progress?.state === "reading"} />
+      ) : (
+        <Empty title="No session fits">
+          <p>{plural(0, "session")} with these filters.</p>
+          <Button small onClick={() => setFilters({})}>
+            Clear filters
+          </Button>
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+function NothingYet({ isReading }: { isReading: boolean }) {
+  if (isReading) return <Empty title="Sessions are being read">They appear here one by one.</Empty>;
+  return (
+    <Empty title="There are no sessions yet">
+      <p>
+        Bring in those of the agents on this machine with <code>partita import</code>, or{" "}
+        <a href={href(["new"])}>begin a chat</a>.
+      </p>
+    </Empty>
+  );
+}

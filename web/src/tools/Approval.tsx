@@ -1,0 +1,58 @@
+import { Check, X } from "lucide-react";
+import { useId, useState } from "react";
+import type { ToolCallPart } from "../partita.gen";
+import { useViewing } from "../parts/viewing";
+import { Button } from "../ui/Button";
+import { toastError } from "../ui/Toasts";
+import styles from "./Approval.module.css";
+
+/** The question whether a call may run: yes or no, and why. */
+export function Approval({ call }: { call: ToolCallPart }) {
+  const { answer } = useViewing();
+  const [reason, setReason] = useState("");
+  const [isSending, setSending] = useState(false);
+  const id = useId();
+  if (!answer) return null;
+  const send = async (approved: boolean) => {
+    setSending(true);
+    try {
+      await answer(call, { approved, ...(reason.trim() ? { reason: reason.trim() } : {}) });
+    } catch (error) {
+      toastError(error);
+    } finally {
+      setSending(false);
+    }
+  };
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(true);
+      }}
+    >
+      <label className={styles.reason} htmlFor={id}>
+        Reason (optional)
+        <input
+          id={id}
+          className={styles.field}
+          value={reason}
+          maxLength={2000}
+          disabled={isSending}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+      <Button kind="primary" type="submit" icon={<Check size={14} aria-hidden />} disabled={isSending}>
+        Approve
+      </Button>
+      <Button
+        kind="danger"
+        icon={<X size={14} aria-hidden />}
+        disabled={isSending}
+        onClick={() => void send(false)}
+      >
+        Deny
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,181 @@
+import { Columns2 } from "lucide-react";
+import { Fragment, useMemo, useState } from "react";
+import { Button, IconButton } from "../ui/Button";
+import { CopyButton } from "../ui/CopyButton";
+import { count, plural } from "../ui/format";
+import { visible } from "../ui/hostile";
+import styles from "./Diff.module.css";
+import { type Change, counts, pairs, type Row, rowsOf } from "./diffs";
+import { Scrolling } from "./Scrolling";
+import { Section } from "./Section";
+
+const PAGE = 400;
+const NEXT_PAGE = 2000;
+const LONGEST_LINE = 2000;
+const WORDS = { add: "new file", update: "", delete: "deleted" } as const;
+const SAID = { "+": "added", "-": "removed", " ": "" } as const;
+
+/** What a call changed, file by file. */
+export function Diff({ changes }: { changes: readonly Change[] }) {
+  return changes.map((change, at) => <ChangedFile key={at} change={change} />);
+}
+
+function ChangedFile({ change }: { change: Change }) {
+  const [isSplit, setSplit] = useState(false);
+  const [limit, setLimit] = useState(PAGE);
+  const total = change.hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
+  const shown = useMemo(() => firstRows(change, limit), [change, limit]);
+  const hasNumbers = change.hunks.some((hunk) => hunk.old !== undefined || hunk.new !== undefined);
+  return (
+    <Section
+      title={<FileHead change={change} />}
+      aside={
+        <span className={styles.buttons}>
+          <IconButton
+            className={styles.split}
+            label="Side by side"
+            pressed={isSplit}
+            onClick={() => setSplit(!isSplit)}
+          >
+            <Columns2 size={14} />
+          </IconButton>
+          <CopyButton text={() => afterwards(change)} label="Copy new lines" />
+        </span>
+      }
+    >
+      {total > 0 && (
+        <Scrolling className={styles.box} label={`Changes of ${visible(change.path)}`}>
+          <table className={styles.table} data-split={isSplit}>
+            <tbody>
+              {shown.map((rows, at) => (
+                <Fragment key={at}>
+                  {at > 0 && <Gap wide={isSplit ? 6 : 4} />}
+                  {isSplit ? (
+                    <Split rows={rows} numbers={hasNumbers} />
+                  ) : (
+                    <Unified rows={rows} numbers={hasNumbers} />
+                  )}
+                </Fragment>
+              ))}
+            </tbody>
+          </table>
+        </Scrolling>
+      )}
+      {total > limit && (
+        <p>
+          <Button small onClick={() => setLimit(limit + NEXT_PAGE)}>
+            Show {plural(total - limit, "more line")}
+          </Button>
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function FileHead({ change }: { change: Change }) {
+  return (
+    <>
+      <span className={styles.path}>{visible(change.path)}</span>
+      {change.movedTo && <span className={styles.path}> → {visible(change.movedTo)}</span>}{" "}
+      {WORDS[change.kind] && <span>{WORDS[change.kind]} </span>}
+      <Counts changes={[change]} />
+    </>
+  );
+}
+
+/** +3 −1 */
+export function Counts({ changes }: { changes: readonly Change[] }) {
+  const { plus, minus } = useMemo(() => counts(changes), [changes]);
+  return (
+    <span className={styles.counts}>
+      {plus > 0 && <span className={styles.plus}>+{count(plus)}</span>}
+      {minus > 0 && <span className={styles.minus}>−{count(minus)}</span>}
+      <span className="visually-hidden">
+        {plural(plus, "line")} added, {plural(minus, "line")} removed
+      </span>
+    </span>
+  );
+}
+
+function firstRows(change: Change, limit: number): Row[][] {
+  const shown: Row[][] = [];
+  let room = limit;
+  for (const hunk of change.hunks) {
+    if (room <= 0) break;
+    shown.push(rowsOf({ ...hunk, lines: hunk.lines.slice(0, room) }));
+    room -= hunk.lines.length;
+  }
+  return shown;
+}
+
+const afterwards = (change: Change): string =>
+  change.hunks
+    .map((hunk) =>
+      hunk.lines
+        .filter((line) => line.mark !== "-")
+        .map((line) => line.text)
+        .join("\n"),
+    )
+    .join("\n");
+
+const Gap = ({ wide }: { wide: number }) => (
+  <tr className={styles.gap}>
+    <td colSpan={wide}>⋯</td>
+  </tr>
+);
+
+function Unified({ rows, numbers }: { rows: readonly Row[]; numbers: boolean }) {
+  return rows.map((row, at) => (
+    <tr key={at} data-mark={row.mark}>
+      {numbers && <td className={styles.number}>{row.old}</td>}
+      {numbers && <td className={styles.number}>{row.new}</td>}
+      <Sign row={row} />
+      <Text row={row} />
+    </tr>
+  ));
+}
+
+function Split({ rows, numbers }: { rows: readonly Row[]; numbers: boolean }) {
+  return pairs(rows).map(([left, right], at) => (
+    <tr key={at}>
+      {numbers && <td className={styles.number}>{left?.old}</td>}
+      <Sign row={left} />
+      <Text row={left} />
+      {numbers && <td className={styles.number}>{right?.new}</td>}
+      <Sign row={right} />
+      <Text row={right} />
+    </tr>
+  ));
+}
+
+const Sign = ({ row }: { row: Row | null }) => (
+  <td className={styles.sign} data-mark={row?.mark}>
+    <span aria-hidden>{row?.mark === "-" ? "−" : row?.mark}</span>
+    {row && <span className="visually-hidden">{SAID[row.mark]}</span>}
+  </td>
+);
+
+function Text({ row }: { row: Row | null }) {
+  if (!row) return <td className={styles.none} />;
+  return (
+    <td className={styles.text} data-mark={row.mark}>
+      {row.pieces
+        ? row.pieces.map((piece, at) =>
+            piece.changed ? (
+              <span key={at} className={styles.changed}>
+                {visible(piece.text)}
+              </span>
+            ) : (
+              visible(piece.text)
+            ),
+          )
+        : shortened(row.text)}
+    </td>
+  );
+}
+
+const shortened = (text: string): string => {
+  const line = text.replace(/\r$/, "");
+  if (line.length <= LONGEST_LINE) return visible(line);
+  return `${visible(line.slice(0, LONGEST_LINE))} … ${plural(line.length - LONGEST_LINE, "more character")}`;
+};

@@ -1,0 +1,195 @@
+import { ChevronRight } from "lucide-react";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
+import { CopyButton } from "../ui/CopyButton";
+import { count, plural } from "../ui/format";
+import { visible } from "../ui/hostile";
+import { toast } from "../ui/Toasts";
+import styles from "./JsonTree.module.css";
+import { written } from "./json";
+import { isHolder, LONG_STRING, type Opened, PAGE, type TreeRow, treeRows } from "./tree";
+
+const NOTHING_OPENED: Opened = { holders: new Map(), pages: new Map() };
+const DEEPEST_INDENT = 20;
+const STRING_PAGE = 20_000;
+
+/** A JSON value, a member a row. Arrows move and open, `c` copies what is chosen. */
+export function JsonTree({
+  value,
+  open = 2,
+  label = "Value",
+}: {
+  value: unknown;
+  open?: number;
+  label?: string;
+}) {
+  const [opened, setOpened] = useState(NOTHING_OPENED);
+  const [chosen, setChosen] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useMemo(() => treeRows(value, open, opened), [value, open, opened]);
+  const current = Math.min(chosen, rows.length - 1);
+
+  const choose = (at: number) => {
+    const place = Math.max(0, Math.min(at, rows.length - 1));
+    setChosen(place);
+    (box.current?.children[place] as HTMLElement | undefined)?.focus();
+  };
+  const toggle = (row: TreeRow) => setOpened((before) => after(before, row));
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[current];
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+    if ((event.target as HTMLElement).role !== "treeitem") return;
+    const keys: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => choose(current + 1),
+      ArrowUp: () => choose(current - 1),
+      Home: () => choose(0),
+      End: () => choose(rows.length - 1),
+      ArrowRight: () => (row.kind === "holder" && !row.isOpen ? toggle(row) : choose(current + 1)),
+      ArrowLeft: () => (row.isOpen ? toggle(row) : choose(parentOf(rows, current))),
+      Enter: () => toggle(row),
+      " ": () => toggle(row),
+      c: () => void copied(row.value),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  };
+
+  return (
+    <div ref={box} className={styles.tree} role="tree" aria-label={label} onKeyDown={onKeyDown}>
+      {rows.map((row, at) => (
+        <Row
+          key={at}
+          row={row}
+          isChosen={at === current}
+          onChoose={() => setChosen(at)}
+          onToggle={() => toggle(row)}
+        />
+      ))}
+    </div>
+  );
+}
+
+async function copied(value: unknown): Promise<void> {
+  await navigator.clipboard.writeText(written(value, 2));
+  toast("Copied");
+}
+
+function after(before: Opened, row: TreeRow): Opened {
+  if (row.kind === "more" && row.parent)
+    return {
+      ...before,
+      pages: new Map(before.pages).set(row.parent, (before.pages.get(row.parent) ?? 1) + 1),
+    };
+  if (row.kind === "holder" && isHolder(row.value))
+    return { ...before, holders: new Map(before.holders).set(row.value, !row.isOpen) };
+  return before;
+}
+
+function parentOf(rows: readonly TreeRow[], at: number): number {
+  const depth = rows[at]?.depth ?? 0;
+  return Math.max(
+    0,
+    rows.findLastIndex((row, place) => place < at && row.depth < depth),
+  );
+}
+
+interface RowProps {
+  readonly row: TreeRow;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly onToggle: () => void;
+}
+
+function Row({ row, isChosen, onChoose, onToggle }: RowProps) {
+  const canOpen = row.kind === "holder" && row.count > 0;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it listens to the keys
+    <div
+      role="treeitem"
+      className={styles.row}
+      style={{ paddingInlineStart: `${Math.min(row.depth, DEEPEST_INDENT) * 0.9}rem` }}
+      aria-level={row.depth + 1}
+      aria-expanded={canOpen ? row.isOpen : undefined}
+      aria-selected={isChosen}
+      tabIndex={isChosen ? 0 : -1}
+      onFocus={onChoose}
+      onClick={() => {
+        if (row.kind !== "leaf" && !document.getSelection()?.toString()) onToggle();
+      }}
+    >
+      <span className={styles.sign} aria-hidden>
+        {canOpen && <ChevronRight size={12} data-open={row.isOpen} />}
+      </span>
+      {row.depth > DEEPEST_INDENT && <span className={styles.deep}>{row.depth}›</span>}
+      {row.kind === "more" ? (
+        <span className={styles.more}>
+          Show {count(Math.min(PAGE, row.count))} of {plural(row.count, "more", "more")}
+        </span>
+      ) : (
+        <>
+          {row.name !== null && <span className={styles.name}>{visible(String(row.name))}:</span>}
+          {row.kind === "holder" ? <Holder row={row} /> : <Leaf value={row.value} />}
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: pressing the button does not open the row */}
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
+          <span className={styles.copy} onClick={(event) => event.stopPropagation()}>
+            <CopyButton text={() => written(row.value, 2)} label={`Copy ${row.name ?? "all"}`} />
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Holder({ row }: { row: TreeRow }) {
+  const [left, right] = Array.isArray(row.value) ? ["[", "]"] : ["{", "}"];
+  if (row.count === 0) return <span className={styles.faint}>{left + right}</span>;
+  const what = Array.isArray(row.value) ? plural(row.count, "item") : plural(row.count, "member");
+  return (
+    <span className={styles.faint}>
+      {row.isOpen ? what : `${left} ${preview(row.value)} ${right}`}
+      {!row.isOpen && <span className={styles.size}> {what}</span>}
+    </span>
+  );
+}
+
+/** The beginning of what is closed. Looks one level deep only. */
+function preview(value: unknown): string {
+  const entries = Array.isArray(value)
+    ? value.slice(0, 4).map((one) => short(one))
+    : Object.entries(value as object)
+        .slice(0, 4)
+        .map(([name, one]) => `${name}: ${short(one)}`);
+  const more = Array.isArray(value) ? value.length > 4 : Object.keys(value as object).length > 4;
+  return visible(entries.join(", ").slice(0, 80)) + (more ? ", …" : "");
+}
+
+const short = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value.length > 24 ? `${value.slice(0, 23)}…` : value);
+  if (Array.isArray(value)) return "[…]";
+  return typeof value === "object" && value ? "{…}" : String(value);
+};
+
+function Leaf({ value }: { value: unknown }) {
+  const [limit, setLimit] = useState(LONG_STRING);
+  if (typeof value !== "string") return <span className={styles.literal}>{String(value)}</span>;
+  const rest = value.length - limit;
+  return (
+    <span className={styles.string}>
+      {value === "" ? '""' : visible(value.slice(0, limit))}
+      {rest > 0 && (
+        <button
+          type="button"
+          className={styles.unfold}
+          onClick={(event) => {
+            event.stopPropagation();
+            setLimit(limit + STRING_PAGE);
+          }}
+        >
+          … {plural(rest, "more character")}
+        </button>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,23 @@
+import { Markdown } from "../markdown/Markdown";
+import { CopyButton } from "../ui/CopyButton";
+import type { BodyProps } from "./bodies";
+import { detail, hasFailed, word } from "./call";
+import { hasOutput, Output } from "./Output";
+import { Section } from "./Section";
+import { Unknown } from "./Unknown";
+
+/** The plan that was put to the user. */
+export function Plan(props: BodyProps) {
+  const { call, isBusy } = props;
+  const kept = detail(call, "plan");
+  const plan = word(call, "plan") || (typeof kept === "string" ? kept : "");
+  if (!plan) return <Unknown {...props} />;
+  return (
+    <>
+      <Section title="Plan" aside={<CopyButton text={plan} label="Copy plan" />}>
+        <Markdown text={plan} live={isBusy} />
+      </Section>
+      {hasFailed(call) && hasOutput(call) && <Output call={call} label="Error" />}
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import styles from "./Section.module.css";
+
+/** A named piece of a card's body, with buttons at the end of its head. */
+export function Section({
+  title,
+  aside,
+  children,
+}: {
+  title: ReactNode;
+  aside?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <div className={styles.section}>
+      <div className={styles.head}>
+        <span className={styles.title}>{title}</span>
+        {aside}
+      </div>
+      {children}
+    </div>
+  );
+}

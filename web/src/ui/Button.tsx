@@ -1,0 +1,41 @@
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import styles from "./Button.module.css";
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+  readonly kind?: "plain" | "primary" | "danger" | "quiet";
+  readonly small?: boolean;
+  readonly icon?: ReactNode;
+}
+
+/** Something to press that does something. */
+export function Button({ kind = "plain", small, icon, children, className, ...rest }: Props) {
+  const names = [styles.button, styles[kind], small && styles.small, className].filter(Boolean).join(" ");
+  return (
+    <button type="button" className={names} {...rest}>
+      {icon}
+      {children}
+    </button>
+  );
+}
+
+interface IconProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  /** What it does: its name for those who do not see it, and its tooltip. */
+  readonly label: string;
+  readonly pressed?: boolean;
+}
+
+/** A button that is a picture alone. */
+export function IconButton({ label, pressed, children, className, ...rest }: IconProps) {
+  return (
+    <button
+      type="button"
+      className={[styles.icon, className].filter(Boolean).join(" ")}
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      {...rest}
+    >
+      {children}
+    </button>
+  );
+}

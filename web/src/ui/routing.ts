@@ -1,0 +1,66 @@
+/**
+ * Where we are: the part of the address behind the `#`, so that the page works below any path.
+ *
+ *     #/                         the list of threads
+ *     #/t/THREAD?m=MESSAGE&p=PATH   a thread, at a message, at a part of it
+ *     #/new                      a new chat
+ *     #/run/RUN?at=SEQ           a replay
+ *     #/compare?a=RUN&b=RUN
+ *     #/analytics?…  #/convert
+ */
+import { useMemo, useSyncExternalStore } from "react";
+
+export interface Place {
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+export type Params = Readonly<Record<string, string | number | null | undefined>>;
+
+/** The `href` of a place. */
+export function href(path: readonly string[], params: Params = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  }
+  const text = query.toString();
+  return `#/${path.map(encodeURIComponent).join("/")}${text ? `?${text}` : ""}`;
+}
+
+export function parsePlace(hash: string): Place {
+  const [path = "", query = ""] = hash.replace(/^#?\/?/, "").split("?", 2);
+  return { path: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(query) };
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step; // somebody wrote a lone %
+  }
+}
+
+/** Go somewhere; with `replace`, without a new entry in the history. */
+export function go(to: string, options: { replace?: boolean } = {}): void {
+  if (options.replace) {
+    history.replaceState(null, "", to);
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+  } else {
+    location.hash = to;
+  }
+}
+
+function subscribe(changed: () => void): () => void {
+  window.addEventListener("hashchange", changed);
+  return () => window.removeEventListener("hashchange", changed);
+}
+
+export function usePlace(): Place {
+  const hash = useSyncExternalStore(subscribe, () => location.hash);
+  return useMemo(() => parsePlace(hash), [hash]);
+}
+
+export const toThread = (id: string, message?: string | null, part?: string | null) =>
+  href(["t", id], { m: message, p: part });
+export const toRun = (id: string, at?: number | null) => href(["run", id], { at });
+export const toCompare = (a?: string | null, b?: string | null) => href(["compare"], { a, b });

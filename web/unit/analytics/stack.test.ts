@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { OTHER, seriesOf, stacked, totals } from "../../src/analytics/charts/stack";
+import { overTime, together } from "../../src/analytics/overtime";
+import type { Stat } from "../../src/api/analytics";
+
+describe("series", () => {
+  const cells = [
+    { column: "a", series: "small", value: 1 },
+    { column: "b", series: "large", value: 5 },
+    { column: "a", series: "large", value: 2 },
+    { column: "a", series: "large", value: 1 },
+    { column: "nowhere", series: "large", value: 100 },
+    { column: "a", series: "none", value: 0 },
+  ];
+
+  it("have a value for every column, the greatest first", () => {
+    expect(seriesOf(cells, ["a", "b", "c"])).toEqual([
+      { name: "large", values: [3, 5, 0] },
+      { name: "small", values: [1, 0, 0] },
+    ]);
+  });
+
+  it("stand on one another", () => {
+    const series = seriesOf(cells, ["a", "b"]);
+    expect(stacked(series, 0)).toEqual([
+      [0, 3],
+      [3, 4],
+    ]);
+    expect(totals(series, 2)).toEqual([4, 5]);
+  });
+
+  it("that are too many are one, and nothing is lost", () => {
+    const many = Array.from({ length: 9 }, (_, index) => ({
+      column: "a",
+      series: `s${index}`,
+      value: index + 1,
+    }));
+    const series = seriesOf(many, ["a"]);
+    expect(series.map(({ name }) => name)).toEqual(["s8", "s7", "s6", "s5", "s4", OTHER]);
+    expect(totals(series, 1)).toEqual([45]);
+  });
+});
+
+const stat = (key: (string | null)[], cost: number, threadIds?: string[]): Stat =>
+  ({ key, cost, threadIds }) as unknown as Stat;
+
+describe("the threads behind a cell", () => {
+  const cost = (it: Stat) => it.cost ?? 0;
+
+  it("are those of its row, or of all rows of its period", () => {
+    const rows = [
+      stat(["a", "large"], 2, ["t1", "t2"]),
+      stat(["a", "small"], 1, ["t2", "t3"]),
+      stat(["b", null], 1, []),
+    ];
+    const over = overTime(rows, ["a", "b"], "model", cost);
+    expect(over.idsOf("a", "large")).toEqual(["t1", "t2"]);
+    expect(over.idsOf("a")).toEqual(["t1", "t2", "t3"]);
+    expect(over.series.map(({ name }) => name)).toEqual(["large", "No model", "small"]);
+  });
+
+  it("of the rest are those of all the rest", () => {
+    const rows = Array.from({ length: 8 }, (_, index) => stat(["a", `m${index}`], 10 - index, [`t${index}`]));
+    const over = overTime(rows, ["a"], "model", cost);
+    expect(over.idsOf("a", OTHER)).toEqual(["t5", "t6", "t7"]);
+  });
+
+  it("are not named when they are too many", () => {
+    expect(together([{ threadIds: ["a"] }, {}])).toBeUndefined();
+    expect(together([{ threadIds: Array.from({ length: 101 }, (_, index) => `t${index}`) }])).toBeUndefined();
+    expect(together([])).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+/** Three kinds: what needs no page, what needs a real browser and a real server, and what is measured there. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins: [react()],
+        test: {
+          name: "unit",
+          include: ["unit/**/*.test.{ts,tsx}"],
+          environment: "happy-dom",
+        },
+      },
+      {
+        test: {
+          name: "e2e",
+          include: ["e2e/**/*.test.ts"],
+          globalSetup: "e2e/setup/global.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+          retry: 0,
+        },
+      },
+      {
+        test: {
+          name: "pictures",
+          include: ["e2e/**/*.shots.ts"],
+          globalSetup: "e2e/setup/global.ts",
+          testTimeout: 60_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: "bench",
+          include: ["e2e/**/*.bench.ts"],
+          globalSetup: "e2e/setup/global.ts",
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+          maxWorkers: 1,
+        },
+      },
+    ],
+  },
+});
