@@ -12,7 +12,7 @@
  */
 import type { ReactNode } from "react";
 import type { Message, ToolCallPart, UserMessage } from "../partita.gen";
-import type { Answering } from "../parts/viewing";
+import type { Answering } from "../viewing/viewing";
 
 /**
  * `sending`: nothing has come yet. `waiting`: the run has asked something, and goes on once it is answered.

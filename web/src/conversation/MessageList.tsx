@@ -12,8 +12,8 @@ import {
 } from "react";
 import type { Outline } from "../api/messages";
 import type { Message } from "../partita.gen";
-import type { Viewing } from "../parts/viewing";
 import { Button } from "../ui/Button";
+import type { Viewing } from "../viewing/viewing";
 import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
 import styles from "./MessageList.module.css";

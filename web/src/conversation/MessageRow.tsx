@@ -1,7 +1,7 @@
 import { memo, type ReactNode, useMemo } from "react";
 import type { Message } from "../partita.gen";
 import { MessageView } from "../parts/MessageView";
-import { type Viewing, ViewingProvider } from "../parts/viewing";
+import { type Viewing, ViewingProvider } from "../viewing/viewing";
 import { BranchSwitch } from "./BranchSwitch";
 import { type Actions, MessageActions } from "./MessageActions";
 import styles from "./MessageRow.module.css";

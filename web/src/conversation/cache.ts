@@ -1,7 +1,7 @@
 /** The messages that are at hand: those around what is seen, and no more than that. */
 import { AT_ONCE, getMessages, type OutlineRow, type PartTime } from "../api/messages";
 import type { Message } from "../partita.gen";
-import type { Timing } from "../parts/viewing";
+import type { Timing } from "../viewing/viewing";
 
 /** So many messages stay at hand. */
 const MOST = 400;

@@ -1,7 +1,17 @@
 /** What can be done with a whole session. */
-import { ChartColumn, CopyPlus, Eye, GitCompareArrows, Link2, Play, Search, Share2 } from "lucide-react";
+import {
+  ChartColumn,
+  ChartSpline,
+  CopyPlus,
+  Eye,
+  GitCompareArrows,
+  Link2,
+  Play,
+  Search,
+  Share2,
+} from "lucide-react";
 import { cloneThread } from "../api/messages";
-import { go, toCompare, toRun, toThread } from "../ui/routing";
+import { go, href, toCompare, toRun, toThread } from "../ui/routing";
 import { toast, toastError } from "../ui/Toasts";
 import type { Above } from "./Conversation";
 import type { MenuItem } from "./Menu";
@@ -39,6 +49,11 @@ export function useMenu({ threadId, runId, internal, setInternal, setAbove }: Gi
     },
     { label: "Duplicate", icon: <CopyPlus size={15} />, run: () => void duplicate().catch(toastError) },
     { label: "Usage", icon: <ChartColumn size={15} />, run: () => setAbove("usage") },
+    {
+      label: "Growth of the context",
+      icon: <ChartSpline size={15} />,
+      run: () => go(href(["analytics"], { thread: threadId })),
+    },
     {
       label: "Internal messages",
       icon: <Eye size={15} />,

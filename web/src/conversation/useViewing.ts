@@ -3,8 +3,8 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { BlobAddresses, loadBlob } from "../api/blobs";
 import type { Live } from "../chat/live";
 import { Messages } from "../parts/Messages";
-import type { Viewing } from "../parts/viewing";
 import { toThread } from "../ui/routing";
+import type { Viewing } from "../viewing/viewing";
 import type { MessageCache } from "./cache";
 
 interface Given {

@@ -1,6 +1,6 @@
 import { ImageIcon } from "lucide-react";
-import { useViewing } from "../parts/viewing";
 import { OUTWARD, visible } from "../ui/hostile";
+import { useViewing } from "../viewing/viewing";
 import styles from "./Markdown.module.css";
 
 /** Pictures that cannot hold a script, nor ask for anything. */

@@ -4,11 +4,11 @@ import type { Message } from "../partita.gen";
 import { Fold } from "../ui/Fold";
 import { ago, moment } from "../ui/format";
 import { visible } from "../ui/hostile";
+import { type PartPlace, useViewing } from "../viewing/viewing";
 import { holds } from "./anchors";
 import styles from "./EventLine.module.css";
 import { MessageActions } from "./MessageHead";
 import { firstWords } from "./plain";
-import { type PartPlace, useViewing } from "./viewing";
 
 interface Props {
   readonly message: Message;

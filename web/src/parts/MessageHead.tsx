@@ -6,10 +6,10 @@ import { IconButton } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { ago, count, moment, money } from "../ui/format";
 import { visible } from "../ui/hostile";
+import { type PartPlace, useViewing } from "../viewing/viewing";
 import styles from "./MessageHead.module.css";
 import { messageAsMarkdown } from "./plain";
 import { usageOf } from "./StepMark";
-import { type PartPlace, useViewing } from "./viewing";
 
 const SPEAKERS: Readonly<Record<Message["role"], { name: string; icon: LucideIcon }>> = {
   user: { name: "User", icon: User },

@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useContext, useId } from "react";
 import { HeadingLevel } from "../markdown/level";
 import type { AssistantMessage, Message, Part } from "../partita.gen";
+import type { PartPlace } from "../viewing/viewing";
 import { anchorOf, samePlace } from "./anchors";
 import { Depth } from "./depth";
 import { Ending } from "./Ending";
@@ -10,7 +11,6 @@ import styles from "./MessageView.module.css";
 import { NetworkView } from "./NetworkView";
 import { PartView } from "./PartView";
 import { SystemFold } from "./SystemFold";
-import type { PartPlace } from "./viewing";
 
 interface Props {
   readonly message: Message;

@@ -5,12 +5,12 @@ import { Button } from "../ui/Button";
 import { Fold } from "../ui/Fold";
 import { count, plural } from "../ui/format";
 import { visible } from "../ui/hostile";
+import { type PartPlace, useViewing } from "../viewing/viewing";
 import { holds } from "./anchors";
 import { Depth, MAX_INDENTED } from "./depth";
 import styles from "./Messages.module.css";
 import { MessageView } from "./MessageView";
 import { firstWords } from "./plain";
-import { type PartPlace, useViewing } from "./viewing";
 
 /** How many are drawn before somebody asks for more. */
 const PAGE = 30;

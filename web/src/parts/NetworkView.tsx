@@ -7,9 +7,9 @@ import { JsonTree } from "../tools/JsonTree";
 import { ToolCard } from "../tools/ToolCard";
 import { Fold } from "../ui/Fold";
 import { visible } from "../ui/hostile";
+import { type PartPlace, useViewing } from "../viewing/viewing";
 import { anchorOf } from "./anchors";
 import styles from "./NetworkView.module.css";
-import { type PartPlace, useViewing } from "./viewing";
 
 const PRIMITIVES: Readonly<Record<string, LucideIcon>> = { agent: Bot, workflow: Workflow, tool: Wrench };
 

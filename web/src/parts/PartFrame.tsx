@@ -2,10 +2,10 @@ import { Link2 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Part } from "../partita.gen";
 import { CopyButton } from "../ui/CopyButton";
+import { type PartPlace, useViewing } from "../viewing/viewing";
 import { anchorOf } from "./anchors";
 import styles from "./PartFrame.module.css";
 import { partAsMarkdown } from "./plain";
-import { type PartPlace, useViewing } from "./viewing";
 
 /** Parts that have their buttons themselves, or are too small for any. */
 const BARE: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 import { memo } from "react";
 import type { Part } from "../partita.gen";
 import { ToolCard } from "../tools/ToolCard";
+import type { PartPlace } from "../viewing/viewing";
 import { samePlace } from "./anchors";
 import { FileView } from "./FileView";
 import { PartFrame } from "./PartFrame";
@@ -11,7 +12,6 @@ import { StepMark } from "./StepMark";
 import { TextView } from "./TextView";
 import { ToolResultView } from "./ToolResultView";
 import { CustomView, DataPartView, ForeignView, UnknownView } from "./Trees";
-import type { PartPlace } from "./viewing";
 
 export interface PartProps<P = Part> {
   readonly part: P;

@@ -3,9 +3,9 @@ import type { PDFDocumentProxy } from "pdfjs-dist";
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../ui/Button";
 import { Failure, Loading } from "../ui/States";
+import { useViewing, type Viewing } from "../viewing/viewing";
 import { bytesOfData } from "./addresses";
 import styles from "./FileView.module.css";
-import { useViewing, type Viewing } from "./viewing";
 
 /** Pixels along a side; a page may claim to be as big as it likes. */
 const MAX_SIDE = 2000;

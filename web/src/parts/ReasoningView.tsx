@@ -3,10 +3,10 @@ import { Markdown } from "../markdown/Markdown";
 import type { ReasoningPart } from "../partita.gen";
 import { Fold } from "../ui/Fold";
 import { count, duration, plural } from "../ui/format";
+import { type Timing, useViewing } from "../viewing/viewing";
 import { holds } from "./anchors";
 import type { PartProps } from "./PartView";
 import styles from "./ReasoningView.module.css";
-import { type Timing, useViewing } from "./viewing";
 
 /** What the model said to itself: open while it does, closed when it is done. */
 export function ReasoningView({ part, place, last }: PartProps<ReasoningPart>) {

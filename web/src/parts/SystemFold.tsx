@@ -3,10 +3,10 @@ import type { Message } from "../partita.gen";
 import { Fold } from "../ui/Fold";
 import { plural } from "../ui/format";
 import { visible } from "../ui/hostile";
+import { type PartPlace, useViewing } from "../viewing/viewing";
 import { holds } from "./anchors";
 import styles from "./EventLine.module.css";
 import { firstWords } from "./plain";
-import { type PartPlace, useViewing } from "./viewing";
 
 /** Instructions: long, the same every time, and rarely read. They are folded. */
 export function SystemFold({

@@ -1,9 +1,9 @@
 import { Markdown } from "../markdown/Markdown";
 import type { Citation, TextPart } from "../partita.gen";
 import { OUTWARD, safeHref, visible } from "../ui/hostile";
+import { useViewing } from "../viewing/viewing";
 import type { PartProps } from "./PartView";
 import styles from "./TextView.module.css";
-import { useViewing } from "./viewing";
 
 /** Words, and the sources that they rest on. */
 export function TextView({ part, speaker, last }: PartProps<TextPart>) {

@@ -1,6 +1,6 @@
 /** Where the bytes of a file are, and what may be done with them. */
 import { safeHref } from "../ui/hostile";
-import { useViewing, type Viewing } from "./viewing";
+import { useViewing, type Viewing } from "../viewing/viewing";
 
 export type Address =
   /** Here: it may be shown. */

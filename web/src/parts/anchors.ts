@@ -1,5 +1,5 @@
 /** How a message or a part is found on the page. */
-import type { PartPlace } from "./viewing";
+import type { PartPlace } from "../viewing/viewing";
 
 /** The id of the element that shows it; without a path, that of the message. */
 export const anchorOf = (messageId: string, path?: string): string =>

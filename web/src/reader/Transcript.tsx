@@ -4,7 +4,7 @@ import type { Message } from "../partita.gen";
 import { bytesOfData } from "../parts/addresses";
 import { Messages } from "../parts/Messages";
 import { MessageView } from "../parts/MessageView";
-import { type Viewing, ViewingProvider } from "../parts/viewing";
+import { type Viewing, ViewingProvider } from "../viewing/viewing";
 import styles from "./Transcript.module.css";
 
 /** From here on only the messages in sight are drawn: up to here, the browser finds words in all of them. */

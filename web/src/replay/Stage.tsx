@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
 import type { Message, Run } from "../partita.gen";
 import { MessageView } from "../parts/MessageView";
-import { ViewingProvider } from "../parts/viewing";
 import { plural } from "../ui/format";
+import { ViewingProvider } from "../viewing/viewing";
 import type { Frames } from "./fold";
 import type { Player } from "./player";
 import type { RunTimeline } from "./runTimeline";

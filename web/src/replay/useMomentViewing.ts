@@ -3,8 +3,8 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { BlobAddresses, loadBlob } from "../api/blobs";
 import type { Run } from "../partita.gen";
 import { Messages } from "../parts/Messages";
-import type { Viewing } from "../parts/viewing";
 import { toThread } from "../ui/routing";
+import type { Viewing } from "../viewing/viewing";
 import type { RunTimeline } from "./runTimeline";
 
 export function useMomentViewing(run: Run, timeline: RunTimeline, place: number): Viewing {

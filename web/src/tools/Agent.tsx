@@ -1,8 +1,8 @@
 import { Markdown } from "../markdown/Markdown";
-import { useViewing } from "../parts/viewing";
 import { CopyButton } from "../ui/CopyButton";
 import { Fold } from "../ui/Fold";
 import { visible } from "../ui/hostile";
+import { useViewing } from "../viewing/viewing";
 import styles from "./Agent.module.css";
 import { childrenOf, isSaidAlready, networkOf, networkPrompt, promptOf } from "./agents";
 import type { BodyProps } from "./bodies";

@@ -1,9 +1,9 @@
 import { Check, X } from "lucide-react";
 import { useId, useState } from "react";
 import type { ToolCallPart } from "../partita.gen";
-import { useViewing } from "../parts/viewing";
 import { Button } from "../ui/Button";
 import { toastError } from "../ui/Toasts";
+import { useViewing } from "../viewing/viewing";
 import styles from "./Approval.module.css";
 
 /** The question whether a call may run: yes or no, and why. */

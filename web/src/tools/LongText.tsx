@@ -1,9 +1,9 @@
 import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
-import { type BlobPiece, useViewing } from "../parts/viewing";
 import { Button } from "../ui/Button";
 import { bytes } from "../ui/format";
 import { toastError } from "../ui/Toasts";
+import { type BlobPiece, useViewing } from "../viewing/viewing";
 import { useBlobLines } from "./blobLines";
 import { LineList } from "./LineList";
 import styles from "./LongText.module.css";

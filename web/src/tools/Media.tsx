@@ -1,7 +1,7 @@
 import { Download, File } from "lucide-react";
 import type { FilePart, ImagePart } from "../partita.gen";
-import { useViewing } from "../parts/viewing";
 import { OUTWARD, safeHref, visible } from "../ui/hostile";
+import { useViewing } from "../viewing/viewing";
 import styles from "./Media.module.css";
 
 const PICTURE = /^(?:data:image\/(?:png|jpeg|gif|webp|avif|bmp)[;,]|blob:)/i;

@@ -1,7 +1,7 @@
 import { useContext } from "react";
-import { useViewing } from "../parts/viewing";
 import { CopyButton } from "../ui/CopyButton";
 import { Failure, Loading } from "../ui/States";
+import { useViewing } from "../viewing/viewing";
 import { type Call, hasFailed, type Large } from "./call";
 import { JsonTree } from "./JsonTree";
 import { isObject, parsed, written } from "./json";

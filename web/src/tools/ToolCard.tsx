@@ -10,11 +10,11 @@ import {
 } from "lucide-react";
 import { memo, type ReactNode, useContext, useEffect, useId, useMemo, useState } from "react";
 import type { ToolCallPart } from "../partita.gen";
-import { type PartPlace, type Timing, useViewing, type Viewing } from "../parts/viewing";
 import { CopyButton } from "../ui/CopyButton";
 import { FoldAll } from "../ui/Fold";
 import { count, duration } from "../ui/format";
 import { visible } from "../ui/hostile";
+import { type PartPlace, type Timing, useViewing, type Viewing } from "../viewing/viewing";
 import { Approval } from "./Approval";
 import { BODIES } from "./bodies";
 import { type Head, headOf, ICONS } from "./heads";

@@ -1,6 +1,6 @@
 /** The lines of a blob, fetched piece by piece. */
 import { useCallback, useMemo, useRef, useState } from "react";
-import { type BlobPiece, useViewing } from "../parts/viewing";
+import { type BlobPiece, useViewing } from "../viewing/viewing";
 import { Lines } from "./lines";
 import { NEXT } from "./outputs";
 

@@ -1,6 +1,6 @@
 /** Who draws the body of which kind of call. */
 import type { ComponentType } from "react";
-import type { PartPlace } from "../parts/viewing";
+import type { PartPlace } from "../viewing/viewing";
 import { Agent, Network } from "./Agent";
 import { Changes } from "./Changes";
 import type { Call } from "./call";

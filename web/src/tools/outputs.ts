@@ -1,7 +1,7 @@
 /** Large outputs: fetched when somebody looks, small ones whole, of others the beginning. */
 import { useEffect, useMemo, useState } from "react";
 import type { ToolCallPart } from "../partita.gen";
-import { type BlobPiece, useViewing, type Viewing } from "../parts/viewing";
+import { type BlobPiece, useViewing, type Viewing } from "../viewing/viewing";
 import { type Call, type Large, type Loaded, ready } from "./call";
 import { parsed } from "./json";
 

@@ -1,6 +1,6 @@
 /** What has been fetched of a card's outputs, for those who draw them. */
 import { createContext } from "react";
-import type { BlobPiece } from "../parts/viewing";
+import type { BlobPiece } from "../viewing/viewing";
 
 export interface Fetching {
   readonly firsts: ReadonlyMap<string, BlobPiece>;

@@ -4,7 +4,7 @@ import type { Message, Part } from "../../src/partita.gen";
 import { addressOf, bytesOfData, shownAs, sizeOfData } from "../../src/parts/addresses";
 import { Messages } from "../../src/parts/Messages";
 import { grouped, MessageView } from "../../src/parts/MessageView";
-import { type Viewing, ViewingProvider } from "../../src/parts/viewing";
+import { type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 
 const drawn = vi.hoisted(() => ({ texts: [] as string[] }));
 vi.mock("../../src/markdown/Markdown", () => ({

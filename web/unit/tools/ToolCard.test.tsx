@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ToolCallPart } from "../../src/partita.gen";
-import { type BlobPiece, useViewing, type Viewing, ViewingProvider } from "../../src/parts/viewing";
+import { type BlobPiece, useViewing, type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 import { ToolCard } from "../../src/tools/ToolCard";
 import { call, KINDS, STATES } from "./calls";
 

@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { violations } from "./setup/axe";
+import { type Site, serve } from "./setup/site";
+
+const TEXT = `# High water
+
+The height is $h = A\\cos(\\omega t)$ and a ticket costs $5 or $10.
+
+| moon | height |
+|------|-------:|
+| full | 5.2 m  |
+
+- [x] measured
+- [ ] checked
+
+\`\`\`python
+def height(day: int) -> float:
+    return 4.2  # metres
+\`\`\`
+
+$$\\int_0^1 x\\,dx = \\frac{1}{2}$$
+
+![buoy](https://pictures.example/buoy.png) and [a page](https://example.org/page).
+`;
+
+const DIAGRAM =
+  "```mermaid\ngraph LR\n  Moon --> Sea\n```\n\nand one that is none:\n\n```mermaid\ngraph LR\n  a --- [\n```";
+
+const DOT = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC`;
+const PDF = [
+  "%PDF-1.4",
+  "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj",
+  "2 0 obj<</Type/Pages/Kids[3 0 R 6 0 R]/Count 2>>endobj",
+  "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj",
+  "6 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj",
+  "4 0 obj<</Length 42>>stream\nBT /F1 24 Tf 40 100 Td (High water) Tj ET\nendstream endobj",
+  "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj",
+  "trailer<</Root 1 0 R>>",
+].join("\n");
+
+const message = (id: string, role: string, parts: unknown[], content: object = {}) => ({
+  id,
+  role,
+  type: "text",
+  createdAt: "2026-03-01T10:00:00Z",
+  content: { format: 2, parts, ...content },
+});
+
+const TIDES = [
+  message("u1", "user", [
+    { type: "text", text: "When is high water?" },
+    { type: "image", url: DOT, mediaType: "image/png", name: "harbour.png" },
+    {
+      type: "file",
+      url: `data:application/pdf;base64,${btoa(PDF)}`,
+      mediaType: "application/pdf",
+      filename: "t.pdf",
+    },
+  ]),
+  message(
+    "a1",
+    "assistant",
+    [
+      { type: "reasoning", text: "The moon first.", state: "done", tokenCount: 12 },
+      { type: "text", text: TEXT },
+      { type: "source-url", sourceId: "s1", url: "https://example.org/tides", title: "Tide tables" },
+      { type: "source-document", sourceId: "s2", mediaType: "application/pdf", title: "Almanac" },
+      { type: "data", name: "weather", data: { wind: 3 } },
+    ],
+    { metadata: { model: "tide-2" }, usage: { inputTokens: 1200, outputTokens: 34 } },
+  ),
+];
+
+const INNER = message("i1", "assistant", [{ type: "text", text: "Found it in the almanac." }]);
+const NESTED = [
+  message("u2", "user", [{ type: "text", text: "Ask the others" }]),
+  message("a2", "assistant", [
+    {
+      type: "tool-call",
+      id: "c1",
+      name: "Task",
+      state: "output-available",
+      input: { prompt: "Look it up" },
+      output: { type: "text", value: "Found it." },
+      children: [message("i0", "user", [{ type: "text", text: "Look it up" }]), INNER],
+    },
+  ]),
+  message("a3", "assistant", [], {
+    networkExecution: {
+      primitiveType: "agent",
+      primitiveId: "sky",
+      selectionReason: "It knows the rain.",
+      input: "Oslo?",
+      iteration: 0,
+      finalResult: {
+        text: "It rains.",
+        messages: [message("n1", "assistant", [{ type: "text", text: "Wet." }])],
+      },
+    },
+  }),
+];
+
+describe("what is in a message", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve();
+    await site.seed([
+      { thread: { id: "tides", title: "Tides" }, messages: TIDES },
+      {
+        thread: { id: "diagram", title: "Diagram" },
+        messages: [message("d1", "assistant", [{ type: "text", text: DIAGRAM }])],
+      },
+      { thread: { id: "nested", title: "Others" }, messages: NESTED },
+    ]);
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("draws Markdown, code in colours, maths, reasoning and sources", async () => {
+    const page = await site.open("#/t/tides");
+    await page.getByRole("heading", { name: "High water" }).waitFor();
+    await page.getByRole("cell", { name: "5.2 m" }).waitFor();
+    await page.locator("pre span", { hasText: /^def$/ }).waitFor();
+    await page.locator("math mfrac").waitFor();
+    expect(await page.locator("math").count()).toBe(2);
+    expect(await page.getByText("costs $5 or $10").count()).toBe(1);
+    const keyword = page.locator("pre span", { hasText: /^def$/ });
+    const colours = await keyword.evaluate((span) => [
+      getComputedStyle(span).color,
+      getComputedStyle(span.closest("pre") as Element).color,
+    ]);
+    expect(colours[0]).not.toBe(colours[1]);
+
+    // A picture from elsewhere is not loaded.
+    await page.getByRole("link", { name: /Open image from pictures.example/ }).waitFor();
+    expect(site.foreign).toEqual([]);
+
+    const head = page.getByRole("button", { name: /Reasoning.*12 tokens/ });
+    await head.waitFor();
+    expect(await page.getByText("The moon first.").count()).toBe(0);
+    await head.click();
+    await page.getByText("The moon first.").waitFor();
+
+    const link = page.getByRole("link", { name: /Tide tables/ });
+    expect(await link.getAttribute("href")).toBe("https://example.org/tides");
+    expect(await link.getAttribute("rel")).toContain("noopener");
+    await page.getByText("Almanac").waitFor();
+  });
+
+  it("draws a diagram in a frame, and says why it cannot draw another", async () => {
+    const page = await site.open("#/t/diagram");
+    const frame = page.frameLocator('iframe[title="Diagram"]').first();
+    await frame.locator("svg").getByText("Moon").waitFor();
+    await page.getByRole("button", { name: "Show the source" }).click();
+    await page.locator("pre", { hasText: "Moon --> Sea" }).waitFor();
+    await page.getByText(/This diagram cannot be drawn: Parse error/).waitFor();
+    const height = await page.locator('iframe[title="Diagram"]').evaluate((it) => it.clientHeight);
+    expect(height).toBeGreaterThan(30);
+    // No origin: it can reach nothing of the page.
+    expect(await page.locator('iframe[title="Diagram"]').getAttribute("sandbox")).toBe("allow-scripts");
+  });
+
+  it.each(Array.from({length: 12},(_,i)=>i))("%i shows a picture small, and large when it is pressed, and the pages of a PDF", async () => {
+    const page = await site.open("#/t/tides?m=u1"); if (process.env.SLOW) { const c = await page.context().newCDPSession(page); await c.send("Emulation.setCPUThrottlingRate",{rate:+process.env.SLOW}); } page.on("requestfinished", r => { if (/pdf/i.test(r.url())) console.log(r.url()); }); page.on("requestfailed", r => console.log("failed", r.url()));
+    await page.getByRole("button", { name: "harbour.png" }).click();
+    await page.getByRole("dialog", { name: "harbour.png" }).getByRole("img").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByText("Page 1 of 2").waitFor({timeout: 9000}).catch(async (e) => { console.log(await page.locator("main").innerText(), await page.locator("main").innerHTML()); await page.screenshot({path:"/tmp/fix/pdf.png"}); throw e; });
+    await page.getByRole("button", { name: "Next page" }).click();
+    await page.getByText("Page 2 of 2").waitFor();
+    await page.waitForFunction(() => {
+      const canvas = document.querySelector("canvas");
+      const data = canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data;
+      return data?.some((value, index) => index % 4 === 0 && value < 100) ?? false;
+    });
+  });
+
+  it("copies a part, a message, and links that lead back to them", async () => {
+    const page = await site.open("#/t/tides", { permissions: ["clipboard-read", "clipboard-write"] });
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    const part = page.locator('[data-place="a1/1"]');
+    await part.hover();
+    await part.getByRole("button", { name: "Copy this part" }).click();
+    await expect.poll(clipboard).toBe(TEXT);
+    await part.getByRole("button", { name: "Copy a link to this part" }).click();
+    await expect.poll(clipboard).toContain("#/t/tides?m=a1&p=1");
+    const article = page.locator('article[data-place="a1"]');
+    await article.hover();
+    await article.getByRole("button", { name: "Copy this message as Markdown" }).click();
+    await expect.poll(clipboard).toContain("## Assistant\n\n> The moon first.");
+  });
+
+  it("opens the thread of a sub-agent where a link leads into it", async () => {
+    const page = await site.open("#/t/nested?m=a2&p=0.children.1.0");
+    await page.locator('[id="part-a2-0.children.1.0"]').getByText("Found it in the almanac.").waitFor();
+  });
+
+  it("shows what a network chose, why, and what came of it", async () => {
+    const page = await site.open("#/t/nested?m=a3");
+    await page.getByText("It knows the rain.").waitFor();
+    await page.getByText("It rains.").waitFor();
+    await page
+      .getByRole("button", { name: /1 message/ })
+      .last()
+      .click();
+    await page.getByText("Wet.", { exact: true }).last().waitFor();
+  });
+
+  it.each([
+    ["light", 1280],
+    ["dark", 1280],
+    ["light", 360],
+  ] as const)("has no barrier in %s at %i", async (theme, width) => {
+    const page = await site.open("#/t/tides", { theme, viewport: { width, height: 800 } });
+    await page.locator("math mfrac").waitFor();
+    await page.getByRole("button", { name: /Reasoning/ }).click();
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  });
+});
