@@ -209,6 +209,7 @@ def test_json_has_exact_numbers(store: str) -> None:
         "by": ["model"],
         "model": "claude-opus",
         "threads": 1,
+        "runs": 0,
         "messages": 0,
         "responses": 2,
         "inputTokens": 1_734_567,

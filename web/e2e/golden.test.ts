@@ -57,8 +57,17 @@ async function again(page: Page, sign: string): Promise<void> {
   await settled(page);
 }
 
-/** What is drawn, once it does not change any more: diagrams and formulas come after their text. */
+/** Until every diagram is drawn: it begins when it comes near the screen, and answers in its own time. */
+async function diagrams(page: Page): Promise<void> {
+  for (const one of await page.locator(`${TOP} [data-diagram]`).all()) {
+    await one.scrollIntoViewIfNeeded();
+    await one.and(page.locator('[data-diagram="drawn"]')).waitFor();
+  }
+}
+
+/** What is drawn, once it does not change any more: formulas and colours come after their text. */
 async function still(page: Page): Promise<string> {
+  await diagrams(page);
   await unmoved(page);
   let last = "";
   let now = await drawn(page);
@@ -142,10 +151,8 @@ describe("a live conversation and the same one loaded anew", () => {
     await again(page, "36 ships");
     const card = (name: RegExp) => page.getByRole("button", { name, expanded: false }).first();
     await card(/surveyor/).click();
-    await card(/2 messages/).click();
     await page.locator('article[data-depth="1"]').getByText("The log is clear").waitFor();
     await card(/clerk/).click();
-    await card(/2 messages/).click();
     await page.locator('article[data-depth="2"]').getByText("Oil is full").waitFor();
   });
 

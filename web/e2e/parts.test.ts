@@ -170,7 +170,11 @@ describe("what is in a message", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
-    await page.getByRole("button", { name: "Preview" }).click();
+    // The list may hold its end until somebody scrolls: what is pressed would move away.
+    await page.getByRole("region", { name: "Messages" }).hover();
+    await page.mouse.wheel(0, -60);
+    await page.getByRole("button", { name: "Preview", expanded: false }).click();
+    await page.getByRole("button", { name: "Close", expanded: true }).waitFor();
     await page.getByText("Page 1 of 2").waitFor();
     await page.getByRole("button", { name: "Next page" }).click();
     await page.getByText("Page 2 of 2").waitFor();

@@ -24,9 +24,16 @@ with open_store_sync(sys.argv[1]) as store:
 
 const card = (page: Page, name: RegExp): Locator => page.getByRole("group", { name }).first();
 
+/** The list holds its end until somebody scrolls; a jump of the browser's own may be taken back under a press. */
+async function leaveEnd(page: Page): Promise<void> {
+  await page.getByRole("region", { name: "Messages" }).hover();
+  await page.mouse.wheel(0, -60);
+}
+
 async function opened(page: Page, name: RegExp): Promise<Locator> {
   const found = card(page, name);
   await found.waitFor();
+  await leaveEnd(page);
   const head = found.getByRole("button", { expanded: false }).first();
   if ((await found.locator("button[aria-expanded]").first().getAttribute("aria-expanded")) === "false")
     await head.click();
@@ -89,9 +96,9 @@ describe("tool calls", () => {
   it("of sub-agents hold their calls, two deep", async () => {
     const page = await site.open("#/t/every");
     const outer = await opened(page, /^explorer/);
-    await outer.getByRole("button", { name: /1 message/ }).click();
+    await outer.getByRole("button", { name: /1 message/, expanded: true }).waitFor();
     const inner = await opened(page, /^reader/);
-    await inner.getByRole("button", { name: /1 message/ }).click();
+    await inner.getByRole("button", { name: /1 message/, expanded: true }).waitFor();
     await inner.getByRole("paragraph").getByText("The deepest words.").waitFor();
     expect(await outer.getByRole("paragraph").getByText("The deepest words.").count()).toBe(1);
   });

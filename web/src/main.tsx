@@ -1,3 +1,4 @@
+import "./app/ahead";
 import "@fontsource-variable/inter";
 import "@fontsource-variable/jetbrains-mono";
 import "./styles/tokens.css";

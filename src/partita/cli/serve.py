@@ -52,6 +52,12 @@ Examples:
     "--import/--no-import", "imports", default=True, help="Bring in the sessions of agents on this machine."
 )
 @click.option("--demo/--no-demo", "demo", default=True, help="Put examples into an empty store.")
+@click.option(
+    "--lease",
+    type=click.FloatRange(min=0, min_open=True),
+    hidden=True,
+    help="After so many seconds, the runs of a server that died are ended.",
+)
 @click.option("--open", "opens", is_flag=True, help="Open the browser.")
 @click.pass_context
 def serve(
@@ -67,6 +73,7 @@ def serve(
     client: str,
     imports: bool,
     demo: bool,
+    lease: float | None,
     opens: bool,
 ) -> None:
     """Serve the store and agents over HTTP, until Ctrl-C.
@@ -77,12 +84,21 @@ def serve(
     """
     from partita.server.app import asgi
     from partita.server.runner import serve_on
+    from partita.server.settings import Settings
 
     from .serve_agents import agents_of
     from .serve_examples import Examples
     from .serve_sessions import following, sessions_here, together
 
-    app = asgi(agents_of(names), store=url, keys=keys, client=client, origins=origins, hosts=hosts)
+    app = asgi(
+        agents_of(names),
+        store=url,
+        keys=keys,
+        client=client,
+        origins=origins,
+        hosts=hosts,
+        settings=None if lease is None else Settings(lease=lease),
+    )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, chosen=chosen)
     examples = Examples() if demo and not (imports and sessions_here()) else None

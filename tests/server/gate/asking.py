@@ -85,7 +85,7 @@ class Answered(NamedTuple):
 
 
 def scope_of(
-    method: str = "GET", path: str = "/", headers: Iterable[tuple[bytes, bytes]] = (), **more: Any
+    method: str = "GET", path: str = "/api/threads", headers: Iterable[tuple[bytes, bytes]] = (), **more: Any
 ) -> Scope:
     """A request as a server hands it over."""
     return {

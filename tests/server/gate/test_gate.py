@@ -45,11 +45,11 @@ async def test_nobody_is_refused_with_a_problem() -> None:
 async def test_others_than_this_machine_need_a_key() -> None:
     gate, behind = gated()
     async with client(gate, address="192.0.2.7") as asking:
-        answered = await asking.get("/")
+        answered = await asking.get("/api/threads")
         assert answered.status_code == 403
         assert "partita keys create" in answered.json()["hint"]
     async with client(gate) as asking:
-        assert (await asking.get("/")).status_code == 200
+        assert (await asking.get("/api/threads")).status_code == 200
     assert behind.principal == LOCAL
 
 
@@ -58,7 +58,7 @@ async def test_health_is_for_anyone_and_anyone_owns_nothing(path: str) -> None:
     gate, behind = gated(Somebody(None))
     async with client(gate, address="192.0.2.7") as asking:
         assert (await asking.get(path)).status_code == 200
-        for other in (f"{path}/x", f"/api{path}", f"/{path}", f"{path}%2f..%2fapi", f"{path}/"):
+        for other in (f"{path}/x", f"/api{path}", f"/x{path}", f"{path}%2f..%2fapi", f"{path}/"):
             assert (await asking.get(other)).status_code == 401
     assert behind.principal.role == "read"
     assert behind.principal.resource_id
@@ -87,7 +87,7 @@ async def test_metrics_are_for_who_may_see_everything(
 async def test_an_answer_keeps_its_headers_and_gets_one() -> None:
     gate, _ = gated()
     async with client(gate) as asking:
-        answered = await asking.get("/")
+        answered = await asking.get("/api/threads")
     assert answered.headers["content-type"] == "text/plain"
     assert answered.headers["x-content-type-options"] == "nosniff"
 
@@ -99,7 +99,7 @@ async def test_a_header_that_is_there_is_not_sent_twice() -> None:
         await send({"type": "http.response.body", "body": b""})
 
     async with client(Gate(app, Settings(), Somebody())) as asking:
-        answered = await asking.get("/")
+        answered = await asking.get("/api/threads")
     assert answered.headers.get_list("x-content-type-options") == ["nosniff"]
 
 

@@ -101,21 +101,21 @@ async def test_each_key_and_each_address_is_counted_by_itself() -> None:
     ada, nobody = Somebody(Principal("ada", key_id="k1")), Somebody(None)
     gate, _ = gated(ada, limits=FEW)
     async with client(gate) as asking:
-        assert [(await asking.get("/")).status_code for _ in range(3)] == [200, 200, 429]
+        assert [(await asking.get("/api/threads")).status_code for _ in range(3)] == [200, 200, 429]
         ada.principal = Principal("ada", key_id="k2")
-        assert (await asking.get("/")).status_code == 200
+        assert (await asking.get("/api/threads")).status_code == 200
         ada.principal = Principal("bob")
-        assert (await asking.get("/")).status_code == 200
+        assert (await asking.get("/api/threads")).status_code == 200
     gate, _ = gated(nobody, limits=FEW)
     async with client(gate, address="192.0.2.1") as asking, client(gate, address="192.0.2.2") as other:
-        answers = [await asking.get("/") for _ in range(3)]
+        answers = [await asking.get("/api/threads") for _ in range(3)]
         assert [answered.status_code for answered in answers] == [401, 401, 429]
         assert int(answers[-1].headers["retry-after"]) > 0
-        assert (await other.get("/")).status_code == 401
+        assert (await other.get("/api/threads")).status_code == 401
         assert (await asking.get("/healthz")).status_code == 200
 
 
 async def test_without_a_limit_nothing_is_counted() -> None:
     gate, _ = gated()
     async with client(gate) as asking:
-        assert {(await asking.get("/")).status_code for _ in range(50)} == {200}
+        assert {(await asking.get("/api/threads")).status_code for _ in range(50)} == {200}

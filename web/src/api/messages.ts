@@ -1,6 +1,6 @@
 /** Messages of a thread, piece by piece; what they came from; their branches. */
 import type { Message, MessageType, Thread } from "../partita.gen";
-import { address, ask, getJson, type Listing, sendJson } from "./client";
+import { address, askAhead, getJson, type Listing, sendJson } from "./client";
 
 /** A message in a few words: enough to keep its place in a list. */
 export interface OutlineRow {
@@ -35,6 +35,7 @@ export interface Outline {
 }
 
 type OutlineItem = readonly [string, number, Message["role"], MessageType, string, number, number];
+type OutlineFound = { readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">;
 
 const at = (threadId: string, ...more: readonly string[]) =>
   ["api/threads", ...[threadId, ...more].map(encodeURIComponent)].join("/");
@@ -46,11 +47,7 @@ export async function getOutline(
   internal: boolean,
   signal?: AbortSignal,
 ): Promise<Outline> {
-  const found = await getJson<{ readonly items: readonly OutlineItem[] } & Omit<Outline, "rows">>(
-    at(threadId, "outline"),
-    { branch, internal },
-    signal,
-  );
+  const found = await getJson<OutlineFound>(at(threadId, "outline"), { branch, internal }, signal);
   const rows = found.items.map(([id, seq, role, type, createdAt, size, version]) => ({
     id,
     seq,
@@ -70,14 +67,33 @@ export interface MessagePage extends Listing<Message> {
   readonly timings?: Readonly<Record<string, readonly PartTime[]>>;
 }
 
-/** How many messages can be asked for at once. */
-export const AT_ONCE = 100;
+/** How many messages are asked for at once: more would take long to read. */
+export const PAGE = 25;
 
-/** These messages, of whichever branch; large values stay outside as `blob:` urls. */
-export async function getMessages(threadId: string, ids: readonly string[]): Promise<MessagePage> {
+/** Where these messages are, of whichever branch; large values stay outside as `blob:` urls. */
+function messagesAt(threadId: string, ids: readonly string[]): string {
   const url = new URL(address(at(threadId, "messages"), { blobs: "reference", timings: true }));
   for (const id of ids) url.searchParams.append("ids", id);
-  return (await (await ask(url.href)).json()) as MessagePage;
+  return url.href;
+}
+
+export const getMessages = (threadId: string, ids: readonly string[]): Promise<MessagePage> =>
+  getJson(messagesAt(threadId, ids));
+
+/** Asks for what a conversation opens with before it is drawn: with its end, unless something else is wanted. */
+export async function askForThread(threadId: string, withEnd: boolean): Promise<void> {
+  const outline = askAhead<OutlineFound>(at(threadId, "outline"), { internal: false });
+  void askAhead(at(threadId));
+  if (!withEnd) return;
+  const { items } = await outline;
+  const last = Math.floor((items.length - 1) / PAGE) * PAGE;
+  for (const start of [last, last - PAGE].filter((one) => one >= 0))
+    void askAhead(
+      messagesAt(
+        threadId,
+        items.slice(start, start + PAGE).map(([id]) => id),
+      ),
+    );
 }
 
 export const getThread = (threadId: string): Promise<Thread> => getJson(at(threadId));

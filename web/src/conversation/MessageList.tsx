@@ -21,6 +21,7 @@ import { MessageRow } from "./MessageRow";
 import { type Row, step } from "./rows";
 import { ROOM_ABOVE, useArrival } from "./useArrival";
 import { useEnd, useKeepEnd } from "./useEnd";
+import { usePace } from "./usePace";
 
 /** What can be asked of the list from outside. */
 export interface ListControl {
@@ -85,6 +86,12 @@ export function MessageList(props: Props) {
   const to = items.at(-1)?.index ?? 0;
   useWanted(cache, outline, from, to, list.isScrolling);
 
+  const coming = items.flatMap(({ index }) => {
+    const id = rows[index]?.id;
+    return id !== undefined && !live.has(id) && cache.get(id) ? [id] : [];
+  });
+  const late = usePace(coming, list.isScrolling);
+
   const choose = (index: number) => {
     const row = rows[index];
     if (!row) return;
@@ -117,7 +124,7 @@ export function MessageList(props: Props) {
             return (
               <MessageRow
                 key={row.id}
-                message={live.get(row.id) ?? cache.get(row.id)}
+                message={live.get(row.id) ?? (late.has(row.id) ? undefined : cache.get(row.id))}
                 viewing={row.id === props.writing ? props.writingView : props.viewing}
                 id={row.id}
                 index={item.index}

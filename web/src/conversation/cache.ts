@@ -1,11 +1,12 @@
 /** The messages that are at hand: those around what is seen, and no more than that. */
-import { AT_ONCE, getMessages, type OutlineRow, type PartTime } from "../api/messages";
+import { getMessages, type OutlineRow, PAGE, type PartTime } from "../api/messages";
 import type { Message } from "../partita.gen";
 import type { Timing } from "../viewing/viewing";
 
 /** So many messages stay at hand. */
 const MOST = 400;
-const PAGE = 50;
+/** So many beyond what is seen are at hand, so that who scrolls finds them there. */
+const AHEAD = 25;
 
 interface Held {
   readonly message: Message;
@@ -41,10 +42,10 @@ export class MessageCache {
     return this.held.size;
   }
 
-  /** See to it that these rows are at hand, with a page around them; what is far away is let go. */
+  /** See to it that these rows are at hand, with some around them; what is far away is let go. */
   want(rows: readonly OutlineRow[], first: number, last: number): void {
-    const from = Math.max(0, Math.floor(first / PAGE) * PAGE);
-    const to = Math.min(rows.length, (Math.floor(last / PAGE) + 1) * PAGE);
+    const from = Math.max(0, Math.floor((first - AHEAD) / PAGE) * PAGE);
+    const to = Math.min(rows.length, (Math.floor((last + AHEAD) / PAGE) + 1) * PAGE);
     this.letGo(rows, (first + last) / 2);
     void this.load(rows.slice(from, to));
   }
@@ -56,8 +57,8 @@ export class MessageCache {
       return known !== row.version;
     });
     const pieces: Promise<void>[] = [];
-    for (let start = 0; start < missing.length; start += AT_ONCE)
-      pieces.push(this.fetch(missing.slice(start, start + AT_ONCE)));
+    for (let start = 0; start < missing.length; start += PAGE)
+      pieces.push(this.fetch(missing.slice(start, start + PAGE)));
     await Promise.all(pieces);
   }
 

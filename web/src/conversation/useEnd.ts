@@ -46,7 +46,8 @@ export class End {
     resized.observe(inside);
     const ending = new AbortController();
     const options = { passive: true, signal: ending.signal };
-    element.addEventListener("scroll", onScroll, options);
+    // Before the list hears of it and changes: what is read here would make the browser lay it out at once.
+    element.addEventListener("scroll", onScroll, { ...options, capture: true });
     element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.leave(), options);
     element.addEventListener("touchmove", this.leave, options);
     element.addEventListener("keydown", ({ key }) => BACK.has(key) && this.leave(), options);

@@ -18,7 +18,11 @@ export function Mermaid({ source, closed }: { source: string; closed: boolean })
   const canDraw = closed && source.length <= MAX_SOURCE;
   const isDrawn = drawn?.type === "drawn";
   return (
-    <div ref={place} className={styles.diagram}>
+    <div
+      ref={place}
+      className={styles.diagram}
+      data-diagram={canDraw ? (drawn?.type ?? "awaited") : "source"}
+    >
       {canDraw && isSeen && drawn?.type !== "failed" && (
         <Frame source={source} height={isDrawn ? drawn.height : 0} onDrawn={setDrawn} />
       )}

@@ -1,5 +1,5 @@
 /** Code as coloured elements. The colouring is fetched when the first code needs it. */
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, startTransition, useEffect, useState } from "react";
 import { visible } from "../ui/hostile";
 import styles from "./Code.module.css";
 
@@ -22,12 +22,34 @@ let fetched: Promise<Highlighter> | undefined;
 let ready: Highlighter | undefined;
 
 function highlighter(): Promise<Highlighter> {
-  fetched ??= import("lowlight").then(({ common, createLowlight }) => {
-    ready = createLowlight(common) as Highlighter;
-    return ready;
-  });
+  fetched ??= made();
   return fetched;
 }
+
+/** So many milliseconds the making may take before the page has its turn. */
+const SLICE = 8;
+
+/** Languages take long to make: all at once, one would feel it. */
+async function made(): Promise<Highlighter> {
+  await pause(); // what is read comes first
+  const { common, createLowlight } = await import("lowlight");
+  const lowlight = createLowlight();
+  let since = performance.now();
+  for (const [name, grammar] of Object.entries(common)) {
+    lowlight.register(name, grammar);
+    if (performance.now() - since < SLICE) continue;
+    await pause();
+    since = performance.now();
+  }
+  ready = lowlight as Highlighter;
+  return ready;
+}
+
+const pause = (): Promise<void> =>
+  new Promise((done) => {
+    if ("requestIdleCallback" in window) requestIdleCallback(() => done(), { timeout: 100 });
+    else setTimeout(done);
+  });
 
 /** The colouring once it is there; until then code is plain, in the same place and size. */
 export function useHighlighter(wanted: boolean): Highlighter | undefined {
@@ -35,7 +57,7 @@ export function useHighlighter(wanted: boolean): Highlighter | undefined {
   useEffect(() => {
     if (!wanted || found) return;
     let isHere = true;
-    void highlighter().then((it) => isHere && setFound(it));
+    void highlighter().then((it) => isHere && startTransition(() => setFound(it)));
     return () => {
       isHere = false;
     };

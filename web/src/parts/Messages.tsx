@@ -5,7 +5,7 @@ import { Button } from "../ui/Button";
 import { Fold } from "../ui/Fold";
 import { count, plural } from "../ui/format";
 import { visible } from "../ui/hostile";
-import { type PartPlace, useViewing } from "../viewing/viewing";
+import { type PartPlace, type ThreadBelow, useViewing } from "../viewing/viewing";
 import { holds } from "./anchors";
 import { Depth, MAX_INDENTED } from "./depth";
 import styles from "./Messages.module.css";
@@ -15,12 +15,13 @@ import { firstWords } from "./plain";
 /** How many are drawn before somebody asks for more. */
 const PAGE = 30;
 
-/** The thread of a sub-agent below the call that started it: folded, and not drawn before it is opened. */
-export function Messages({ messages, place }: { messages: readonly Message[]; place: PartPlace }) {
+/** The thread of a sub-agent below the call that started it: folded unless told, and not drawn before it is opened. */
+export function Messages({ messages, place, open = false }: ThreadBelow) {
   const { live, target } = useViewing();
   const depth = useContext(Depth) + 1;
   const calls = callsIn(messages);
   const first = messages[0];
+  const isOpen = open || (live && depth < MAX_INDENTED);
   const head = (
     <span className={styles.head}>
       <MessagesSquare size={14} aria-hidden />
@@ -33,8 +34,8 @@ export function Messages({ messages, place }: { messages: readonly Message[]; pl
   );
   return (
     <div className={styles.thread} data-indented={depth <= MAX_INDENTED}>
-      {/* What was open while it was at work is folded once it is done, as it is when it is read later. */}
-      <Fold key={String(live)} head={head} open={holds(place, target) || (live && depth < MAX_INDENTED)}>
+      {/* What was open only while it was at work is folded after, as it is when it is read later. */}
+      <Fold key={String(isOpen)} head={head} open={isOpen || holds(place, target)}>
         <Depth.Provider value={depth}>
           <List messages={messages} place={place} />
         </Depth.Provider>

@@ -6,23 +6,24 @@ import { useViewing } from "../viewing/viewing";
 import styles from "./Agent.module.css";
 import { childrenOf, isSaidAlready, networkOf, networkPrompt, promptOf } from "./agents";
 import type { BodyProps } from "./bodies";
-import { hasFailed } from "./call";
+import { type Call, hasFailed } from "./call";
 import { JsonTree } from "./JsonTree";
 import { CopyOutput, hasOutput, Output, Rest } from "./Output";
 import { Scrolling } from "./Scrolling";
 import { Section } from "./Section";
+import { stateOf } from "./states";
 
 const LONGEST_ANSWER = 60_000;
 
 /** A sub-agent: what it was asked, what it did, what it came back with. */
 export function Agent({ call, place }: BodyProps) {
-  const { Messages } = useViewing();
+  const { Messages, live } = useViewing();
   const children = childrenOf(call.part);
   const prompt = promptOf(call);
   return (
     <>
       {prompt && <Prompt text={prompt} isLive={call.part.state === "input-streaming"} />}
-      {children.length > 0 && <Messages messages={children} place={place} />}
+      {children.length > 0 && <Messages messages={children} place={place} open={isAskedFor(call, live)} />}
       {hasOutput(call) && !isSaidAlready(children, call.given.text) && <Answer call={call} />}
     </>
   );
@@ -30,7 +31,7 @@ export function Agent({ call, place }: BodyProps) {
 
 /** A turn of a network: what was chosen and why, and what came of it. */
 export function Network({ call, place, isBusy }: BodyProps) {
-  const { Messages } = useViewing();
+  const { Messages, live } = useViewing();
   const network = networkOf(call.part);
   if (!network) return null;
   const children = childrenOf(call.part);
@@ -47,6 +48,7 @@ export function Network({ call, place, isBusy }: BodyProps) {
         <Messages
           messages={children}
           place={call.part.children?.length ? place : { ...place, path: `${place.path}.messages` }}
+          open={isAskedFor(call, live)}
         />
       )}
       {answer && !isSaidAlready(children, answer) && (
@@ -59,6 +61,9 @@ export function Network({ call, place, isBusy }: BodyProps) {
     </>
   );
 }
+
+/** Whether somebody wants to see it: the card of a call that went well does not open by itself. */
+const isAskedFor = (call: Call, live: boolean): boolean => stateOf(call.part, live).tone === "ok";
 
 function Prompt({ text, isLive }: { text: string; isLive: boolean }) {
   const isLong = text.length > 400 || text.split("\n").length > 6;

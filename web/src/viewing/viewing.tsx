@@ -27,6 +27,13 @@ export interface Answering {
   readonly reason?: string;
 }
 
+export interface ThreadBelow {
+  readonly messages: readonly Message[];
+  readonly place: PartPlace;
+  /** Somebody has opened what it is in: it is not to be opened once more. */
+  readonly open?: boolean;
+}
+
 export interface Viewing {
   readonly threadId?: string;
   /** A message at work: texts are still coming. */
@@ -46,7 +53,7 @@ export interface Viewing {
   /** The part or message that the address names: what it is folded in stands open. */
   readonly target?: Omit<PartPlace, "threadId">;
   /** Draws the messages of a sub-agent or of a network below a call. */
-  readonly Messages: ComponentType<{ messages: readonly Message[]; place: PartPlace }>;
+  readonly Messages: ComponentType<ThreadBelow>;
 }
 
 const NOWHERE: Viewing = {
