@@ -8,10 +8,13 @@ const NEAR = 4;
 const BACK = new Set(["ArrowUp", "PageUp", "Home"]);
 /** A scroll so many milliseconds after one of the list itself is its own. */
 const OWN = 200;
+/** Pixels; who presses something so far from the end does not read there. */
+const FAR = 120;
 
 /** Whether the reader is at the end, and who moved the list last. */
 export class End {
   private wroteAt = 0;
+  private isPressed = false;
 
   constructor(private isHeld: boolean) {}
 
@@ -31,7 +34,8 @@ export class End {
     let frame = 0;
     const keep = () => {
       cancelAnimationFrame(frame);
-      if (this.isHeld && fromEnd(element) > NEAR) frame = requestAnimationFrame(() => list.scrollToEnd());
+      if (this.isHeld && !this.isPressed && fromEnd(element) > NEAR)
+        frame = requestAnimationFrame(() => list.scrollToEnd());
     };
     const onScroll = () => {
       const now = { top: element.scrollTop, height: element.scrollHeight };
@@ -51,8 +55,18 @@ export class End {
     element.addEventListener("wheel", ({ deltaY }) => deltaY < 0 && this.leave(), options);
     element.addEventListener("touchmove", this.leave, options);
     element.addEventListener("keydown", ({ key }) => BACK.has(key) && this.leave(), options);
-    // On the element itself: the bar at its side.
-    element.addEventListener("pointerdown", ({ target }) => target === element && this.leave(), options);
+    // What is pressed does not move before it is let go. On the element itself: the bar at its side.
+    const press = ({ target }: PointerEvent) => {
+      cancelAnimationFrame(frame);
+      this.isPressed = true;
+      if (target === element || fromEnd(element) > FAR) this.leave();
+    };
+    const release = () => {
+      this.isPressed = false;
+      keep();
+    };
+    element.addEventListener("pointerdown", press, options);
+    for (const type of ["pointerup", "pointercancel"]) window.addEventListener(type, release, options);
     return () => {
       cancelAnimationFrame(frame);
       resized.disconnect();
