@@ -15,11 +15,11 @@ interface View {
 }
 
 const VIEWS: readonly View[] = [
-  { name: "sessions", hash: (site) => threadOf(site, "claude-code") },
+  { name: "sessions", hash: editOf, ready: (page) => page.keyboard.press("o") },
   { name: "chat", hash: () => "#/new" },
   { name: "network", hash: (site) => threadOf(site, "demo-network") },
   { name: "replay", hash: (site) => runOf(site) },
-  { name: "analytics", hash: () => "#/analytics" },
+  { name: "analytics", hash: () => "#/analytics?range=all" },
   {
     name: "convert",
     hash: () => "#/convert",
@@ -34,6 +34,17 @@ const VIEWS: readonly View[] = [
 async function threadOf(site: Site, agent: string): Promise<string> {
   const { items } = await site.api<{ items: { id: string }[] }>("GET", `api/threads?agent=${agent}`);
   return `#/t/${items[0]?.id ?? CODING}`;
+}
+
+/** The coding session, where it changes a file. */
+async function editOf(site: Site): Promise<string> {
+  interface Stored {
+    readonly id: string;
+    readonly content: { readonly parts: readonly { readonly name?: string }[] };
+  }
+  const { items } = await site.api<{ items: Stored[] }>("GET", `api/threads/${CODING}/messages`);
+  const edit = items.find(({ content }) => content.parts.some(({ name }) => name === "MultiEdit"));
+  return `#/t/${CODING}?m=${edit?.id}`;
 }
 
 async function runOf(site: Site): Promise<string> {
@@ -53,7 +64,7 @@ describe("pictures", () => {
   for (const theme of ["light", "dark"] as const) {
     it.each(VIEWS)(`$name, ${theme}`, async ({ name, hash, ready }) => {
       const page = await site.open(await hash(site), { theme, viewport: { width: 1360, height: 850 } });
-      await page.waitForLoadState("networkidle").catch(() => undefined); // the feed never rests
+      await page.waitForTimeout(1500);
       await ready?.(page);
       await page.waitForTimeout(1500);
       await page.screenshot({ path: join(FOLDER, `${name}-${theme}.png`) });
