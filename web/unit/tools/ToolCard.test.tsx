@@ -1,8 +1,8 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ToolCallPart } from "../../src/partita.gen";
-import { type BlobPiece, useViewing, type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 import { ToolCard } from "../../src/tools/ToolCard";
+import { type BlobPiece, useViewing, type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 import { call, KINDS, STATES } from "./calls";
 
 afterEach(cleanup);
