@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def main() -> None:
         clone, home = Path(place, "partita"), Path(place, "home")
         home.mkdir()
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-        surroundings = {"HOME": str(home), "PATH": os.environ["PATH"], "PARTITA_PORT": "0"}
+        surroundings = {**strange(os.environ), "HOME": str(home), "PARTITA_PORT": "0"}
         for command in commands((clone / "README.md").read_text("utf-8")):
             if command in LONG and "--all" not in sys.argv:
                 say(f"passed over: {command}")
@@ -45,6 +46,16 @@ def main() -> None:
                 subprocess.run(command, shell=True, cwd=clone, env=surroundings, check=True)
         walk_wheel(clone, Path(place, "installed"), surroundings)
     say("the walk is done")
+
+
+def strange(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a stranger has: how to reach the registries, and nothing of ours or of any agent's."""
+    ours = ("PARTITA_", "VIRTUAL_ENV", "PYTHON")
+    return {
+        name: value
+        for name, value in environment.items()
+        if not name.startswith(ours) and not name.endswith("_API_KEY")
+    }
 
 
 def commands(readme: str) -> list[str]:
