@@ -126,6 +126,21 @@ def test_a_late_output_brings_its_message_out_again(turns: int, taken: bool) -> 
     assert set(found) >= {"p", "a"}
 
 
+def test_a_call_with_a_sub_agent_waits_for_its_output_whatever_comes_between() -> None:
+    log = Assembly("t")
+    asks(log, "p")
+    answers(log, "a", "", "c1")
+    log.link("helper", "c1")
+    answers(log.agent("helper"), "inner", "On it")
+    asks(log, "q")
+    log.take()
+    assert log.is_waiting("c1")
+    assert gives(log, "c1")
+    assert not log.is_waiting("c1")
+    found = {message.id: message for message in log.finish()}
+    assert calls_of(found["a"])["c1"].output == TextOutput("warm")
+
+
 def test_an_answer_that_is_out_can_still_grow_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REMEMBERED_ANSWERS", 2)
     log = Assembly("t")

@@ -10,7 +10,7 @@ from partita.types.json import Json
 from partita.types.messages import Message
 from partita.types.tools import Interruption
 
-from .chain import CallTimes, Chain
+from .chain import CallTimes, Chain, Touch
 from .diagnostics import Diagnostics, Place
 from .sub_agent import Agent
 from .transcript import Consumption, Fact, TurnEnd
@@ -39,6 +39,8 @@ class Assembly(Chain):
         self.generation = 1  # how often the log was written anew
         self.line = 0  # the number of the record at hand
         self.offset = 0  # and how many bytes stand before it
+        self.log = ""  # the sub-agent whose own log it is in
+        self.told_by: tuple[int, ...] | None = None  # the lines that are told, unless it is the one at hand
         self.time: datetime | None = None
         self.first_time: datetime | None = None
         self.last_time: datetime | None = None
@@ -48,6 +50,7 @@ class Assembly(Chain):
         self.times: dict[str, CallTimes] = {}
         self.claims: Mapping[str, str] = {}  # of calls to the agents that say they belong there
         self.on_turn: Callable[[], None] | None = None  # told before a turn begins
+        self.on_touch: Touch | None = None  # told of each message that the record at hand says something of
         self.on_link: Callable[[str], None] | None = None  # told of a sub-agent when a call claims it
         self.depth = 0  # how many sub-agents stand above the one that is being told
         self._agents: dict[str, Agent] = {}
@@ -160,7 +163,7 @@ class Assembly(Chain):
         """The teller for a sub-agent."""
         chain = self._agents.get(name)
         if chain is None:
-            chain = self._agents[name] = Agent(self)
+            chain = self._agents[name] = Agent(self, name)
         return chain
 
     def link(self, agent: str, call_id: str) -> None:

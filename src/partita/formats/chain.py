@@ -5,7 +5,8 @@ late word (the output of a call long past) brings its message out again.
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from typing import Final, Protocol, TypeAlias, TypeVar
@@ -57,6 +58,10 @@ CallTimes: TypeAlias = tuple[datetime | None, datetime | None]
 """When a call began and when it ended, as far as the log says so."""
 
 
+Touch: TypeAlias = Callable[[str, str], None]
+"""Who is told of each message that the record at hand says something of: by its agent's name and its id."""
+
+
 class Root(Protocol):
     """What a line of talk asks of the whole log."""
 
@@ -65,6 +70,8 @@ class Root(Protocol):
     offset: int
     time: datetime | None
     times: dict[str, CallTimes]
+    told_by: tuple[int, ...] | None
+    on_touch: "Touch | None"
 
     @property
     def thread_id(self) -> str | None:
@@ -128,8 +135,10 @@ class Chain:
 
     root: Root
 
-    def __init__(self, tail: str | None) -> None:
+    def __init__(self, tail: str | None, name: str = "") -> None:
+        """`name`: the sub-agent's, if it is one's."""
         self.tail = tail
+        self.name = name
         self._entries: dict[str, Entry] = {}
         self._ready: dict[str, Message] = {}
         self._past: OrderedDict[str, Entry] = OrderedDict()  # with open calls
@@ -147,6 +156,7 @@ class Chain:
         there = self._entries.get(message.id)
         if there is not None and there.message is not None:
             there.message = self._placed(replace(message, parent_id=there.message.parent_id))
+            self._touch(message.id)
             return
         self._add(Entry(message.id, self._placed(message), None, closed=True))
 
@@ -167,6 +177,8 @@ class Chain:
         if entry is None or state is None:
             self.root.puzzle("a word about a message that does not grow", detail=message_id)
             return False
+        if self.root.on_touch is not None:
+            self._touch(message_id)
         for chunk in chunks:
             kind = type(chunk)
             try:
@@ -191,7 +203,8 @@ class Chain:
     def is_waiting(self, call_id: str) -> bool:
         """Whether a call has no output yet."""
         message_id = self._calls.get(call_id, "")
-        entry = self._entries.get(message_id) or self._past.get(message_id)
+        places = (self._entries, self._past, self._hosts)
+        entry = next((found for place in places if (found := place.get(message_id)) is not None), None)
         return entry is not None and call_id in entry.calls
 
     def note(self, name: str, data: Json, id: str | None = None) -> None:
@@ -213,6 +226,8 @@ class Chain:
             self._add(entry)
             entry.notes = []
             self._notes = entry
+        else:
+            self._touch(entry.id)
         assert entry.notes is not None, "an entry of notes has some"
         entry.notes.append(DataPart(name, data, id))
 
@@ -230,7 +245,17 @@ class Chain:
             if entry.usages is None:
                 entry.usages = {}
             entry.usages[consumption.key] = consumption
+        self._touch(consumption.message_id)
         self.root.count(consumption)
+
+    @contextmanager
+    def as_of(self, *lines: int) -> Iterator[None]:
+        """What is told meanwhile was said by the records of those lines, some of which were held back."""
+        before, self.root.told_by = self.root.told_by, lines
+        try:
+            yield
+        finally:
+            self.root.told_by = before
 
     def agent(self, name: str) -> Teller:
         """The teller for a sub-agent of this one."""
@@ -316,6 +341,12 @@ class Chain:
         self._entries[entry.id] = entry
         self._notes = None
         self.tail = entry.id
+        self._touch(entry.id)
+
+    def _touch(self, message_id: str) -> None:
+        """The record at hand says something of a message."""
+        if self.root.on_touch is not None:
+            self.root.on_touch(self.name, message_id)
 
     def _placed(self, message: M) -> M:
         """The message in its thread and run, after the one before it unless it says otherwise."""

@@ -35,8 +35,8 @@ class Host(Root, Protocol):
 class Agent(Chain):
     """The teller for a sub-agent. Its messages stay with it until the one they hang under is forgotten."""
 
-    def __init__(self, root: Host) -> None:
-        super().__init__(None)
+    def __init__(self, root: Host, name: str) -> None:
+        super().__init__(None, name)
         self.root = self.host = root
         self.call: str | None = None  # that it hangs under
         self.placed = False  # whether a message was told with it

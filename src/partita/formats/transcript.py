@@ -4,6 +4,7 @@ A log holds a whole conversation, so its decoder cannot be a stream of chunks al
 each record amounts to; `assembly` is the teller that makes messages of it, with the one reducer.
 """
 
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
@@ -110,6 +111,10 @@ class Teller(Protocol):
 
     def consume(self, consumption: Consumption) -> None:
         """What a response consumed. Told again under the same key, the later word counts."""
+
+    def as_of(self, *lines: int) -> AbstractContextManager[None]:
+        """What is told meanwhile was said by the records of those lines, some of which were held back."""
+        ...
 
     def learn(self, fact: Fact, value: Json) -> None:
         """Something about the thread. The later word counts."""

@@ -3,7 +3,8 @@
 One engine for all: a file read at once, a file that grows, a stream. It knows nothing of files or stores.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -134,7 +135,8 @@ class LogReading:
         While the agent is running, what is open stays open; else calls without an output are lost.
         """
         self._take(self._reader.finish())
-        self.decoder.finish()
+        with self.assembly.as_of():
+            self.decoder.finish()
         if running:
             self._messages += self.assembly.take() + self.assembly.pending()
         else:
@@ -162,8 +164,11 @@ class LogReading:
             value = line.value if is_object(line.value) else None
             if value is None and line.value is not UNSET:
                 self.assembly.diagnostics.add(NO_OBJECT, line.place, name)
-            self.read_agent_record(line.number, value, decoder, run_id, line.raw, offset=line.offset)
-        decoder.finish()
+            self.read_agent_record(
+                line.number, value, decoder, run_id, line.raw, offset=line.offset, log=name
+            )
+        with self._in(name, ()):
+            decoder.finish()
 
     def read_agent_record(
         self,
@@ -174,6 +179,7 @@ class LogReading:
         raw: bytes,
         *,
         offset: int | None = None,
+        log: str = "",
     ) -> None:
         """Take a record of a sub-agent, in a run of its own, and come back to the one at hand."""
         assembly = self.assembly
@@ -181,10 +187,22 @@ class LogReading:
         assembly.run_id, assembly.line = run_id, number
         assembly.offset = number if offset is None else offset
         if record is not None:
-            decoder.feed(record)
+            with self._in(log, None):
+                decoder.feed(record)
         if self._keep_lines:
             self._lines.append(RawLine(run_id, assembly.time, raw))
         assembly.run_id, assembly.line, assembly.offset, assembly.time = here
+
+    @contextmanager
+    def _in(self, log: str, told_by: tuple[int, ...] | None) -> Iterator[None]:
+        """While records of a sub-agent's own log are told, whatever is told of the one that called it."""
+        assembly = self.assembly
+        here = assembly.log, assembly.told_by
+        assembly.log, assembly.told_by = log, told_by
+        try:
+            yield
+        finally:
+            assembly.log, assembly.told_by = here
 
     def agent(self, name: str) -> Agent:
         """The teller for a sub-agent."""

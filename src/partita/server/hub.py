@@ -7,6 +7,7 @@ from typing import TypeAlias
 from litestar.di import NamedDependency
 
 from partita.errors import NotFoundError
+from partita.runtime.replay.provenances import Provenances
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
@@ -47,6 +48,7 @@ class Hub:
     metrics: Metrics
     feed: Feed
     progress: ImportProgress = field(default_factory=ImportProgress)
+    provenances: Provenances = field(default_factory=Provenances)
 
 
 class CallerView:

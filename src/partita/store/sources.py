@@ -62,6 +62,12 @@ def list_all(tx: Transaction, agent: str | None) -> tuple[Source, ...]:
     return tuple(map(_source, rows))
 
 
+def list_of_thread(tx: Transaction, thread_id: str) -> tuple[Source, ...]:
+    """The sources that were read into a thread, by path."""
+    query = select(sources).where(tx.mine(sources), sources.c.thread_id == thread_id).order_by(sources.c.path)
+    return tuple(map(_source, tx.rows(query)))
+
+
 def forget(tx: Transaction, path: str) -> bool:
     """Forget a source; its messages stay."""
     return tx.run(delete(sources).where(sources.c.path == path, tx.mine(sources))).rowcount > 0

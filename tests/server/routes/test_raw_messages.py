@@ -1,17 +1,22 @@
 """What a message came from, over HTTP: the events of its agent."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from partita.logs.importing.runner import import_logs
+from partita.logs.importing.workers import Workers
+from partita.logs.places.finding import find_logs
 from partita.server.routes.run_log import BYTES_AT_ONCE
 from partita.store.facade.store import Store
 from partita.store.log.retention import Retention
 from partita.store.log.run_log import LogEntry
 from partita.types.chunks import MessageStart, TextDelta
-from tests.logs.claude_session import Session, use
+from tests.logs.claude_session import SESSION, Session, task, use
+from tests.runtime.replay.sessions import with_an_agent_alone
 from tests.store.examples import answer, ask
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -96,26 +101,110 @@ async def test_a_message_that_two_runs_wrote_has_the_events_of_both(
     ]
 
 
-async def test_of_an_imported_message_they_are_the_lines_that_name_it(
+async def bring_in(client: httpx.AsyncClient, session: Session) -> None:
+    reply = await client.post("/api/import", content=session.data, headers=NDJSON)
+    assert reply.status_code == 200, reply.text
+
+
+async def lines(client: httpx.AsyncClient, thread: str, message: str, query: str = "") -> dict[str, Any]:
+    reply = await client.get(f"/api/threads/{thread}/messages/{message}/raw?{query}")
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+def lighthouse() -> Session:
+    session = Session().prompt("How tall is the old lighthouse?")
+    session.answer(text="Let me measure it.", calls=[use("c-9", "Tape")])
+    session.answer(calls=[task("t-1", "Look at the lamp")])
+    helper = Session(mark="h", agent="a").prompt("Look at the lamp", parent=None).answer(text="It is lit.")
+    session.records += helper.records
+    session.result("t-1", toolUseResult={"agentId": "a"}).prompt("And?").result("c-9", "41 m")
+    return session.answer(text="Let me measure it. Forty-one metres.")
+
+
+TOLD = {
+    "u-1": [1],
+    "msg-u-1": [2, 3, 9],
+    "msg-u-2": [4, 7],
+    "h-1": [5],
+    "msg-h-1": [6],
+    "u-6": [8],
+    "msg-u-3": [10],
+}
+"""The lines of each message, those of the sub-agent among them."""
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+async def test_of_an_imported_session_each_message_has_its_lines(
+    client: httpx.AsyncClient, limit: int
+) -> None:
+    session = lighthouse()
+    await bring_in(client, session)
+    every = session.data.decode().splitlines()
+    for message, numbers in TOLD.items():
+        found: list[str] = []
+        query = f"limit={limit}"
+        while True:
+            page = await lines(client, SESSION, message, query)
+            assert page["exact"] is True
+            assert len(page["items"]) <= limit
+            found += [item["raw"] for item in page["items"]]
+            if "next" not in page:
+                break
+            query = f"limit={limit}&cursor={page['next']}"
+        assert found == [every[number - 1] for number in numbers]
+
+
+async def test_the_entries_are_those_of_the_log(client: httpx.AsyncClient) -> None:
+    await bring_in(client, lighthouse())
+    items = (await lines(client, SESSION, "msg-u-1"))["items"]
+    for item in items:
+        run_id = item.pop("runId")
+        log = (await client.get(f"/api/runs/{run_id}/log")).json()["items"]
+        assert log[item["seq"] - 1] == item
+
+
+async def test_a_copy_of_an_imported_thread_has_the_lines_of_the_original(
     client: httpx.AsyncClient, store: Store
 ) -> None:
-    session = (
-        Session()
-        .prompt("How tall is the old lighthouse?")
-        .answer(text="Let me measure it.", calls=[use("c-9", "Tape")])
-    )
-    session.result("c-9", "41 m").answer(text="Forty-one metres, to the top of the lamp.")
-    await client.post("/api/import", content=session.data, headers=NDJSON)
-    (thread,) = (await store.list_threads()).items
-    page = await store.list_messages(thread.id)
-    told: dict[str, list[bytes]] = {}
-    for message in page:
-        reply = (await client.get(f"/api/threads/{thread.id}/messages/{message.id}/raw")).json()
-        assert reply["exact"] is False
-        kind = type(message).__name__
-        told[kind] = [*told.get(kind, []), *(item["raw"].encode() for item in reply["items"])]
-    asked, *answers = session.data.splitlines()
-    assert told == {"UserMessage": [asked], "AssistantMessage": answers}
+    await bring_in(client, lighthouse())
+    copy = await store.clone_thread(SESSION)
+    fork = await store.fork_thread(copy.id, "msg-u-2")
+    for thread in (copy.id, fork.id):
+        for message in ("msg-u-1", "msg-h-1"):
+            assert await lines(client, thread, message) == await lines(client, SESSION, message)
+
+
+async def test_a_sub_agent_with_a_thread_of_its_own_has_its_lines(
+    client: httpx.AsyncClient, store: Store, tmp_path: Path
+) -> None:
+    with_an_agent_alone(tmp_path / "logs")
+    await import_logs(store, find_logs([tmp_path / "logs"]).files, workers=Workers(1))
+    page = await lines(client, f"{SESSION}%2Fx", "msg-x-1")
+    assert page["exact"] is True
+    assert [(item["runId"], item["seq"]) for item in page["items"]] == [(f"{SESSION}/x@0", 2)]
+
+
+async def test_where_lines_were_dropped_those_that_name_a_message_are_taken(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    session = lighthouse()
+    await bring_in(client, session)
+    report = await store.drop_logs(Retention(max_age=timedelta(0)), limit=1)
+    assert report.run_ids == (f"{SESSION}@0",)
+    gone = await lines(client, SESSION, "u-1")
+    assert (gone["items"], "gone" in gone["reason"]) == ([], True)
+    left = await lines(client, SESSION, "msg-u-3")
+    assert left["exact"] is False
+    assert [item["raw"] for item in left["items"]] == [session.data.decode().splitlines()[-1]]
+
+
+async def test_of_another_owner_there_is_nothing(client: httpx.AsyncClient, store: Store) -> None:
+    await bring_in(client, lighthouse())
+    for message in TOLD:
+        path = f"/api/threads/{SESSION}/messages/{message}/raw"
+        assert (await client.get(path, params={"resourceId": "somebody"})).status_code == 404
 
 
 async def test_a_message_that_nobody_logged_says_so(client: httpx.AsyncClient, store: Store) -> None:

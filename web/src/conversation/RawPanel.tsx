@@ -14,15 +14,22 @@ import { type RawForm, rawText } from "./raw";
 interface Props {
   readonly threadId: string;
   readonly messageId: string;
+  /** The message that it stands in, if it is a sub-agent's. */
+  readonly holderId?: string;
   readonly onClose: () => void;
 }
 
 /** The agent's own events that a message came from, beside it. */
-export function RawPanel({ threadId, messageId, onClose }: Props) {
+export function RawPanel({ threadId, messageId, holderId, onClose }: Props) {
   const [form, setForm] = useState<RawForm>("pretty");
   const query = useInfiniteQuery({
     queryKey: ["raw", threadId, messageId],
-    queryFn: ({ pageParam, signal }) => getRaw(threadId, messageId, pageParam, signal),
+    queryFn: ({ pageParam, signal }) =>
+      getRaw(threadId, messageId, pageParam, signal).catch((error: { status?: number }) => {
+        // A run of ours wrote it together with the message that it stands in.
+        if (holderId === undefined || error.status !== 404) throw error;
+        return getRaw(threadId, holderId, pageParam, signal);
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next ?? null,
     gcTime: 0,

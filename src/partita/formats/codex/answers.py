@@ -43,15 +43,16 @@ class Answers:
 
     def hear(self, kind: Kind, words: str, event: JsonObject) -> None:
         """Words of an event. They begin a response, and are told by an item, or else by `speak`."""
-        if self._echoes.hear(kind, words, event):
+        if self._echoes.hear(kind, words, event, self._telling.teller.line):
             self.response(event)
 
     def speak(self) -> None:
         """Tell what events said and no item has."""
         for heard in self._echoes.give_up():
-            response = self.response(heard.event)
-            tell = self._responses.text if heard.kind == "text" else self._responses.reasoning
-            tell(response, heard.words, under_agent(source="event"))
+            with self._telling.teller.as_of(heard.line):
+                response = self.response(heard.event)
+                tell = self._responses.text if heard.kind == "text" else self._responses.reasoning
+                tell(response, heard.words, under_agent(source="event"))
 
     def forget(self) -> None:
         """Another turn begins."""

@@ -20,6 +20,7 @@ class Heard(NamedTuple):
     kind: Kind
     words: str
     event: JsonObject
+    line: int
 
 
 class Echoes:
@@ -30,12 +31,12 @@ class Echoes:
         self._recent: deque[tuple[Kind, str]] = deque(maxlen=RECENT)  # of items that no event was for yet
         self._told: deque[tuple[Kind, str]] = deque(maxlen=RECENT)  # of events that no item came for in time
 
-    def hear(self, kind: Kind, words: str, event: JsonObject) -> bool:
+    def hear(self, kind: Kind, words: str, event: JsonObject, line: int) -> bool:
         """Words of an event: whether they wait now, for no item has had them."""
         if (kind, words) in self._recent:
             self._recent.remove((kind, words))
             return False
-        self._waiting.append(Heard(kind, words, event))
+        self._waiting.append(Heard(kind, words, event, line))
         return True
 
     def tell(self, kind: Kind, words: str) -> bool:

@@ -3,6 +3,7 @@
 Its file mostly begins with a copy of what its caller had said until then, which is told where it comes from.
 """
 
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 from partita.formats.diagnostics import Place
@@ -96,6 +97,10 @@ class OwnWords:
         """What a response consumed."""
         if not self._lineage.copied:
             self._teller.consume(consumption)
+
+    def as_of(self, *lines: int) -> AbstractContextManager[None]:
+        """What is told meanwhile was said by the records of those lines."""
+        return self._teller.as_of(*lines)
 
     def learn(self, fact: Fact, value: Json) -> None:
         """A sub-agent's name and origin are not the session's."""

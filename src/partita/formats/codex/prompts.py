@@ -48,6 +48,7 @@ class Held(NamedTuple):
 
     message: UserMessage
     injected: bool
+    line: int
 
 
 class Prompts:
@@ -116,7 +117,8 @@ class Prompts:
         injected = is_injected(content)
         if not injected:
             self._begin()
-        self._held = Held(self._message(item, content, extra=extra), injected)
+        message = self._message(item, content, extra=extra)
+        self._held = Held(message, injected, self._telling.teller.line)
 
     @property
     def holds(self) -> bool:
@@ -131,25 +133,30 @@ class Prompts:
             if words not in self._said:
                 self._alone(words, event)
             return
-        self._prompt(_with(held.message, _extra(event)))
+        with self._telling.teller.as_of(held.line, self._telling.teller.line):
+            self._prompt(_with(held.message, _extra(event)))
 
     def settle(self) -> None:
         """Another record came than the event for a prompt: in a log that has such events, there is none."""
         held, self._held = self._held, None
         if held is None:
             return
-        if held.injected or self._confirms:
-            self._say(replace(held.message, internal=True, type="event"))
-        else:
-            self._prompt(held.message)
+        with self._telling.teller.as_of(held.line):
+            if held.injected or self._confirms:
+                self._say(replace(held.message, internal=True, type="event"))
+            else:
+                self._prompt(held.message)
 
     def finish(self) -> None:
         """Nothing comes after the item, for now: its words decide."""
         held, self._held = self._held, None
-        if held is not None and not held.injected:
-            self._prompt(held.message)
-        elif held is not None:
-            self._say(replace(held.message, internal=True, type="event"))
+        if held is None:
+            return
+        with self._telling.teller.as_of(held.line):
+            if held.injected:
+                self._say(replace(held.message, internal=True, type="event"))
+            else:
+                self._prompt(held.message)
 
     def instructions(self, item: JsonObject, role: str, extra: JsonObject | None = None) -> None:
         """Words of developers and of the system."""

@@ -40,7 +40,7 @@ class ResponseItems:
 
     def __init__(self, crew: Crew) -> None:
         self._telling, self._prompts, self._responses, self._answers, self._calls, self._spawns = crew
-        self._searches: list[Work] = []  # that an event told of, and no item yet
+        self._searches: list[tuple[Work, int]] = []  # that an event told of, in a line, and no item yet
         self._searched: deque[JsonObject] = deque(maxlen=8)  # the other way round
         self._handlers: dict[str, Callable[[JsonObject], None]] = {
             "message": self._message,
@@ -81,13 +81,14 @@ class ResponseItems:
             self._searched.remove(told)
             return
         self._answers.response(event)
-        self._searches.append(work)
+        self._searches.append((work, self._telling.teller.line))
 
     def speak_for_events(self) -> None:
         """Tell what events said and no item has: texts, reasoning, searches."""
         searches, self._searches = self._searches, []
-        for work in searches:
-            self._calls.work(self._answers.response({"call_id": work.id}), work, "web_search_end")
+        for work, line in searches:
+            with self._telling.teller.as_of(line):
+                self._calls.work(self._answers.response({"call_id": work.id}), work, "web_search_end")
         self._answers.speak()
 
     def end_response(self) -> None:
@@ -198,11 +199,13 @@ class ResponseItems:
 
     def _web_search_call(self, item: JsonObject) -> None:
         action = inner(item, "action")
-        heard = next((work for work in self._searches if _is_same(work.input, action)), None)
+        heard = next((one for one in self._searches if _is_same(one[0].input, action)), None)
         response = self._answers.filled(item)
         if heard is not None:
             self._searches.remove(heard)
-            self._calls.work(response, heard, "web_search_call")
+            work, line = heard
+            with self._telling.teller.as_of(line, self._telling.teller.line):
+                self._calls.work(response, work, "web_search_call")
             return
         self._searched.append(action)
         self._provider(response, item, "web_search")

@@ -49,6 +49,7 @@ class Early(NamedTuple):
     message: AssistantMessage
     consumption: Consumption
     copied: bool
+    line: int
 
 
 class Responses:
@@ -71,9 +72,7 @@ class Responses:
         early, self._early = self._early, None
         if early is None:
             return self._open(self._message(record))
-        response = self._open(early.message)
-        self._consume(response, early.consumption, early.copied)
-        return response
+        return self._open_counted(early, early.message)
 
     def text(self, response: Response, words: str, metadata: JsonObject | None) -> None:
         """Words for the reader."""
@@ -105,7 +104,7 @@ class Responses:
         response = self._last
         if response is None or response.counted:
             self.end()
-            self._early = Early(self._message(record), consumption, lineage.copied)
+            self._early = Early(self._message(record), consumption, lineage.copied, telling.teller.line)
             return
         self._consume(response, consumption, lineage.copied)
         response.over = response.over or response.filled
@@ -140,12 +139,17 @@ class Responses:
         self.grow(response, StepStart())
         return response
 
+    def _open_counted(self, early: Early, message: AssistantMessage) -> Response:
+        with self._telling.teller.as_of(early.line):
+            response = self._open(message)
+            self._consume(response, early.consumption, early.copied)
+        return response
+
     def _settle_early(self) -> None:
         """A count whose response left no items, a compaction for one: a hidden message of its own has it."""
         early, self._early = self._early, None
         if early is not None:
-            response = self._open(replace(early.message, internal=True))
-            self._consume(response, early.consumption, early.copied)
+            self._open_counted(early, replace(early.message, internal=True))
 
     def _consume(self, response: Response, consumption: Consumption, copied: bool) -> None:
         response.counted = True

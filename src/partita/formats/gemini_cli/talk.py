@@ -63,7 +63,9 @@ class Talk:
         self._told: Told | None = None
         self._copies: set[str] = set()
         self._waiting: set[str] = set()  # calls that have no output yet
-        self._late: dict[str, ToolOutputChunk] = {}  # outputs that came apart from their calls
+        self._late: dict[
+            str, tuple[ToolOutputChunk, int]
+        ] = {}  # outputs apart from their calls, and their lines
         self._notices = 0
         self._turn_begun = self._is_answered = self._has_prompt = False
 
@@ -211,8 +213,9 @@ class Talk:
                 self.notice("gemini-result", response, internal=True)
             elif call in self._waiting:
                 self._waiting.discard(call)
-                self._late[call] = ToolOutputChunk(call, result_of(item))
-                self._teller.grow(message, self._late[call])
+                late = ToolOutputChunk(call, result_of(item))
+                self._late[call] = late, self._teller.line
+                self._teller.grow(message, late)
 
     # What the model says
 
@@ -258,7 +261,9 @@ class Talk:
         if has_ended:
             self._waiting.discard(call_id)
         elif (late := self._late.get(call_id)) is not None:
-            self._teller.grow(id_, late)
+            output, line = late
+            with self._teller.as_of(line):
+                self._teller.grow(id_, output)
         else:
             self._waiting.add(call_id)
         status = call.get("status")

@@ -45,7 +45,7 @@ class Responses:
         self._teller = teller
         self._spots = spots
         self._told: Told | None = None
-        self._due: Consumption | None = None
+        self._due: tuple[Consumption, int] | None = None  # and the line that says so
 
     def let_go(self, id_: str | None = None) -> None:
         """No response is open any more, or not this one."""
@@ -56,8 +56,10 @@ class Responses:
     def _settle(self) -> None:
         """Tell what the open response consumed. While it grows that may change, and its key with it."""
         if self._due is not None:
-            self._teller.consume(self._due)
+            consumption, line = self._due
             self._due = None
+            with self._teller.as_of(line):
+                self._teller.consume(consumption)
 
     def count(self, id_: str, record: JsonObject, time: datetime | None) -> None:
         """What something that is no response consumed."""
@@ -91,7 +93,8 @@ class Responses:
             elif chunks:
                 self._teller.grow(id_, *chunks)
         self._learn(info)
-        self._due = _consumption(id_, info, parts, time)
+        consumption = _consumption(id_, info, parts, time)
+        self._due = None if consumption is None else (consumption, self._teller.line)
         return self._end(id_, info, parts, names, is_last)
 
     def _call(self, id_: str, call_id: str, part: JsonObject, chunks: list[Chunk]) -> None:

@@ -14,7 +14,9 @@ from partita.logs.formats import log_format
 from partita.logs.lines.heads import WINDOW, values_of
 from partita.logs.log_format import LogFormat
 from partita.store.facade.store import Store
+from partita.store.log.run_log import raw_lines
 from partita.store.runs import AT_WORK
+from partita.store.transaction import Transaction
 from partita.store.values import Source
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart
@@ -24,6 +26,7 @@ from partita.types.threads import Thread
 from .lineage import runs_of
 from .retelling import is_imported
 
+RUNS_AT_ONCE: Final = 50
 PLACE: Final = re.compile(r"(?:(\d+):)?(\d+)")
 
 
@@ -105,20 +108,26 @@ async def sources_of_threads(store: Store) -> dict[str, list[Source]]:
     return found
 
 
-async def kept_session(store: Store, thread_id: str, sources: Sequence[Source]) -> KeptSession:
-    """What is kept of the session that a thread was read from; `sources` are the files it was read from."""
+async def kept_session(
+    store: Store, thread_id: str, sources: Sequence[Source], *, lines_only: bool = False
+) -> KeptSession:
+    """What is kept of the session that a thread was read from; `sources` are the files it was read from.
+
+    With `lines_only` the stored messages are left out, unless they have to tell which call is whose agent's.
+    """
     thread = await store.get_thread_by_id(thread_id)
     if thread is None:
         raise NotFoundError(f"no thread {thread_id!r}", hint="its runs are told with it")
-    page = await store.list_messages(thread_id, limit=None, branch="all", internal=None)
-    messages = {message.id: message for message in page}
+    imported = [run for run in await runs_of(store, thread_id) if is_imported(run)]
+    messages: dict[str, Message] = {}
+    if not lines_only or any(agent_of(run.id, thread_id) is not None for run in imported):
+        page = await store.list_messages(thread_id, limit=None, branch="all", internal=None)
+        messages = {message.id: message for message in page}
     runs: list[KeptRun] = []
     agents: dict[str, KeptAgent] = {}
     of_agents: list[Run] = []
     under = dict(calls_of_agents(messages.values(), thread_id))
-    imported = [run for run in await runs_of(store, thread_id) if is_imported(run)]
-    for run in imported:
-        lines = [record.raw for record in await store.read_log(run.id) if record.raw is not None]
+    for run, lines in await _with_lines(store, imported):
         name = agent_of(run.id, thread_id)
         if name is None:
             runs.append(KeptRun(run, *place_of(run.id, thread_id), lines))
@@ -140,6 +149,19 @@ async def kept_session(store: Store, thread_id: str, sources: Sequence[Source]) 
         messages,
         sources,
     )
+
+
+async def _with_lines(store: Store, runs: Sequence[Run]) -> list[tuple[Run, Sequence[bytes]]]:
+    """Runs with their lines. Most have few: many are read at once."""
+    found: list[tuple[Run, Sequence[bytes]]] = []
+    for start in range(0, len(runs), RUNS_AT_ONCE):
+        some = runs[start : start + RUNS_AT_ONCE]
+        found += zip(some, await store.read(_lines, some), strict=True)
+    return found
+
+
+def _lines(tx: Transaction, runs: Sequence[Run]) -> list[Sequence[bytes]]:
+    return [list(raw_lines(tx, run.id)) for run in runs]
 
 
 def log_of(run: Run) -> JsonObject:

@@ -1,7 +1,7 @@
 """A kept session read once more, by the reader of logs: messages, and what they consumed."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -16,8 +16,14 @@ from partita.types.messages import Message
 from .doubts import MOVED, doubt_about, length_of
 from .kept_session import KeptRun, KeptSession, Skipped, place_of
 
+LINES_AT_ONCE: Final = 64
+
 BLANK: Final = 4096
 """So many bytes between two lines may have been blank ones; where there are more, lines are missing."""
+
+
+Attend: TypeAlias = Callable[[LogReading, Sequence[KeptRun]], None]
+"""Who is told of each reading before it begins, with the runs whose lines it gets."""
 
 
 class Reread(NamedTuple):
@@ -30,7 +36,7 @@ class Reread(NamedTuple):
     doubt: str | None = None  # why a difference may come from the lines, and not from the reader
 
 
-def reread(session: KeptSession) -> Reread:
+def reread(session: KeptSession, attend: Attend | None = None) -> Reread:
     """The session as it is read today. Of a message that was read twice the last word counts."""
     messages: dict[str, Message] = {}
     orphans: Mapping[str, Sequence[Message]] = {}
@@ -41,6 +47,8 @@ def reread(session: KeptSession) -> Reread:
         agents = Agents(session.agents)
         reading = LogReading(session.format, session.thread.id, elsewhere=agents.names, generation=generation)
         agents.attend(reading)
+        if attend is not None:
+            attend(reading, runs)
         if session.is_document:
             _read_records(reading, runs)
         elif not _read_lines(reading, runs):
@@ -72,8 +80,8 @@ def _read_lines(reading: LogReading, runs: Iterable[KeptRun]) -> bool:
             raise Skipped("lines of its log are missing")
         whole = whole and gap == 0
         reading.feed(b"\n" * gap)
-        for line in kept.lines:
-            reading.feed(line + b"\n")
+        for start in range(0, len(kept.lines), LINES_AT_ONCE):
+            reading.feed(b"".join(line + b"\n" for line in kept.lines[start : start + LINES_AT_ONCE]))
         at = kept.offset + length_of(kept.lines)
     return whole
 

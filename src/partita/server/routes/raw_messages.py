@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
@@ -11,23 +12,29 @@ from litestar.types import ControllerRouterHandler
 
 from partita.errors import NotFoundError
 from partita.runtime.replay.lineage import HEAD, first_message_id
+from partita.runtime.replay.provenance import OfRun, message_below
 from partita.runtime.replay.retelling import is_imported
-from partita.server.hub import Caller
+from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
 from partita.server.replies import Reply
-from partita.store import messages, runs
+from partita.store import messages, runs, threads
+from partita.store.copying import CLONE
 from partita.store.log.blocks import Stored
-from partita.store.log.of_message import Place, marks_of, told_by_agent, told_by_us
+from partita.store.log.of_message import Place, marks_of, told_by_agent, told_by_us, told_in
 from partita.store.log.run_log import read_log
 from partita.store.transaction import Transaction
-from partita.types.json import JsonObject
+from partita.types.json import JsonObject, is_object
 from partita.types.messages import Message
 from partita.types.runs import Run
+from partita.types.threads import Thread
 
 from .parameters import Cursor, routes_for_callers
 from .run_log import AT_ONCE, BYTES_AT_ONCE, LogRecord, told
 
 RUNS_AT_MOST: Final = 500
+COPIES_AT_MOST: Final = 16
+"""A copy of a copy of a copy: so far one looks for the first."""
+
 CURSOR: Final = re.compile(r"(\d{1,6})\.(\d{1,16})")
 
 NOT_LOGGED: Final = "No run wrote this message: it was saved as it is."
@@ -60,6 +67,14 @@ class _Found(NamedTuple):
     next: str | None = None
 
 
+class _Asked(NamedTuple):
+    """A message, and the thread of the session that it was read from, if it was."""
+
+    message: Message | None  # none: it may be a sub-agent's, below another one
+    session: str | None = None
+    agent: str = ""
+
+
 @get(
     "/api/threads/{thread_id:str}/messages/{message_id:str}/raw",
     tags=["messages"],
@@ -74,9 +89,16 @@ async def read_raw_message(
 ) -> Reply[RawPage]:
     """The records of the run's log that belong to the message, byte for byte as the agent sent them.
 
-    Of an imported session they are the lines that name the message. Where records are large, a page is short.
+    Of an imported session they are the lines that tell of the message, outputs of its calls among them; the
+    message may be a sub-agent's. Where records are large, a page is short.
     """
-    found = await caller.store.read(_find, thread_id, message_id, _start(cursor), limit)
+    asked = await caller.store.read(_ask, thread_id, message_id)
+    message, lines = await _lines(caller, asked, thread_id, message_id)
+    start = _start(cursor)
+    if lines is None:
+        found = await caller.store.read(_find, message, start, limit)
+    else:
+        found = await caller.store.read(_read, lines, start, limit)
     items: list[JsonObject] = [{**told(seq, entry), "runId": run_id} for run_id, seq, entry in found.entries]
     page: JsonObject = {"items": items, "exact": found.exact}
     page |= {name: said for name in ("reason", "next") if (said := getattr(found, name)) is not None}
@@ -95,10 +117,74 @@ def _start(cursor: str | None) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _find(tx: Transaction, thread_id: str, message_id: str, start: tuple[int, int], limit: int) -> _Found:
-    message = messages.get(tx, thread_id, message_id, "reference")
+def _ask(tx: Transaction, thread_id: str, message_id: str) -> _Asked:
+    thread = threads.get(tx, thread_id)
+    if thread is None:
+        raise _missing(thread_id, message_id)
+    message = messages.get(tx, thread_id, message_id, "inline")
     if message is None:
-        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+        return _Asked(None, _original(tx, thread))
+    if message.run_id is not None:
+        with suppress(NotFoundError):
+            run = runs.get_run(tx, message.run_id)
+            return _Asked(message, run.thread_id if is_imported(run) else None)
+    parent = (thread.metadata or {}).get("parentThreadId")
+    if message.run_id is None and isinstance(parent, str) and thread_id.startswith(f"{parent}/"):
+        return _Asked(message, parent, thread_id.removeprefix(f"{parent}/"))
+    return _Asked(message)
+
+
+def _original(tx: Transaction, thread: Thread) -> str:
+    """The thread that one was copied from, or itself."""
+    for _ in range(COPIES_AT_MOST):
+        origin = (thread.metadata or {}).get(CLONE)
+        source = threads.get(tx, str(origin.get("threadId"))) if is_object(origin) else None
+        if source is None:
+            break
+        thread = source
+    return thread.id
+
+
+async def _lines(
+    caller: CallerView, asked: _Asked, thread_id: str, message_id: str
+) -> tuple[Message, Sequence[OfRun] | None]:
+    """The message, and the lines that it was read from; `None` where nobody knows them for certain."""
+    message, session, agent = asked
+    provenance = None if session is None else await caller.hub.provenances.get(caller.store, session)
+    if message is None:
+        nested = None if provenance is None else provenance.nested.get(message_id)
+        top = None if nested is None else await caller.store.get_message(thread_id, nested.top_id)
+        message = None if top is None else message_below(top, message_id)
+        agent = "" if nested is None else nested.agent
+    if message is None:
+        raise _missing(thread_id, message_id)
+    return message, None if provenance is None else provenance.of(message, agent)
+
+
+def _missing(thread_id: str, message_id: str) -> NotFoundError:
+    return NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+
+
+def _read(tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int], limit: int) -> _Found:
+    try:
+        page = _page(_told(tx, lines, start), limit)
+    except NotFoundError:
+        return _Found([], exact=True, reason=LOG_GONE)
+    return page._replace(reason=None if lines else NOTHING)
+
+
+def _told(
+    tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int]
+) -> Iterator[tuple[int, str, int, Stored]]:
+    """The entries of those numbers, with the number of their run, from a place on."""
+    for number, (run_id, seqs) in enumerate(lines):
+        if number >= start[0]:
+            place = Place(start[1]) if number == start[0] else Place()
+            yield from ((number, run_id, *entry) for entry in told_in(tx, run_id, seqs, place))
+
+
+def _find(tx: Transaction, message: Message, start: tuple[int, int], limit: int) -> _Found:
+    """The entries of a message that one of our runs wrote, or those that name it."""
     if message.run_id is None:
         return _Found([], exact=True, reason=NOT_LOGGED)
     try:

@@ -1,11 +1,14 @@
 """The entries of a run's log that a message came from.
 
 A log that we wrote ourselves says where each message begins. An imported one holds the lines of its agent and
-no word on what became of them: those that name the message, its calls or its words are taken for its own.
+no word on what became of them: whoever has read it once more knows their numbers. If that cannot be done,
+those that name the message, its calls or its words are taken for its own.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from partita.store.transaction import Transaction
@@ -26,6 +29,9 @@ WORDS: Final = 48
 PARENT: Final = re.compile(rb'"\w*[pP]arent\w*"\s*:\s*"[^"\\]*"')
 """What a line says of the one before it."""
 
+APART: Final = 256
+"""Entries that are further apart are not read with all that lies between them."""
+
 FEWEST: Final = 12
 """A shorter text may stand in any line."""
 
@@ -35,6 +41,9 @@ class Place(NamedTuple):
 
     after: int = 0
     inside: bool = False
+
+
+NOWHERE: Final = Place()
 
 
 def told_by_us(
@@ -49,6 +58,22 @@ def told_by_us(
                 inside = chunk.message_id == message_id
         if inside:
             yield seq, entry
+
+
+def told_in(
+    tx: Transaction, run_id: str, seqs: Sequence[int], place: Place = NOWHERE
+) -> Iterator[tuple[int, Stored]]:
+    """The entries of those numbers, which are in order."""
+    left = seqs[bisect_right(seqs, place.after) :]
+    while left:
+        count = next(
+            (count for count, (seq, next_seq) in enumerate(pairwise(left), 1) if next_seq - seq > APART),
+            len(left),
+        )
+        some, left = left[:count], left[count:]
+        wanted = frozenset(some)
+        entries = stored_entries(tx, run_id, after=some[0] - 1, through=some[-1])
+        yield from ((seq, entry) for seq, entry in entries if seq in wanted)
 
 
 def told_by_agent(

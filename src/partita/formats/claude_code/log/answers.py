@@ -35,6 +35,7 @@ from partita.types.usage import Usage
 from .envelope import (
     AGENT,
     KNOWN,
+    LINE,
     RECORD,
     STRING,
     difference,
@@ -167,7 +168,9 @@ class Answers(Outcomes):
             number += 1
             metadata = None  # of one record, it is told with its first block
             if self._early and is_object(block) and block.get("id") in self._early:
-                self._result(*self._early.pop(block["id"]))
+                early = self._early.pop(block["id"])
+                with self._teller.as_of(early[0][LINE]):
+                    self._result(*early)
         response.blocks = number
 
     def _keep_late(self, response: Response, content: Json, envelope: JsonObject) -> None:

@@ -78,7 +78,9 @@ class Outcomes(Side):
     def _give_up(self, call: str) -> None:
         if call in self._early:
             self._teller.puzzle(NO_CALL, detail=call)
-            self._note("claude-code-result", _alone(*self._early.pop(call)))
+            early = self._early.pop(call)
+            with self._teller.as_of(early[0][LINE]):
+                self._note("claude-code-result", _alone(*early))
 
     def _link(self, agent: str, call: str) -> None:
         self._tasks.pop(call, None)
