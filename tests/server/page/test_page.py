@@ -66,6 +66,8 @@ async def test_nothing_from_elsewhere_is_let_in(store: Store) -> None:
     assert policy["default-src"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == "'self'"
     assert policy["require-trusted-types-for"] == "'script'"
+    assert policy["trusted-types"] == "partita-worker"  # one name, to be had once
+    assert policy["worker-src"] == "'self'"
     assert "unsafe" not in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"
 

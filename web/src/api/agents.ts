@@ -3,6 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import type { Thread } from "../partita.gen";
 import { getJson, type Listing, sendJson } from "./client";
 
+export interface ToolInfo {
+  readonly name: string;
+  readonly description?: string;
+  /** Whether this side runs it, and gives its output. */
+  readonly runsOnClient?: boolean;
+}
+
 export interface AgentInfo {
   readonly name: string;
   /** What it calls itself: threads and runs are stored under this name. */
@@ -10,7 +17,7 @@ export interface AgentInfo {
   readonly isDefault?: boolean;
   readonly description?: string;
   readonly model?: string;
-  readonly tools?: readonly { readonly name: string; readonly description?: string }[];
+  readonly tools?: readonly ToolInfo[];
   /** Absent: it can be asked. */
   readonly available?: boolean;
   /** What is to be done before it can: `set ANTHROPIC_API_KEY`. */

@@ -9,7 +9,7 @@ export interface OutlineRow {
   readonly role: Message["role"];
   readonly type: MessageType;
   readonly createdAt: string;
-  /** About how many characters it takes. */
+  /** How many bytes it takes. */
   readonly size: number;
   /** Another one when the message has changed. */
   readonly version: number;

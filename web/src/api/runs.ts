@@ -120,7 +120,7 @@ export interface RunDiff {
 export const diffRuns = (a: string, b: string, signal?: AbortSignal): Promise<RunDiff> =>
   getJson(`api/runs/${encoded(a)}/diff/${encoded(b)}`, {}, signal);
 
-/** Sessions whose words or title have `text`, or those of these ids; the last changed ones first. */
+/** Sessions whose words or title have `text`, or those of these ids; the last used ones first. */
 export const findThreads = (
   query: { text?: string; ids?: readonly string[]; limit?: number },
   signal?: AbortSignal,

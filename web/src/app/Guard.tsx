@@ -1,17 +1,14 @@
-import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { accessKey, getJson, Problem, setAccessKey } from "../api/client";
+import { useAgents } from "../api/agents";
+import { accessKey, Problem, setAccessKey } from "../api/client";
 import { Button } from "../ui/Button";
 import { Failure } from "../ui/States";
 import styles from "./Guard.module.css";
 
 /** Lets the page be used where the server lets this browser in; else asks for a key. */
 export function Guard({ children }: { children: ReactNode }) {
-  const asked = useQuery({
-    queryKey: ["guard"],
-    queryFn: () => getJson<unknown>("api/agents"),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const asked = useAgents(); // what the page needs anyway tells whether it is let in
+  if (asked.data) return children;
   if (asked.error instanceof Problem && asked.error.status === 401) {
     return <KeyForm wrong={accessKey() !== null} retry={() => void asked.refetch()} />;
   }

@@ -18,7 +18,7 @@ import { AgentPicker } from "./AgentPicker";
 import { Attachments } from "./Attachments";
 import { useAttachments } from "./attachments";
 import styles from "./Composer.module.css";
-import { agentFor, hindrance, rememberedAgent } from "./continuing";
+import { hindrance } from "./continuing";
 import { useDraft } from "./draft";
 import { ForkAndContinue } from "./ForkAndContinue";
 import type { Live, LiveStatus, Sending } from "./live";
@@ -30,8 +30,9 @@ interface Props {
   readonly live: Speaking;
   /** The thread that is gone on with; none: a new one is begun. */
   readonly thread?: Thread;
-  /** Who is asked, where somebody else decides. */
-  readonly agent?: string;
+  readonly agent: string | undefined;
+  /** Somebody else shall be asked; absent where that is decided elsewhere. */
+  readonly onChoose?: (agent: string) => void;
   readonly autoFocus?: boolean;
 }
 
@@ -46,12 +47,12 @@ const SAYS: Readonly<Record<LiveStatus, string>> = {
 const MOST_HEIGHT = 260;
 
 /** Where one writes: Enter sends, Shift and Enter begin a new line. */
-export function Composer({ live, thread, agent, autoFocus = false }: Props) {
+export function Composer({ live, thread, agent, onChoose, autoFocus = false }: Props) {
   const { data: agents } = useAgents();
   if (!agents) return null;
   const hindered = hindrance(thread, agents);
   if (hindered && thread) return <ForkAndContinue thread={thread} agents={agents} why={hindered} />;
-  return <Writing {...{ live, thread, agent, autoFocus, agents, hindered }} />;
+  return <Writing {...{ live, thread, agent, onChoose, autoFocus, agents, hindered }} />;
 }
 
 interface WritingProps extends Props {
@@ -59,15 +60,13 @@ interface WritingProps extends Props {
   readonly hindered: string | null;
 }
 
-function Writing({ live, thread, agent, autoFocus, agents, hindered }: WritingProps) {
+function Writing({ live, thread, agent, onChoose, autoFocus, agents, hindered }: WritingProps) {
   const [text, setText] = useDraft(thread?.id ?? "new");
-  const [chosen, setChosen] = useState(() => rememberedAgent(thread?.id, agents));
   const { files, add, remove, set } = useAttachments();
   const [over, setOver] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const asked = agent ?? chosen ?? agentFor(thread, agents);
-  const can = !live.busy && !hindered && asked !== undefined && (text.trim() !== "" || files.length > 0);
+  const can = !live.busy && !hindered && agent !== undefined && (text.trim() !== "" || files.length > 0);
 
   useGrowing(area, text);
   useEffect(() => {
@@ -80,7 +79,7 @@ function Writing({ live, thread, agent, autoFocus, agents, hindered }: WritingPr
     const what: Sending = {
       text: text.trim(),
       files: files.map(({ url, mediaType, filename }) => ({ url, mediaType, filename })),
-      agent: asked,
+      agent,
     };
     setText("");
     set([]);
@@ -155,9 +154,7 @@ function Writing({ live, thread, agent, autoFocus, agents, hindered }: WritingPr
           <IconButton label="Attach files" onClick={() => picker.current?.click()}>
             <Paperclip size={16} />
           </IconButton>
-          {agent === undefined && (
-            <AgentPicker agents={agents} value={asked} onChange={setChosen} disabled={live.busy} />
-          )}
+          {onChoose && <AgentPicker agents={agents} value={agent} onChange={onChoose} disabled={live.busy} />}
           <Says live={live} hindered={hindered} />
           {live.busy ? (
             <button type="button" className={styles.stop} onClick={() => live.stop().catch(toastError)}>

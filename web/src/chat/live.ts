@@ -30,9 +30,11 @@ export interface Attachment {
 export interface Sending {
   readonly text: string;
   readonly files?: readonly Attachment[];
-  /** Who is asked; the thread's own agent if nobody is named. */
+  /** Who is asked; if nobody is named, who is asked in this thread. */
   readonly agent?: string;
 }
+
+export type Given = { readonly output: unknown } | { readonly errorText: string };
 
 export interface LiveState {
   /** The messages that are live, in order. Empty when all there is to see is stored. */
@@ -61,7 +63,8 @@ export interface Live extends LiveState {
   /** Say something else instead: the old version stays on a branch of its own. */
   readonly edit: (message: UserMessage, text: string) => Promise<void>;
   readonly answer: (call: ToolCallPart, answer: Answering) => Promise<void>;
-  readonly giveOutput: (call: ToolCallPart, output: unknown) => Promise<void>;
+  /** What came of a call that this side has run, or why nothing did. */
+  readonly giveOutput: (call: ToolCallPart, given: Given) => Promise<void>;
 }
 
 export interface LiveOptions {
@@ -69,6 +72,8 @@ export interface LiveOptions {
   readonly stored: readonly Message[];
   /** Who is asked, if a message does not say. */
   readonly agent?: string;
+  /** Who goes on with an answer that waited for a reply. */
+  readonly last?: string;
   /** A run has ended: read the stored messages again. The live ones go once this has resolved. */
   readonly onSettled: () => Promise<unknown>;
 }

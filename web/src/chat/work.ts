@@ -6,7 +6,7 @@ import type { Message, ToolCallPart, UserMessage } from "../partita.gen";
 import { ChildFold } from "../stream/children";
 import type { Answering } from "../viewing/viewing";
 import { isClientTool, runClientTool } from "./clientTools";
-import type { LiveOptions, LiveState, LiveStatus, Sending } from "./live";
+import type { Given, LiveOptions, LiveState, LiveStatus, Sending } from "./live";
 import { Reconnecting } from "./reconnecting";
 import { canonical, type Facts } from "./split";
 import { type Exchange, PageTransport } from "./transport";
@@ -205,10 +205,15 @@ export class Work {
     return stored[stored.findIndex((one) => one.id === message.id) - 1];
   }
 
-  /** Who is asked: whoever was asked last, unless somebody is named. */
-  private asked(agent = this.agent ?? this.options.current.agent): { body: object } {
+  /** Who is asked: whoever is chosen in this thread, unless somebody is named. */
+  private asked(agent = this.options.current.agent ?? this.agent): { body: object } {
     this.agent = agent;
     return { body: agent ? { agent } : {} };
+  }
+
+  /** Who goes on with an answer: whoever began it. */
+  private goingOn(): { body: object } {
+    return this.asked(this.agent ?? this.options.current.last);
   }
 
   async stop(): Promise<void> {
@@ -232,37 +237,39 @@ export class Work {
     const id = call.approval?.id;
     if (!id) throw new Problem(0, "This call asks nothing.");
     await this.reply(
-      call,
+      call.id,
       () =>
         this.chat.addToolApprovalResponse({
           id,
           approved,
           reason: reason || undefined,
-          options: this.asked(),
+          options: this.goingOn(),
         }),
       { what: "answer", body: { approvalId: id, approved, reason: reason || null } },
     );
   }
 
-  async giveOutput(call: ToolCallPart, output: unknown): Promise<void> {
-    await this.reply(call, () => this.chat.addToolOutput({ tool: call.name, toolCallId: call.id, output }), {
-      what: "output",
-      body: { toolCallId: call.id, output },
-    });
+  async giveOutput({ id: toolCallId, name: tool }: ToolCallPart, given: Given): Promise<void> {
+    const said = "output" in given ? given : { state: "output-error" as const, ...given };
+    await this.reply(
+      toolCallId,
+      () => this.chat.addToolOutput({ tool, toolCallId, ...said, options: this.goingOn() }),
+      { what: "output", body: { toolCallId, ...given } },
+    );
   }
 
   /** Reply to a call: in the chat, where it goes on by itself, or else to the run that it is of. */
   private async reply(
-    call: ToolCallPart,
+    callId: string,
     inChat: () => void | PromiseLike<void>,
     toRun: { readonly what: "answer" | "output"; readonly body: object },
   ): Promise<void> {
     await this.whenIdle();
     const { stored } = this.options.current;
-    const holder = stored.findLast((one) => holds(one, call.id));
-    if (!this.chat.messages.some((one) => JSON.stringify(one).includes(JSON.stringify(call.id)))) {
+    const holder = stored.findLast((one) => holds(one, callId));
+    if (!this.chat.messages.some((one) => JSON.stringify(one).includes(JSON.stringify(callId)))) {
       const last = stored.at(-1);
-      if (!last || holder !== last || !last.content.parts.some((part) => part.id === call.id)) {
+      if (!last || holder !== last || !last.content.parts.some((part) => part.id === callId)) {
         if (!holder?.runId) throw new Problem(0, "Nobody waits for this any more.");
         await sendJson("POST", `${pathOf("api/runs", holder.runId)}/${toRun.what}`, toRun.body);
         await this.options.current.onSettled();
@@ -270,7 +277,7 @@ export class Work {
       }
       await this.seed(last.id);
     }
-    this.given.add(call.id);
+    this.given.add(callId);
     this.error = null;
     await inChat();
   }
@@ -290,7 +297,7 @@ export class Work {
     this.given.add(call.toolCallId);
     const output = runClientTool(call.toolName);
     const { toolName: tool, toolCallId } = call;
-    void this.chat.addToolOutput({ tool, toolCallId, output, options: this.asked() });
+    void this.chat.addToolOutput({ tool, toolCallId, output, options: this.goingOn() });
   }
 
   /** Whether the answer goes on by itself: something was replied, and nothing else is waited for. */

@@ -2,8 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { getThread } from "../api/messages";
 import { Composer } from "../chat/Composer";
+import { useReplying } from "../chat/clientCalls";
 import { isImported } from "../chat/continuing";
-import { useLive } from "../chat/live";
+import { overlay, useLive } from "../chat/live";
+import { useAsked } from "../chat/useAsked";
+import { linkTo } from "../drawing/useServed";
 import { FoldAll } from "../ui/Fold";
 import { go, toThread } from "../ui/routing";
 import { Empty, Failure, Loading } from "../ui/States";
@@ -24,7 +27,7 @@ import { useKeys } from "./useKeys";
 import { useMenu } from "./useMenu";
 import { useOutline } from "./useOutline";
 import { TAIL, useTail } from "./useTail";
-import { linkTo, useViewings } from "./useViewing";
+import { useViewings } from "./useViewing";
 
 const ShareDialog = lazy(() => import("../share/ShareDialog").then((it) => ({ default: it.ShareDialog })));
 
@@ -59,13 +62,14 @@ export function Conversation({ threadId, message, part }: Props) {
     queryFn: () => getThread(threadId),
   });
   const { outline, error, isOld, reload } = useOutline(threadId, branch, internal);
+  const { agent, last, choose, again: askWho } = useAsked(threadId, thread);
   const again = useCallback(async () => {
-    const [found] = await Promise.all([reload(), refetch()]);
+    const [found] = await Promise.all([reload(), refetch(), askWho()]);
     // Who waits for this has shown the last messages until now: they must be there.
     await cache.load(found.data?.rows.slice(-TAIL) ?? []);
-  }, [reload, refetch, cache]);
+  }, [reload, refetch, askWho, cache]);
   const stored = useTail(cache, outline);
-  const live = useLive(threadId, { stored, agent: thread?.agent, onSettled: again });
+  const live = useLive(threadId, { stored, agent, last: last?.name, onSettled: again });
   useGrowth(threadId, again, live.wake);
 
   const liveIds = live.messages.map(({ id, role }) => `${role} ${id}`).join("\n");
@@ -74,8 +78,17 @@ export function Conversation({ threadId, message, part }: Props) {
   const liveById = useMemo(() => new Map(live.messages.map((one) => [one.id, one])), [live.messages]);
   useMissing(message, rows, outline !== undefined && !isOld, branch, setBranch);
 
-  const showRaw = useCallback((id: string) => setRaw(cache.holderOf(id) ?? id), [cache]);
-  const [viewing, writing] = useViewings({ threadId, cache, answer: live.answer, showRaw, message, part });
+  const showRaw = useCallback((id: string) => setRaw(id), []);
+  const replying = useReplying(overlay(stored, live).at(-1), last, live);
+  const [viewing, writing] = useViewings({
+    threadId,
+    cache,
+    answer: live.answer,
+    replying,
+    showRaw,
+    message,
+    part,
+  });
   const target = useMemo(() => (message === null ? null : { message, part }), [message, part]);
   const canSpeak = thread !== undefined && !isImported(thread);
   const actions = useActions({ threadId, cache, live, canSpeak, again, setBranch, setEditing });
@@ -138,9 +151,15 @@ export function Conversation({ threadId, message, part }: Props) {
           <Loading />
         )}
         {live.engine}
-        {thread && <Composer live={live} thread={thread} />}
+        {thread && <Composer live={live} thread={thread} agent={agent} onChoose={choose} />}
         {raw !== null && (
-          <RawPanel key={raw} threadId={threadId} messageId={raw} onClose={() => setRaw(null)} />
+          <RawPanel
+            key={raw}
+            threadId={threadId}
+            messageId={raw}
+            holderId={cache.holderOf(raw)}
+            onClose={() => setRaw(null)}
+          />
         )}
         {above === "find" && (
           <Find

@@ -19,6 +19,7 @@ interface Props {
 /** What the session is called, whose it is, how long and how dear. */
 export function Header({ thread, count, models, usage, busy, items }: Props) {
   const about = [thread?.project && shortPath(thread.project), thread?.agent, ...models.slice(0, 3)];
+  const origin = originOf(thread);
   const tokens = usage ? usage.inputTokens + usage.outputTokens : 0;
   return (
     <header className={styles.header}>
@@ -38,6 +39,11 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
               {visible(one ?? "")}
             </span>
           ))}
+          {origin && (
+            <a className={styles.fact} href={origin} title="The session that this one was copied from">
+              forked
+            </a>
+          )}
           <span className={styles.fact}>{plural(count, "message")}</span>
           {tokens > 0 && <span className={styles.fact}>{compact(tokens)} tokens</span>}
           {usage?.cost != null && <span className={styles.fact}>{money(usage.cost)}</span>}
@@ -47,6 +53,13 @@ export function Header({ thread, count, models, usage, busy, items }: Props) {
       <Menu label="More" items={items} />
     </header>
   );
+}
+
+/** Where a copy was copied from. */
+function originOf(thread: Thread | undefined): string | null {
+  const clone = thread?.metadata?.clone as { threadId?: unknown; messageId?: unknown } | null | undefined;
+  if (typeof clone?.threadId !== "string") return null;
+  return href(["t", clone.threadId], typeof clone.messageId === "string" ? { m: clone.messageId } : {});
 }
 
 /** The last two folders of a path. */

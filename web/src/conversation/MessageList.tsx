@@ -13,6 +13,7 @@ import {
 import type { Outline } from "../api/messages";
 import type { Message } from "../partita.gen";
 import { Button } from "../ui/Button";
+import { useEnd, useKeepEnd } from "../ui/useEnd";
 import type { Viewing } from "../viewing/viewing";
 import type { MessageCache } from "./cache";
 import type { Actions } from "./MessageActions";
@@ -20,7 +21,6 @@ import styles from "./MessageList.module.css";
 import { MessageRow } from "./MessageRow";
 import { type Row, step } from "./rows";
 import { ROOM_ABOVE, useArrival } from "./useArrival";
-import { useEnd, useKeepEnd } from "./useEnd";
 import { usePace } from "./usePace";
 
 /** What can be asked of the list from outside. */

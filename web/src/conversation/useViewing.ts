@@ -1,45 +1,31 @@
 /** What the drawing of messages needs in a conversation: blobs, times, links, raw events, answers. */
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { BlobAddresses, loadBlob } from "../api/blobs";
-import type { Live } from "../chat/live";
-import { Messages } from "../parts/Messages";
-import { toThread } from "../ui/routing";
+import { useMemo } from "react";
+import { useServed } from "../drawing/useServed";
 import type { Viewing } from "../viewing/viewing";
 import type { MessageCache } from "./cache";
 
-interface Given {
+interface Given extends Pick<Viewing, "answer" | "replying" | "showRaw"> {
   readonly threadId: string;
   readonly cache: MessageCache;
-  readonly answer: Live["answer"];
-  readonly showRaw: (messageId: string) => void;
   /** The part that the address names. */
   readonly message: string | null;
   readonly part: string | null;
 }
 
-export const linkTo = (threadId: string, messageId: string, path?: string): string =>
-  new URL(toThread(threadId, messageId, path), location.href).href;
-
 /** How stored messages are drawn, and how the one that is being written is. */
 export function useViewings(given: Given): readonly [Viewing, Viewing] {
-  const { threadId, cache, answer, showRaw, message, part } = given;
-  const [blobs] = useState(() => new BlobAddresses());
-  useEffect(() => () => blobs.close(), [blobs]);
-  const version = useSyncExternalStore(blobs.subscribe, blobs.version);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new addresses of blobs make a new view
+  const { threadId, cache, answer, replying, showRaw, message, part } = given;
+  const served = useServed(threadId);
   return useMemo(() => {
     const stored: Viewing = {
-      threadId,
+      ...served,
       live: false,
       timing: ({ messageId, path }) => cache.timing(messageId, path),
-      loadBlob,
-      blobHref: (url) => blobs.of(url),
       answer,
-      linkTo: ({ messageId, path }) => linkTo(threadId, messageId, path),
+      replying,
       showRaw,
       target: message === null ? undefined : { messageId: message, path: part ?? "" },
-      Messages,
     };
     return [stored, { ...stored, live: true }] as const;
-  }, [threadId, cache, answer, showRaw, message, part, blobs, version]);
+  }, [served, cache, answer, replying, showRaw, message, part]);
 }

@@ -20,12 +20,12 @@ export function PdfView({ url, name }: { url: string; name: string }) {
     let isHere = true;
     const opened = open(url, loadBlob);
     opened.then(
-      (it) => isHere && setFile(it),
+      (it) => isHere && setFile(it.file),
       (error: unknown) => isHere && setFailure(error),
     );
     return () => {
       isHere = false;
-      void opened.then((it) => it.loadingTask.destroy()).catch(() => undefined);
+      void opened.then((it) => it.close()).catch(() => undefined);
     };
   }, [url, loadBlob]);
   if (failure) return <Failure error={failure} />;
@@ -48,24 +48,45 @@ export function PdfView({ url, name }: { url: string; name: string }) {
   );
 }
 
-async function open(url: string, loadBlob: Viewing["loadBlob"]): Promise<PDFDocumentProxy> {
-  // The policy of the page lets no string name a worker, so that the reader works beside the page's own scripts.
-  const [library, worker] = await Promise.all([
-    import("pdfjs-dist"),
-    import("pdfjs-dist/build/pdf.worker.min.mjs"),
-  ]);
-  (globalThis as { pdfjsWorker?: unknown }).pdfjsWorker = worker;
+interface Opened {
+  readonly file: PDFDocumentProxy;
+  readonly close: () => Promise<void>;
+}
+
+/** A PDF, read by a worker of its own. */
+async function open(url: string, loadBlob: Viewing["loadBlob"]): Promise<Opened> {
+  const [library, { startWorker }] = await Promise.all([import("pdfjs-dist"), import("./pdfWorker")]);
   const data = url.startsWith("data:") ? bytesOfData(url) : (await loadBlob(url)).data;
-  return library.getDocument({
+  const port = startWorker();
+  const worker = library.PDFWorker.create({ port });
+  const task = library.getDocument({
     data,
+    worker,
     isEvalSupported: false,
     enableXfa: false,
     disableAutoFetch: true,
     useWasm: false,
     useWorkerFetch: false,
     isOffscreenCanvasSupported: false,
-  }).promise;
+  });
+  const close = async () => {
+    await task.destroy();
+    worker.destroy();
+    port.terminate();
+  };
+  try {
+    return { file: await Promise.race([task.promise, failed(port)]), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
+
+/** Never resolves: a worker that cannot be started would be waited for without end. */
+const failed = (worker: Worker): Promise<never> =>
+  new Promise((_, reject) => {
+    worker.addEventListener("error", () => reject(new Error("The reader of PDFs cannot be started.")));
+  });
 
 interface PageProps {
   readonly file: PDFDocumentProxy;

@@ -1,41 +1,50 @@
-import { useLayoutEffect, useRef, useSyncExternalStore } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useMemo, useRef, useSyncExternalStore } from "react";
 import type { Message, Run } from "../partita.gen";
 import { MessageView } from "../parts/MessageView";
-import { plural } from "../ui/format";
+import { useEnd, useKeepEnd } from "../ui/useEnd";
 import { ViewingProvider } from "../viewing/viewing";
-import type { Frames } from "./fold";
 import type { Player } from "./player";
-import type { RunTimeline } from "./runTimeline";
+import type { Progress } from "./runTimeline";
 import styles from "./Stage.module.css";
 import { useMomentViewing } from "./useMomentViewing";
 
 interface Props {
-  readonly frames: Frames | undefined;
   /** What the run was asked. */
   readonly question: Message | undefined;
   readonly player: Player;
   readonly run: Run;
-  readonly timeline: RunTimeline;
+  readonly progress: Progress;
 }
 
 const NEAR = 80;
-const DRAWN = 150;
+const ABOUT = 120;
 
-/** The messages as they were at that moment. */
-export function Stage({ frames, question, player, run, timeline }: Props) {
+/** The messages as they were at that moment; those that are seen are drawn. */
+export function Stage({ question, player, run, progress }: Props) {
+  const { frames } = progress;
   const place = useSyncExternalStore(player.subscribe, () => player.snapshot().place);
-  const messages = frames?.at(place).filter((one) => !one.internal) ?? [];
-  const viewing = useMomentViewing(run, timeline, place);
+  const messages = frames?.at(place);
+  const begun = useMemo(() => messages?.filter(isSeen) ?? [], [messages]);
+  const rows = useMemo(() => (question ? [question, ...begun] : begun), [question, begun]);
+  const viewing = useMomentViewing(run, progress, place);
   const box = useRef<HTMLElement>(null);
-  const follows = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown changed with the place
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element && follows.current) element.scrollTop = element.scrollHeight;
-  }, [place]);
-  const begun = messages.filter(
-    (message) => message.content.parts.length || message.content.networkExecution,
-  );
+  const end = useEnd(true);
+  const list = useVirtualizer<HTMLElement, HTMLElement>({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ABOUT,
+    getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
+    overscan: 4,
+    paddingStart: 16,
+    paddingEnd: 32,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: NEAR,
+    scrollToFn: end.scrollTo,
+    initialRect: { width: 800, height: 800 },
+  });
+  useKeepEnd(end, list, box);
   return (
     <section
       ref={box}
@@ -44,26 +53,34 @@ export function Stage({ frames, question, player, run, timeline }: Props) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
       tabIndex={0}
       data-at={place}
-      onScroll={({ currentTarget: it }) => {
-        follows.current = it.scrollHeight - it.scrollTop - it.clientHeight < NEAR;
-      }}
     >
-      <ViewingProvider value={viewing}>
-        <div className={styles.inner}>
-          {question && <MessageView message={question} />}
-          {begun.length > DRAWN && (
-            <p className={styles.silent}>{plural(begun.length - DRAWN, "earlier message")} not drawn here.</p>
-          )}
-          {begun.slice(-DRAWN).map((message) => (
-            <MessageView key={message.id} message={message} />
-          ))}
-          {!begun.length && (
-            <p className={styles.silent}>
-              {frames ? "The agent has not said a word yet." : "Reading the run …"}
-            </p>
-          )}
-        </div>
-      </ViewingProvider>
+      <div className={styles.sizer} style={{ height: list.getTotalSize() }}>
+        <ViewingProvider value={viewing}>
+          {list.getVirtualItems().map(({ index, key, start }) => {
+            const message = rows[index];
+            return (
+              message && (
+                <div
+                  key={key}
+                  ref={list.measureElement}
+                  className={styles.row}
+                  style={{ top: start }}
+                  data-index={index}
+                >
+                  <MessageView message={message} />
+                </div>
+              )
+            );
+          })}
+        </ViewingProvider>
+      </div>
+      {!begun.length && (
+        <p className={styles.silent}>{frames ? "The agent has not said a word yet." : "Reading the run …"}</p>
+      )}
     </section>
   );
 }
+
+/** Whether a message is for readers, and has something to show. */
+const isSeen = ({ internal, content }: Message & { content: { networkExecution?: unknown } }): boolean =>
+  !internal && Boolean(content.parts.length || content.networkExecution);

@@ -99,15 +99,7 @@ export function Theatre({ run, timeline, progress, at }: Props) {
         tabs={[
           {
             name: "Messages",
-            content: (
-              <Stage
-                frames={progress.frames}
-                question={question}
-                player={player}
-                run={run}
-                timeline={timeline}
-              />
-            ),
+            content: <Stage question={question} player={player} run={run} progress={progress} />,
           },
           {
             name: "Event",

@@ -5,6 +5,7 @@
 import type { TimelineEvent } from "../api/runs";
 import type { AssistantMessage, Chunk, DataChunk, MessageStart, ToolCallPart } from "../partita.gen";
 import { Reducer } from "../stream/reduce";
+import { PartTimes } from "./partTimes";
 
 const DECISION = "data-partita-decision";
 
@@ -103,6 +104,8 @@ export class Frames {
   private fold: RunFold;
   private place = 0;
   private readonly kept = new Map<number, readonly AssistantMessage[]>();
+  /** Of all places that somebody has looked at, and those before them. */
+  readonly times = new PartTimes();
 
   constructor(
     private readonly events: readonly TimelineEvent[], // grows while the run is at work
@@ -122,9 +125,12 @@ export class Frames {
       this.place = 0;
     }
     while (this.place < Math.min(place, this.events.length)) {
-      const chunk = this.events[this.place]?.chunk;
-      if (chunk) this.fold.feed(chunk);
+      const event = this.events[this.place];
       this.place += 1;
+      if (event?.chunk) {
+        this.fold.feed(event.chunk);
+        this.times.note(this.place, event.time, event.chunk, () => this.fold.messages());
+      }
       if (back && place - this.place < BEHIND) this.keep(this.place);
     }
     return this.keep(place);

@@ -1,28 +1,42 @@
 /** What the drawing of messages is given at a moment of a replay. */
-import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { BlobAddresses, loadBlob } from "../api/blobs";
+import { useMemo, useRef } from "react";
+import { useServed } from "../drawing/useServed";
 import type { Run } from "../partita.gen";
-import { Messages } from "../parts/Messages";
-import { toThread } from "../ui/routing";
-import type { Viewing } from "../viewing/viewing";
-import type { RunTimeline } from "./runTimeline";
+import type { Timing, Viewing } from "../viewing/viewing";
+import type { Frames } from "./fold";
+import type { Lasted } from "./partTimes";
+import type { Progress } from "./runTimeline";
 
-export function useMomentViewing(run: Run, timeline: RunTimeline, place: number): Viewing {
-  const [blobs] = useState(() => new BlobAddresses());
-  useEffect(() => () => blobs.close(), [blobs]);
-  const version = useSyncExternalStore(blobs.subscribe, blobs.version);
-  const live = place < timeline.events.length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a blob that has come is drawn again
+export function useMomentViewing(run: Run, progress: Progress, place: number): Viewing {
+  const { frames, retold, loaded, startedAt } = progress;
+  const served = useServed(run.threadId);
+  const live = place < loaded;
+  const now = useRef(place);
+  now.current = place;
   return useMemo(
     () => ({
-      threadId: run.threadId,
+      ...served,
       live,
-      timing: () => undefined, // a part may not be over at this moment
-      loadBlob,
-      blobHref: (url: string) => blobs.of(url),
-      linkTo: (part) => new URL(toThread(run.threadId, part.messageId, part.path), location.href).href,
-      Messages,
+      // A part that is over now was not a moment ago: then it is another part, and drawn anew.
+      timing: (part) => (retold ? undefined : timed(frames, now.current, part, startedAt)),
     }),
-    [run.threadId, live, blobs, version, timeline],
+    [served, live, frames, retold, startedAt],
   );
+}
+
+/** Of a run that is told once more nobody knows how long anything took, and of what is not over nobody can. */
+function timed(
+  frames: Frames | undefined,
+  place: number,
+  part: { readonly messageId: string; readonly path: string },
+  startedAt: string | undefined,
+): Timing | undefined {
+  const lasted = frames?.times.at(place, part.messageId, part.path);
+  return lasted && timingOf(lasted, Date.parse(startedAt ?? ""));
+}
+
+function timingOf({ start, end }: Lasted, began: number): Timing {
+  const from = Number.isNaN(began) ? 0 : began;
+  const told = (time: number) => new Date(from + time).toISOString();
+  return { startedAt: told(start), endedAt: told(end) };
 }

@@ -17,6 +17,7 @@ import { visible } from "../ui/hostile";
 import { type PartPlace, type Timing, useViewing, type Viewing } from "../viewing/viewing";
 import { Approval } from "./Approval";
 import { BODIES } from "./bodies";
+import { ClientCall } from "./ClientCall";
 import { type Head, headOf, ICONS } from "./heads";
 import { type Kind, kindOf } from "./kinds";
 import { useReading } from "./outputs";
@@ -31,8 +32,9 @@ interface Props {
 
 /** A tool call, drawn for what it is. Open while it is at work or when something is wrong, else one line. */
 export const ToolCard = memo(function ToolCard({ call: part, place }: Props) {
-  const { live, target } = useViewing();
-  const state = stateOf(part, live);
+  const { live, target, replying } = useViewing();
+  const reply = replying?.(part);
+  const state = stateOf(part, live, reply !== undefined);
   const [chosen, setChosen] = useChoice();
   const isOpen = chosen ?? (isRemarkable(state) || isAskedFor(place, target));
   const { call, firsts, error, retry } = useReading(part, isOpen);
@@ -72,6 +74,7 @@ export const ToolCard = memo(function ToolCard({ call: part, place }: Props) {
             <Body call={call} place={place} isBusy={state.tone === "busy"} />
           </Beginnings.Provider>
           {part.state === "approval-requested" && <Approval call={part} />}
+          {reply && <ClientCall replying={reply} />}
         </div>
       )}
     </div>

@@ -18,8 +18,8 @@ const INTERRUPTIONS: ReadonlyMap<string, string> = new Map([
   ["lost", "Lost: no result"],
 ]);
 
-/** The state of a call. What came of it counts for more than what its state says. */
-export function stateOf(call: ToolCallPart, live: boolean): CallState {
+/** The state of a call. What came of it counts for more than what its state says. `waits`: for this side. */
+export function stateOf(call: ToolCallPart, live: boolean, waits = false): CallState {
   const said = (
     tone: Tone,
     words: string,
@@ -40,6 +40,7 @@ export function stateOf(call: ToolCallPart, live: boolean): CallState {
     case "input-streaming":
       return live ? said("busy", "Writing input") : said("warn", "Input not whole");
     case "input-available":
+      if (waits) return said("asks", "Waiting for your side");
       return live ? said("busy", "Running") : said("warn", "No result");
     case "approval-requested":
       return said("asks", "Waiting for approval", approval?.requestReason);

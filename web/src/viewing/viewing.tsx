@@ -27,6 +27,14 @@ export interface Answering {
   readonly reason?: string;
 }
 
+/** What can be done about a call that waits for this side. */
+export interface Replying {
+  /** Run it here, and give what came of it; absent where this page does not know the tool. */
+  readonly run?: () => Promise<void>;
+  readonly give: (output: unknown) => Promise<void>;
+  readonly decline: (why: string) => Promise<void>;
+}
+
 export interface ThreadBelow {
   readonly messages: readonly Message[];
   readonly place: PartPlace;
@@ -46,6 +54,8 @@ export interface Viewing {
   readonly blobHref: (url: string) => string | null;
   /** Allow or refuse a call that waits; absent where nobody can. */
   readonly answer?: (call: ToolCallPart, answer: Answering) => Promise<void>;
+  /** How to reply to a call whose tool runs on this side; undefined for one that does not wait. */
+  readonly replying?: (call: ToolCallPart) => Replying | undefined;
   /** The address of a part or a message, to be copied; absent where there is none. */
   readonly linkTo?: (place: Omit<PartPlace, "path"> & { path?: string }) => string;
   /** Show the agent's own events that a message came from; absent where there are none. */

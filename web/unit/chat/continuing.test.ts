@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { AgentInfo } from "../../src/api/agents";
 import { Problem } from "../../src/api/client";
@@ -21,6 +22,15 @@ describe("who is asked in a thread", () => {
     expect(agentFor(thread, [greyed, demo, named])).toBe(expected);
   });
 
+  it.each([
+    ["whoever answered last", { id: "t", agent: "demo" }, "keeper", "support"],
+    ["its own, if the same kind answered", { id: "t", agent: "night" }, "keeper", "night"],
+    ["its own, if who answered last is gone", { id: "t", agent: "support" }, "codex", "support"],
+  ] as const)("%s", (_name, thread, answered, expected) => {
+    const night: AgentInfo = { name: "night", kind: "keeper" };
+    expect(agentFor(thread, [greyed, demo, named, night], { agent: answered })).toBe(expected);
+  });
+
   it("is nobody where nobody can be asked", () => {
     expect(agentFor(undefined, [greyed])).toBeUndefined();
     expect(hindrance(undefined, [greyed])).toMatch("no agent");
@@ -32,6 +42,15 @@ describe("who is asked in a thread", () => {
     expect(rememberedAgent("t1", [demo, named])).toBe("support");
     expect(rememberedAgent("t2", [demo, greyed])).toBeUndefined();
     expect(rememberedAgent(undefined, [demo])).toBeUndefined();
+    sessionStorage.setItem("partita.agent.t3", "support");
+    expect(rememberedAgent("t3", [demo, named])).toBeUndefined(); // nothing that was written here
+  });
+
+  it("is whom somebody has chosen until somebody else answers", () => {
+    rememberAgent("t4", "support", { id: "r1" });
+    expect(rememberedAgent("t4", [demo, named], { id: "r1", agent: "demo" })).toBe("support");
+    expect(rememberedAgent("t4", [demo, named], { id: "r2", agent: "keeper" })).toBe("support");
+    expect(rememberedAgent("t4", [demo, named], { id: "r3", agent: "demo" })).toBeUndefined();
   });
 });
 

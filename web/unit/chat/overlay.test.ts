@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import { overlay } from "../../src/chat/live";
 import type { Message } from "../../src/partita.gen";

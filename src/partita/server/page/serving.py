@@ -23,10 +23,11 @@ POLICY: Final = "; ".join(
         "form-action 'none'",
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
-        "trusted-types 'none'",
+        "trusted-types partita-worker",
     ]
 )
-"""Scripts, styles and requests of its own alone, and no string may become a script or markup."""
+"""Scripts, styles and requests of its own alone, and no string may become a script or markup. The one policy
+that is allowed is the page's own, for the address of the worker that reads PDFs."""
 
 FRAME_POLICY: Final = "; ".join(
     [
