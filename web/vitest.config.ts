@@ -10,17 +10,18 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["unit/**/*.test.{ts,tsx}"],
-          environment: "happy-dom",
+          environment: "node", // a file that needs a document says so in its first line
+          pool: "vmThreads", // every file apart, and no process for each
         },
       },
       {
         test: {
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
-          globalSetup: "e2e/setup/global.ts",
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 3,
+          isolate: false,
+          maxWorkers: 2,
           retry: 0,
         },
       },
@@ -28,7 +29,6 @@ export default defineConfig({
         test: {
           name: "pictures",
           include: ["e2e/**/*.shots.ts"],
-          globalSetup: "e2e/setup/global.ts",
           testTimeout: 60_000,
           maxWorkers: 1,
         },
@@ -37,7 +37,6 @@ export default defineConfig({
         test: {
           name: "bench",
           include: ["e2e/**/*.bench.ts"],
-          globalSetup: "e2e/setup/global.ts",
           testTimeout: 300_000,
           hookTimeout: 60_000,
           maxWorkers: 1,

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { violations } from "./setup/axe";
+import { violationsInBoth } from "./setup/axe";
+import { importLines, sessionLines } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 
 /** No key and no program of this machine: only the demo agents can be asked. */
@@ -41,6 +42,17 @@ async function ask(site: Site, words: string): Promise<Page> {
   return page;
 }
 
+/** Says something while no page is there; what the agent asks of one stays open. */
+async function askAlone(site: Site, thread: string, text: string): Promise<void> {
+  const message = { id: `${thread}-u`, role: "user", parts: [{ type: "text", text }] };
+  const response = await fetch(new URL("api/chat", `${site.address}/`), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ id: thread, agent: "demo", messages: [message] }),
+  });
+  await response.text();
+}
+
 describe("a chat", () => {
   let site: Site;
   beforeAll(async () => {
@@ -59,6 +71,8 @@ describe("a chat", () => {
     await idle(page);
     expect(await questions(page).count()).toBe(1);
     expect(await page.title()).toBeTruthy();
+    const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
+    expect(asked.filter((name) => name.endsWith("/api/agents"))).toHaveLength(1);
     await say(page, "And now?");
     await answers(page).getByText("I am a script").waitFor();
     await idle(page);
@@ -87,10 +101,10 @@ describe("a chat", () => {
     expect(await page.getByRole("radio").count()).toBeGreaterThanOrEqual(2);
   });
 
-  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
-    const page = await site.open("#/new", { theme });
+  it("has no barrier, in light and in dark", async () => {
+    const page = await site.open("#/new");
     await page.getByRole("heading", { name: "New chat" }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await violationsInBoth(page)).toEqual([]);
   });
 
   it("keeps what was said when it is stopped", async () => {
@@ -137,6 +151,45 @@ describe("a chat", () => {
     await idle(page);
     await page.getByRole("button", { name: /^get_local_time/ }).click();
     await page.getByText("UTC").first().waitFor();
+  });
+
+  it.each([
+    ["run", "Run here", "UTC"],
+    ["declined", "Decline", "my clock is broken"],
+  ])("lets a tool that waited for a page be %s later", async (thread, button, came) => {
+    await askAlone(site, thread, "ask the client");
+    const page = await site.open(`#/t/${thread}`);
+    await page.getByText("Waiting for your side").waitFor();
+    await page.getByLabel("Reason, if you decline (optional)").fill("my clock is broken");
+    await page.getByRole("button", { name: button, exact: true }).click();
+    await answers(page).getByText("Thank you, now I know.").waitFor();
+    await idle(page);
+    expect(await answers(page).count()).toBe(1);
+    expect(await page.getByRole("button", { name: button, exact: true }).count()).toBe(0);
+    const card = page.getByRole("button", { name: /^get_local_time/ });
+    if ((await card.getAttribute("aria-expanded")) === "false") await card.click();
+    await page.getByText(came).first().waitFor();
+  });
+
+  it("asks whoever answered last, also after a reload", async () => {
+    await askAlone(site, "two-agents", "the weather");
+    const page = await site.open("#/t/two-agents");
+    const picker = page.getByLabel("Agent", { exact: true });
+    expect(await picker.inputValue()).toBe("demo");
+    await picker.selectOption("demo-network");
+    await page.reload();
+    expect(await picker.inputValue()).toBe("demo-network");
+    await say(page, "When shall we sail?");
+    await answers(page).nth(1).waitFor();
+    await idle(page);
+    await page.evaluate(() => sessionStorage.clear());
+    await page.reload();
+    await expect.poll(() => picker.inputValue()).toBe("demo-network");
+    await answers(page).last().hover();
+    const request = page.waitForRequest("**/api/chat");
+    await page.getByRole("button", { name: "Answer again", exact: true }).last().click();
+    expect((await request).postDataJSON().agent).toBe("demo-network");
+    await idle(page);
   });
 
   it("branches when a message is edited, and when it is answered again", async () => {
@@ -208,6 +261,29 @@ describe("a chat", () => {
     expect(await answers(page).innerText()).toBe(await answers(other).innerText());
   });
 
+  it("goes on with what an agent wrote elsewhere, in a copy that knows where it is from", async () => {
+    const session = "5e551000-0000-4000-8000-00000000f04c";
+    const said = ["Bake bread", "I knead the dough.", "And then?", "Then it rests."];
+    await importLines(site, sessionLines(session, said));
+    const page = await site.open(`#/t/${session}`);
+    await page.getByText("This session was written by claude-code elsewhere").waitFor();
+    expect(await box(page).count()).toBe(0);
+    await page.getByRole("button", { name: "Fork and continue with" }).click();
+    await page.waitForURL((url) => /^#\/t\/./.test(url.hash) && !url.hash.includes(session));
+    await answers(page).getByText("Then it rests.").waitFor();
+    await say(page, "And the weather?");
+    await answers(page).getByText("In Vardø the sky is clear").waitFor();
+    await idle(page);
+    expect([await questions(page).count(), await answers(page).count()]).toEqual([3, 3]);
+    const copy = new URL(page.url()).hash.split("/")[2]?.split("?")[0];
+    const { metadata } = await site.api<{ metadata: { clone: object } }>("GET", `api/threads/${copy}`);
+    expect(metadata.clone).toEqual({ threadId: session, messageId: `msg-${session}-3` });
+    await page.getByRole("link", { name: "forked" }).click();
+    await expect.poll(() => page.url()).toContain(`#/t/${session}?m=msg-${session}-3`);
+    const untouched = await site.api<{ messageCount: number }>("GET", `api/threads/${session}`);
+    expect(untouched.messageCount).toBe(4);
+  });
+
   it("says why something was refused, and keeps what was written", async () => {
     const page = await site.open("#/new", { expected: [/Failed to load resource/] });
     await say(page, "the weather");
@@ -253,7 +329,7 @@ describe("a server that dies in the middle of an answer", () => {
       await answers(page).getByText("In Vardø").waitFor();
       await idle(page);
     } finally {
-      await first.closePages();
+      await first.stop();
       await second.stop();
     }
     first.check();

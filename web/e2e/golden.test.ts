@@ -9,7 +9,6 @@ const TOP = 'main article[data-depth="0"]';
 const SCENES = {
   weather: "In Vardø the sky is clear",
   think: "28 kilometres",
-  team: "36 ships",
   edit: "all three tests pass",
   markdown: "put it out",
   approve: "Waiting for approval",
@@ -139,7 +138,7 @@ describe("a live conversation and the same one loaded anew", () => {
     expect(await still(page)).toBe(live);
   });
 
-  it("shows sub-agents below their calls, live and after", async () => {
+  it("look the same: a team, whose sub-agents are below their calls, live and after", async () => {
     const page = await site.open("#/new");
     await page.getByRole("heading", { name: "New chat" }).waitFor();
     await watch(page, ["1 The log is clear", "2 Oil is full"]);
@@ -148,7 +147,9 @@ describe("a live conversation and the same one loaded anew", () => {
     await page.locator(TOP).getByText("36 ships").first().waitFor();
     await settled(page);
     expect(await seenLive(page)).toEqual(["1 The log is clear", "2 Oil is full"]);
+    const live = await still(page);
     await again(page, "36 ships");
+    expect(await still(page)).toBe(live);
     const card = (name: RegExp) => page.getByRole("button", { name, expanded: false }).first();
     await card(/surveyor/).click();
     await page.locator('article[data-depth="1"]').getByText("The log is clear").waitFor();

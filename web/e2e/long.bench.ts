@@ -7,7 +7,8 @@ import { loadavg } from "node:os";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeLong } from "./setup/long";
-import { browser, type Site, serve } from "./setup/site";
+import { browser } from "./setup/pages";
+import { type Site, serve } from "./setup/site";
 
 const OPENS = 5;
 const ROWS = 300;
@@ -100,7 +101,7 @@ const scroll = (page: Page, rows: number) =>
   );
 
 async function opens(site: Site): Promise<number> {
-  const page = await site.open("");
+  const page = await site.open("", { fresh: true });
   await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
   await page.goto("about:blank");
   const began = performance.now();
@@ -132,7 +133,7 @@ describe("what is drawn", () => {
     const opened: number[] = [];
     for (let turn = 0; turn < OPENS; turn += 1) opened.push(await opens(site));
     const first = opened.toSorted((one, other) => one - other)[Math.floor(OPENS / 2)] ?? 0;
-    const page = await site.open("");
+    const page = await site.open("", { fresh: true });
     await watch(page);
     await page.goto(`${site.address}/#/t/long`);
     await page.reload();
@@ -161,7 +162,7 @@ describe("what is drawn", () => {
   });
 
   it("of 200 chunks a second", async () => {
-    const page = await site.open("");
+    const page = await site.open("", { fresh: true });
     await watch(page);
     await page.goto(`${site.address}/#/new`);
     await page.reload();

@@ -3,8 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { bake } from "./setup/session";
 import { ROOT, type Site, serve } from "./setup/site";
 
+const THEMES = ["light", "dark"] as const;
 const FOLDER = join(ROOT, "docs", "pictures");
 const CODING = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10";
 
@@ -19,6 +21,14 @@ const VIEWS: readonly View[] = [
   { name: "chat", hash: () => "#/new" },
   { name: "network", hash: (site) => threadOf(site, "demo-network") },
   { name: "replay", hash: (site) => runOf(site) },
+  {
+    name: "share",
+    hash: (site) => threadOf(site, "demo-network"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "More", exact: true }).first().click();
+      await page.getByRole("menuitem", { name: /Share/ }).click();
+    },
+  },
   { name: "analytics", hash: () => "#/analytics?range=all" },
   {
     name: "convert",
@@ -29,6 +39,7 @@ const VIEWS: readonly View[] = [
         .first()
         .click(),
   },
+  { name: "compare", hash: pairOf },
 ];
 
 async function threadOf(site: Site, agent: string): Promise<string> {
@@ -47,6 +58,24 @@ async function editOf(site: Site): Promise<string> {
   return `#/t/${CODING}?m=${edit?.id}`;
 }
 
+/** Two answers to the same wish. */
+async function pairOf(site: Site): Promise<string> {
+  const session = "5e551000-0000-4000-8000-00000000000";
+  const a = await bake(site, {
+    session: `${session}a`,
+    degrees: 230,
+    last: "The bread is done: a dark crust, and it sounds hollow when you knock.",
+    thinks: true,
+  });
+  const b = await bake(site, {
+    session: `${session}b`,
+    degrees: 180,
+    last: "The bread is done: a pale crust, and it needs ten minutes more.",
+    thinks: false,
+  });
+  return `#/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`;
+}
+
 async function runOf(site: Site): Promise<string> {
   const { items } = await site.api<{ items: { id: string }[] }>("GET", "api/runs?threadId=demo-weather");
   return `#/run/${items[0]?.id}`;
@@ -61,14 +90,13 @@ describe("pictures", () => {
   }, 60_000);
   afterAll(() => site.stop());
 
-  for (const theme of ["light", "dark"] as const) {
-    it.each(VIEWS)(`$name, ${theme}`, async ({ name, hash, ready }) => {
-      const page = await site.open(await hash(site), { theme, viewport: { width: 1360, height: 850 } });
-      await page.waitForTimeout(1500);
-      await ready?.(page);
-      await page.waitForTimeout(1500);
-      await page.screenshot({ path: join(FOLDER, `${name}-${theme}.png`) });
-      await page.context().close();
-    });
-  }
+  const shots = VIEWS.flatMap((view) => THEMES.map((theme) => ({ ...view, theme })));
+  it.each(shots)("$name, $theme", async ({ name, theme, hash, ready }) => {
+    const page = await site.open(await hash(site), { theme, viewport: { width: 1360, height: 850 } });
+    await page.waitForTimeout(1500);
+    await ready?.(page);
+    await page.waitForTimeout(1500);
+    await page.screenshot({ path: join(FOLDER, `${name}-${theme}.png`) });
+    await site.closePages();
+  });
 });

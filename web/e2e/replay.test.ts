@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TimelineEvent } from "../src/api/runs";
 import type { AssistantMessage } from "../src/partita.gen";
 import { Frames } from "../src/replay/fold";
-import { violations } from "./setup/axe";
+import { violations, violationsInBoth } from "./setup/axe";
+import { importLines } from "./setup/session";
 import { python, type Site, serve } from "./setup/site";
 
 interface Part {
@@ -35,38 +36,51 @@ async function runOf(site: Site, thread: string): Promise<string | undefined> {
   return items.find((run) => run.threadId === thread)?.id;
 }
 
-async function bringIn(site: Site): Promise<string> {
-  const response = await fetch(new URL("api/import", `${site.address}/`), {
-    method: "POST",
-    headers: { "content-type": "application/x-ndjson" },
-    body: log(),
+async function bringIn(site: Site, session = SESSION, body = log()): Promise<string> {
+  await importLines(site, body);
+  return encodeURIComponent((await runOf(site, session)) ?? "");
+}
+
+const line = (number: number, minute: number, type: string, message: object, session = SESSION) =>
+  JSON.stringify({
+    parentUuid: number ? `u-${number - 1}` : null,
+    isSidechain: false,
+    type,
+    uuid: `u-${number}`,
+    timestamp: `2026-04-01T08:${String(minute).padStart(2, "0")}:00.000Z`,
+    sessionId: session,
+    cwd: "/kitchen",
+    version: "2.1.50",
+    message,
   });
-  expect(response.status).toBe(200);
-  return encodeURIComponent((await runOf(site, SESSION)) ?? "");
+
+const answer = (id: string, ...content: object[]) => ({
+  id,
+  type: "message",
+  role: "assistant",
+  model: "claude-baker",
+  content,
+  usage: { input_tokens: 3, output_tokens: 10 },
+});
+
+const MANY = "5e551000-0000-4000-8000-00000000beef";
+
+/** A session with many messages. */
+function manyLoaves(): string {
+  const loaves = Array.from({ length: 200 }, (_, index) =>
+    line(
+      index + 1,
+      1,
+      "assistant",
+      answer(`m${index}`, { type: "text", text: `Loaf ${index + 1} is done.` }),
+      MANY,
+    ),
+  );
+  return [line(0, 0, "user", { role: "user", content: "Bake" }, MANY), ...loaves, ""].join("\n");
 }
 
 /** A session of Claude Code, with five minutes of silence in it. */
 function log(): string {
-  const line = (number: number, minute: number, type: string, message: object) =>
-    JSON.stringify({
-      parentUuid: number ? `u-${number - 1}` : null,
-      isSidechain: false,
-      type,
-      uuid: `u-${number}`,
-      timestamp: `2026-04-01T08:${String(minute).padStart(2, "0")}:00.000Z`,
-      sessionId: SESSION,
-      cwd: "/kitchen",
-      version: "2.1.50",
-      message,
-    });
-  const answer = (id: string, ...content: object[]) => ({
-    id,
-    type: "message",
-    role: "assistant",
-    model: "claude-baker",
-    content,
-    usage: { input_tokens: 3, output_tokens: 10 },
-  });
   return `${[
     line(0, 0, "user", { role: "user", content: "Bake bread" }),
     line(1, 1, "assistant", answer("m1", { type: "text", text: "I knead the dough first." })),
@@ -238,6 +252,30 @@ describe("a replay", () => {
     await page.getByText(/silences? shortened/).waitFor({ state: "detached" });
   });
 
+  it("shows how long a call took once it is over, and not before", async () => {
+    const called = items.findIndex((item) => item.chunk?.type === "tool-input-available") + 1;
+    const page = await site.open(`#/run/${run}?at=${items[called - 1]?.seq}`);
+    await standsAt(page, called);
+    const card = stage(page).locator('[data-part="tool-call"]');
+    await card.waitFor();
+    expect(await card.innerText()).not.toMatch(/\d m?s/);
+    await slider(page).focus();
+    await page.keyboard.press("End");
+    await expect.poll(() => card.innerText()).toMatch(/\d m?s/);
+  });
+
+  it("shows the first of many messages, and draws no more than are seen", async () => {
+    const many = await bringIn(site, MANY, manyLoaves());
+    const page = await site.open(`#/run/${many}`);
+    await slider(page).focus();
+    await page.keyboard.press("End");
+    await stage(page).getByText("Loaf 200 is done.").waitFor();
+    expect(await stage(page).locator("article").count()).toBeLessThan(60);
+    await stage(page).hover();
+    await page.mouse.wheel(0, -100_000);
+    await stage(page).getByText("Loaf 1 is done.").waitFor();
+  });
+
   it("follows a run that is at work, until it is stopped", async () => {
     const asked = ask(site, "story", "Tell me a long story.");
     await expect.poll(() => runOf(site, "story")).toBeTruthy();
@@ -274,11 +312,11 @@ describe("a replay", () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
-    const page = await site.open(`#/run/${run}?at=30`, { theme });
+  it("has no barrier, in light and in dark", async () => {
+    const page = await site.open(`#/run/${run}?at=30`);
     await standsAt(page, 30);
     await page.locator("[data-raw]").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await violationsInBoth(page)).toEqual([]);
   });
 
   // The last one: it takes the logs of all runs away.

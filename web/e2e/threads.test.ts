@@ -1,6 +1,9 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { violations } from "./setup/axe";
+import { violationsInBoth } from "./setup/axe";
+import { sessionLines } from "./setup/session";
 import { python, type Seed, type Site, serve } from "./setup/site";
 
 function call(id: string, name: string, failed = false) {
@@ -194,16 +197,16 @@ describe("the list of threads", () => {
     await site.api("DELETE", "api/threads/story");
   });
 
-  it.each(["light", "dark"] as const)("has no barrier in %s", async (theme) => {
-    const page = await site.open("#/?errors=1", { theme });
+  it("has no barrier, in light and in dark", async () => {
+    const page = await site.open("#/?errors=1");
     await row(page, /A lamp/).waitFor();
     await page.getByRole("button", { name: "Model" }).click();
     await page.getByRole("menu").waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await violationsInBoth(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("searchbox").fill("lamp");
     await page.getByRole("region", { name: "In messages" }).getByRole("link").first().waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await violationsInBoth(page)).toEqual([]);
   });
 
   it("scrolls through thousands with few of them drawn", async () => {
@@ -231,6 +234,63 @@ describe("the list of threads", () => {
     expect(await inTheMiddle(page)).toBe(middle);
     await scroller.evaluate((element) => element.scrollTo(0, 0));
     await row(page, /Fresh from the sea/).waitFor();
+  });
+});
+
+describe("the sessions of agents on this machine", () => {
+  const SESSIONS = 8;
+  const TURNS = 400; // so many that it takes a moment to read them
+  const idOf = (number: number) => `5e551000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+  let site: Site;
+  let folder: string;
+  const write = (number: number, said: readonly string[]) =>
+    writeFileSync(join(folder, `${idOf(number)}.jsonl`), sessionLines(idOf(number), said));
+  beforeAll(async () => {
+    const elsewhere = [
+      "CLAUDE_CONFIG_DIR",
+      "CODEX_HOME",
+      "GEMINI_CLI_HOME",
+      "OPENCODE_DB",
+      "XDG_CONFIG_HOME",
+    ];
+    site = await serve({
+      args: ["--import"],
+      env: Object.fromEntries(elsewhere.map((name) => [name, ""])),
+    });
+    folder = join(site.folder, ".claude", "projects", "-kitchen");
+  });
+  afterEach(async () => {
+    await site.closePages();
+    site.check();
+  });
+  afterAll(() => site.stop());
+
+  it("are read while one looks on, and followed line by line", async () => {
+    const page = await site.open();
+    await page.getByText("There are no sessions yet").waitFor();
+    await page.evaluate(() => {
+      const bars: string[] = []; // it may be gone before one looks
+      Object.assign(window, { bars });
+      new MutationObserver(() => {
+        const bar = document.querySelector('progress[aria-label="Reading sessions"]');
+        if (bar) bars.push((bar.previousElementSibling as HTMLElement).innerText);
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    mkdirSync(folder, { recursive: true });
+    const night = Array.from({ length: 2 * TURNS }, (_, at) => `Word ${at} of a long night.`);
+    for (let number = 0; number < SESSIONS; number += 1)
+      write(number, [`Bake loaf ${number}`, ...night, `Loaf ${number} is in the oven.`]);
+    for (let number = 0; number < SESSIONS; number += 1)
+      await row(page, new RegExp(`Bake loaf ${number}`)).waitFor();
+    await page.getByRole("progressbar", { name: "Reading sessions" }).waitFor({ state: "detached" });
+    const bars = await page.evaluate(() => (window as unknown as { bars: string[] }).bars);
+    expect(bars[0]).toMatch(/^Reading sessions: \d of \d files?$/);
+
+    await row(page, /Bake loaf 7/).click();
+    await page.getByText("Loaf 7 is in the oven.").waitFor();
+    const more = sessionLines(idOf(7), ["Is it done?", "It is golden."], 2 + 2 * TURNS);
+    appendFileSync(join(folder, `${idOf(7)}.jsonl`), more);
+    await page.locator('article[data-role="assistant"]').getByText("It is golden.").waitFor();
   });
 });
 

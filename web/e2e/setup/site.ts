@@ -12,19 +12,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { inject } from "vitest";
+import type { Page } from "playwright-core";
+import { type OpenOptions, Pages } from "./pages";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 export const PYTHON = join(ROOT, ".venv", "bin", "python");
-
-let connected: Promise<Browser> | undefined;
-
-/** The browser of this worker: a connection to the one there is. */
-export function browser(): Promise<Browser> {
-  connected ??= chromium.connect(inject("browser"));
-  return connected;
-}
 
 export interface ServeOptions {
   /** Arguments of `partita serve`. */
@@ -41,25 +33,22 @@ export interface Seed {
   readonly messages: readonly unknown[];
 }
 
-export interface OpenOptions extends BrowserContextOptions {
-  readonly theme?: "light" | "dark";
-  /** Problems that this test is about, and that are not failures. */
-  readonly expected?: readonly RegExp[];
-}
-
 export class Site {
-  /** What went wrong on any page since it was opened. */
-  readonly problems: string[] = [];
-  /** Addresses outside the server that a page asked for. */
-  readonly foreign: string[] = [];
-  private readonly pages: Page[] = [];
+  private readonly pages: Pages;
 
   constructor(
     readonly address: string,
     readonly folder: string,
     private readonly process: ChildProcess,
     private readonly owned: boolean,
-  ) {}
+  ) {
+    this.pages = new Pages(address);
+  }
+
+  /** Addresses outside the server that a page asked for. */
+  get foreign(): readonly string[] {
+    return this.pages.foreign;
+  }
 
   /** Threads with their messages (canonical), put in over the API. */
   async seed(seeds: readonly Seed[]): Promise<void> {
@@ -82,45 +71,20 @@ export class Site {
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
-  /** A new page, in a context of its own: light, 1280 × 800, no motion, unless said otherwise. */
-  async open(hash = "", { theme = "light", expected = [], ...options }: OpenOptions = {}): Promise<Page> {
-    const context = await (await browser()).newContext({
-      viewport: { width: 1280, height: 800 },
-      colorScheme: theme,
-      reducedMotion: "reduce",
-      locale: "en-GB",
-      timezoneId: "UTC",
-      ...options,
-    });
-    context.setDefaultTimeout(15_000);
-    const page = await context.newPage();
-    const note = (text: string) => {
-      if (!expected.some((one) => one.test(text))) this.problems.push(text);
-    };
-    page.on("pageerror", (error) => note(`script: ${error.stack ?? error.message}`));
-    page.on("console", (said) => {
-      if (said.type() === "error" || /Content Security Policy|Trusted/.test(said.text()))
-        note(`console: ${said.text()}`);
-    });
-    context.on("request", (request) => {
-      const url = request.url();
-      if (/^(?:data|blob|about):/.test(url) || url.startsWith(this.address)) return;
-      this.foreign.push(url);
-      note(`request: ${url}`);
-    });
-    this.pages.push(page);
-    await page.goto(`${this.address}/${hash}`);
-    return page;
+  /** A page in which nobody has been: light, 1280 × 800, no motion, unless said otherwise. */
+  open(hash = "", options: OpenOptions = {}): Promise<Page> {
+    return this.pages.open(hash, options);
   }
 
   /** Fails when anything went wrong on a page; for `afterEach`. */
   check(): void {
-    const told = this.problems.splice(0);
+    const told = this.pages.problems.splice(0);
     if (told.length) throw new Error(`on the page:\n${told.join("\n")}`);
   }
 
-  async closePages(): Promise<void> {
-    for (const page of this.pages.splice(0)) await page.context().close();
+  /** The test is over, and its pages with it; for `afterEach`. */
+  closePages(): Promise<void> {
+    return this.pages.leave();
   }
 
   /** Stops the server; `kill`: at once, as a crash would. */
@@ -132,7 +96,7 @@ export class Site {
   }
 
   async stop(): Promise<void> {
-    await this.closePages();
+    await this.pages.close();
     await this.halt();
     if (this.owned) rmSync(this.folder, { recursive: true, force: true });
   }
