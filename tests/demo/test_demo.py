@@ -1,5 +1,7 @@
 """What there is to look at when there is nothing else: an agent, and an archive."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from partita.demo.agent import CLERK, SCRIPT, SURVEYOR, demo_agent
@@ -156,4 +158,7 @@ async def test_the_archive_is_stored_as_it_is_and_once() -> None:
             assert [message.content for message in page.items] == [message.content for message in messages]
             stored = await store.get_thread_by_id(thread.id)
             assert stored is not None
-            assert stored.title == thread.title
+            assert (stored.title, stored.updated_at) == (thread.title, thread.updated_at)
+        coding = await store.get_thread_by_id("7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10")
+        assert coding is not None
+        assert coding.updated_at == datetime(2026, 3, 30, 8, 4, 38, 400_000, tzinfo=UTC)

@@ -4,6 +4,7 @@ import asyncio
 import gc
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from partita.server.feed import Feed, events
 from partita.server.progress import ImportProgress
 from partita.store.facade.store import Store
 from partita.types.json import Json, loads
+from partita.types.threads import Thread
 from tests.server.conftest import Serve
 
 QUICK = 0.01
@@ -63,6 +65,19 @@ async def test_it_tells_of_threads_and_runs(feed: Feed, store: Store) -> None:
         assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "running"}]
         await store.finish_run("r")
         assert (await until(stream, "runs"))["items"] == [{"id": "r", "threadId": "t", "status": "completed"}]
+
+
+async def test_it_tells_of_what_says_nothing_new(feed: Feed, store: Store) -> None:
+    long_ago = datetime(2024, 5, 5, tzinfo=UTC)
+    await store.save_thread(Thread(id="t", created_at=long_ago))
+    async with aclosing(listen(feed)) as stream:
+        await until(stream, "import")
+        await _watching(feed)
+        told = {"items": [{"id": "t", "updatedAt": long_ago.isoformat()}]}
+        await store.set_title("t", "Lamps")
+        assert await until(stream, "threads") == told
+        await store.update_metadata("t", {"pinned": True})
+        assert await until(stream, "threads") == told
 
 
 async def _watching(feed: Feed) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from partita.errors import NotFoundError
 from partita.store.facade.store import Store
 from partita.store.run_stats import RunOrder
+from partita.store.stat_sources import StatFilter
 from partita.store.stat_threads import MOST_IDS
 from partita.store.thread_stats import ThreadOrder
 from partita.store.transaction import Transaction
@@ -159,7 +160,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
 
 @pytest.mark.parametrize(("question", "expected"), TOOLS.values(), ids=TOOLS)
 async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
-    found = await filled.tool_stats(**question)
+    found = await filled.tool_stats(StatFilter(**question))
     told = {
         stat.tool: (
             *(stat.calls, stat.errors, stat.denied, stat.interrupted),
@@ -233,7 +234,7 @@ FILTERED: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 @pytest.mark.parametrize(("question", "expected"), FILTERED.values(), ids=FILTERED)
 async def test_some_runs(filled: Store, question: dict[str, Any], expected: list[str]) -> None:
-    assert [run.id for run in await filled.run_stats(**question)] == expected
+    assert [run.id for run in await filled.run_stats(StatFilter(**question))] == expected
 
 
 THREADS: dict[ThreadOrder, list[str]] = {
@@ -259,7 +260,7 @@ async def test_threads_come_to_the_total(filled: Store) -> None:
     questions: list[dict[str, Any]] = [{}, {"since": NOON + DAY}, {"agent": "claude"}, {"model": "large"}]
     for question in questions:
         (total,) = await filled.stats(**question)
-        found = await filled.thread_stats(**question)
+        found = await filled.thread_stats(StatFilter(**question))
         assert len(found) == total.threads
         assert sum(one.cost or 0 for one in found) == (total.cost or 0)
         for name in ("messages", "runs", "input_tokens", "output_tokens", "tool_calls", "tool_errors"):

@@ -14,6 +14,8 @@ from partita.types.json import Json
 from partita.types.messages import AssistantMessage, Message, UserContent, UserMessage, text_of
 from partita.types.parts import TextPart
 
+from .examples import ask
+
 NOON = datetime(2026, 2, 3, 12, tzinfo=UTC)
 
 
@@ -86,7 +88,8 @@ async def test_threads_by_number(store: Store, ada: Store) -> None:
     assert await listed(store, 1, 2) == (["t1"], 3)
     assert await listed(store, order="asc", resource_id="ada") == (["t1", "t2"], 2)
     assert await listed(store, metadata={"topic": "lamps"}) == (["t3", "t1"], 2)
-    await ada.set_title("t1", "Lamps")
+    await ada.set_title("t2", "Lamps")  # which says nothing in it
+    await ada.save_messages([ask("m9", "And now?")], thread_id="t1")
     assert await listed(store, by="updated_at") == (["t1", "t3", "t2"], 3)
 
 

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
 
 from partita.errors import StoreError
+from partita.store import changes
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.opening import open_engine, open_store
@@ -106,22 +107,35 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
     assert [found.name for found in tmp_path.glob("*.part")] == []
 
 
-async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str) -> None:
+UNDONE = {
+    "0003": ["DROP INDEX threads_by_change", "ALTER TABLE threads DROP COLUMN changed_at"],
+    "0002": ["DROP TABLE api_keys"],
+}
+"""What takes each schema away, the newest first."""
+
+
+@pytest.mark.parametrize("version", ["0001", "0002"])
+async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, version: str) -> None:
     if url == "memory:":
         pytest.skip("memory is always new")
     await with_message(url)
 
-    def first(connection: Connection) -> None:
-        connection.execute(text("DROP TABLE api_keys"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    def undo(connection: Connection) -> None:
+        later = [statements for revision, statements in UNDONE.items() if revision > version]
+        for statement in (one for statements in later for one in statements):
+            connection.execute(text(statement))
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
 
     engine = await open_engine(locate(url))
-    await engine.make(first)
+    await engine.make(undo)
     await engine.close()
     async with open_store(url) as store:
         assert [message.id for message in await store.list_messages("t1")] == ["m1"]
         await store.create_key("ada")
         assert len(await store.list_keys()) == 1
+        seen = await store.read(changes.begin)
+        await store.set_title("t1", "Lamps")
+        assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["t1"]
     engine = await open_engine(locate(url))
     assert await engine.read(revision_of) == NEWEST.head
     await engine.close()

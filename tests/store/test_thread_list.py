@@ -160,6 +160,44 @@ async def test_facets_are_bounded(harbour: Store, monkeypatch: pytest.MonkeyPatc
 # What changed since
 
 
+NARROW: list[dict[str, Any]] = [
+    {},
+    {"agent": "keeper"},
+    {"project": "lamps", "has_errors": True},
+    {"model": "haiku"},
+    {"tool": "measure", "pinned": False},
+    {"agent": "keeper", "model": "haiku", "pinned": True, "since": NOW - timedelta(days=7)},
+    {"tool": "measure", "model": "opus", "project": "harbour", "until": NOW},
+    {"text": "about", "has_errors": False, "since": NOW - timedelta(days=30)},
+    {"agent": "nobody", "tool": "saw"},
+]
+
+
+@pytest.mark.parametrize("asked", NARROW, ids=lambda asked: ", ".join(asked) or "nothing")
+async def test_a_facet_tells_what_choosing_would_leave(harbour: Store, asked: dict[str, Any]) -> None:
+    async def left(**chosen: Any) -> int:
+        return len((await harbour.list_summaries(ThreadFilter(**{**asked, **chosen}))).items)
+
+    found = await harbour.thread_facets(ThreadFilter(**asked))
+    assert found.threads == found.searched == await left()
+    assert found.errors == await left(has_errors=True)
+    assert found.pinned == await left(pinned=True)
+    facets_by_name = {
+        "agent": found.agents,
+        "project": found.projects,
+        "model": found.models,
+        "tool": found.tools,
+    }
+    for name, values in facets_by_name.items():
+        assert {one.value: one.threads for one in values} == {
+            one.value: await left(**{name: one.value}) for one in values
+        }
+    dates = found.dates
+    whole = await left(since=None, until=None)
+    assert dates.today + dates.week + dates.month + dates.older == whole
+    assert dates.today == await left(since=NOW - timedelta(days=1), until=None)
+
+
 async def test_what_changed_is_told_once(store: Store) -> None:
     moment = NOW
     store.clock = lambda: moment

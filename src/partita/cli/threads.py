@@ -69,7 +69,7 @@ def threads(
     as_json: bool,
     **wanted: Any,
 ) -> None:
-    """List threads by their last change, newest first.
+    """List threads by what was said last, newest first.
 
     The first column is as much of the id as `partita show` needs; in a pipe it is the whole id. ✗ marks
     threads in which something went wrong.

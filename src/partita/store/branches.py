@@ -53,7 +53,7 @@ def switch(tx: Transaction, thread_id: str, message_id: str) -> Thread:
 def point_at(tx: Transaction, thread: Row[Any], leaf: str) -> Thread:
     """Make a message the active leaf of its thread."""
     own = (thread_table.c.owner == thread.owner, thread_table.c.id == thread.id)
-    tx.run(update(thread_table).where(*own).values(active_leaf_id=leaf, updated_at=tx.now))
+    tx.run(update(thread_table).where(*own).values(active_leaf_id=leaf, changed_at=tx.now))
     mark_active(tx, thread.owner, thread.id, leaf)
     return threads.from_row(threads.find(tx, thread.id, thread.owner))
 

@@ -1,7 +1,8 @@
-"""What changed in a store since one looked last: threads by their time and their keys, and runs at work.
+"""What changed in a store since one looked last: threads, by the time of the change and by key, and runs.
 
-A thread that was imported may bear the time of years ago: it is known as new by its key. What another
-process writes may be committed after something later: so one looks back a little, each time.
+A thread that was imported, renamed or pinned keeps the time of what was last said in it, which may be years
+ago: the time of its change is another one. What another process writes may be committed after something
+later: so one looks back a little, each time, and a thread of a long import is known as new by its key.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ class ThreadNews(NamedTuple):
 
     owner: str
     id: str
-    updated_at: datetime
+    updated_at: datetime  # when something was last said in it
 
 
 class RunNews(NamedTuple):
@@ -72,17 +73,17 @@ def look(tx: Transaction, seen: Seen) -> News:
 
 
 def _threads(tx: Transaction, seen: Seen) -> list[ThreadNews]:
-    query = select(threads.c.owner, threads.c.id, threads.c.key, threads.c.updated_at).where(tx.mine(threads))
-    changed = tx.rows(
-        query.where(threads.c.updated_at >= seen.since).order_by(threads.c.updated_at).limit(AT_ONCE)
-    )
+    at = threads.c.changed_at
+    columns = (threads.c.owner, threads.c.id, threads.c.key, threads.c.updated_at, at)
+    query = select(*columns).where(tx.mine(threads))
+    changed = tx.rows(query.where(at >= seen.since).order_by(at).limit(AT_ONCE))
     added = tx.rows(query.where(threads.c.key > seen.last_key).order_by(threads.c.key).limit(AT_ONCE))
     seen.last_key = added[-1].key if added else seen.last_key
     found = {(row.owner, row.id): row for row in (*changed, *added)}
-    news = [_thread(row) for key, row in found.items() if seen.threads.get(key) != row.updated_at]
+    news = [_thread(row) for key, row in found.items() if seen.threads.get(key) != row.changed_at]
     whole = len(changed) < AT_ONCE
-    seen.since = tx.now - BACK if whole else max(seen.since, changed[-1].updated_at)
-    seen.threads = {key: row.updated_at for key, row in found.items() if row.updated_at >= seen.since}
+    seen.since = tx.now - BACK if whole else max(seen.since, changed[-1].changed_at)
+    seen.threads = {key: row.changed_at for key, row in found.items() if row.changed_at >= seen.since}
     return news
 
 

@@ -1,8 +1,8 @@
 """Facets: how many threads there are by agent, project, model, tool, time, under a filter.
 
 What a facet tells is narrowed by all of the filter but its own condition, so that it says what else there is.
-Models and tools are told of the newest threads only: to look through every message of a large store would
-take too long for a menu.
+The database counts threads that are alike, once for all facets. Models and tools are told of the newest
+threads only: to look through every message of a large store would take too long for a menu.
 """
 
 from collections import Counter
@@ -11,12 +11,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, DateTime, Row, select, type_coerce
+from sqlalchemy import ColumnElement, Select, and_, case, func, select, true
 
 from partita.types.value import Value
 
-from .tables import thread_labels, threads
-from .thread_filter import CHOSEN, PINNED, conditions, label, listed
+from .tables import threads
+from .thread_filter import CHOSEN, conditions, is_pinned, listed
 from .transaction import Transaction
 from .values import ThreadFilter
 
@@ -30,17 +30,20 @@ MOST_SEARCHED: Final = 2_000
 """and of how many models and tools are."""
 
 MODELS: Final = """
-SELECT c.model AS value, count(DISTINCT t.key) AS threads FROM {chosen} CROSS JOIN consumptions c
-WHERE c.owner = t.owner AND c.thread_id = t.id AND c.model IS NOT NULL
-GROUP BY c.model ORDER BY threads DESC, value LIMIT {most}
+SELECT value, count(*) AS threads FROM (
+    SELECT DISTINCT c.model AS value, t.key FROM {chosen} CROSS JOIN consumptions c
+    WHERE c.owner = t.owner AND c.thread_id = t.id AND c.model IS NOT NULL
+) AS found GROUP BY value ORDER BY threads DESC, value LIMIT {most}
 """
 TOOLS: Final = """
-SELECT p.tool_name AS value, count(DISTINCT t.key) AS threads
-FROM {chosen} CROSS JOIN messages m CROSS JOIN parts p
-WHERE m.owner = t.owner AND m.thread_id = t.id
-    AND p.owner = m.owner AND p.message = m.key AND p.type = 'tool-call' AND p.tool_name IS NOT NULL
-GROUP BY p.tool_name ORDER BY threads DESC, value LIMIT {most}
+SELECT value, count(*) AS threads FROM (
+    SELECT DISTINCT p.tool_name AS value, t.key FROM {chosen} CROSS JOIN messages m CROSS JOIN parts p
+    WHERE m.owner = t.owner AND m.thread_id = t.id
+        AND p.owner = m.owner AND p.message = m.key AND p.type = 'tool-call' AND p.tool_name IS NOT NULL
+) AS found GROUP BY value ORDER BY threads DESC, value LIMIT {most}
 """
+
+STRETCHES: Final = tuple(timedelta(days=days) for days in (1, 7, 30))
 
 
 class FacetValue(Value):
@@ -51,7 +54,7 @@ class FacetValue(Value):
 
 
 class DateCounts(Value, kw_only=True):
-    """How many threads changed last in each stretch of time, each without those before it."""
+    """In how many threads something was last said in a stretch of time, each without those before it."""
 
     today: int  # the last 24 hours
     week: int
@@ -74,45 +77,44 @@ class Facets(Value, kw_only=True):
     searched: int  # of how many threads, the newest, the models and tools are told
 
 
-class _Candidate(NamedTuple):
-    """What is known of a thread without looking into it."""
+class _Alike(NamedTuple):
+    """How many threads there are of which the same is known without looking into them."""
 
-    key: int
     agent: str | None
     project: str | None
     errors: bool
     pinned: bool
-    updated: Any  # a moment as the engine has it: there are many
+    timely: bool  # within the time that is asked for
+    stretch: int  # the first of the stretches that something was last said in; behind the last: older
+    threads: int
 
 
-_Test = Callable[[_Candidate], bool]
+_Test = Callable[[_Alike], bool]
 
 
 def facets(tx: Transaction, wanted: ThreadFilter) -> Facets:
     """The facets of the threads that are wanted."""
-    tests = _tests(tx, wanted)
-    candidates = _candidates(tx, wanted)
-    complete = len(candidates) <= MOST_THREADS
-    candidates = candidates[:MOST_THREADS]
-    fitting = _fitting(candidates, tests)
-    for_models = fitting if wanted.model is None else _without(tx, replace(wanted, model=None), tests)
-    for_tools = fitting if wanted.tool is None else _without(tx, replace(wanted, tool=None), tests)
+    tests = _tests(wanted)
+    groups, complete = _counted_alike(tx, wanted)
+    newest = _newest(tx, wanted)
+    for_models = newest if wanted.model is None else _newest(tx, replace(wanted, model=None))
+    for_tools = newest if wanted.tool is None else _newest(tx, replace(wanted, tool=None))
     return Facets(
-        threads=len(fitting),
-        agents=_counted(one.agent for one in _fitting(candidates, tests, but="agent")),
-        projects=_counted(one.project for one in _fitting(candidates, tests, but="project")),
+        threads=_sum(_fitting(groups, tests)),
+        agents=_counted((one.agent, one.threads) for one in _fitting(groups, tests, but="agent")),
+        projects=_counted((one.project, one.threads) for one in _fitting(groups, tests, but="project")),
         models=_searched(tx, MODELS, for_models),
         tools=_searched(tx, TOOLS, for_tools),
-        errors=sum(one.errors for one in _fitting(candidates, tests, but="errors")),
-        pinned=sum(one.pinned for one in _fitting(candidates, tests, but="pinned")),
-        dates=_dates(tx, [one.updated for one in _fitting(candidates, tests, but="time")]),
+        errors=_sum(one for one in _fitting(groups, tests, but="errors") if one.errors),
+        pinned=_sum(one for one in _fitting(groups, tests, but="pinned") if one.pinned),
+        dates=_dates(_fitting(groups, tests, but="time")),
         complete=complete,
-        searched=min(len(fitting), MOST_SEARCHED),
+        searched=len(newest),
     )
 
 
-def _tests(tx: Transaction, wanted: ThreadFilter) -> dict[str, _Test]:
-    """The conditions that can be told from a candidate, by the facet that leaves each one out."""
+def _tests(wanted: ThreadFilter) -> dict[str, _Test]:
+    """The conditions that can be told without looking into threads, by the facet that leaves each out."""
     tests: dict[str, _Test] = {}
     if wanted.agent is not None:
         tests["agent"] = lambda one: one.agent == wanted.agent
@@ -122,69 +124,82 @@ def _tests(tx: Transaction, wanted: ThreadFilter) -> dict[str, _Test]:
         tests["errors"] = lambda one: one.errors is wanted.has_errors
     if wanted.pinned is not None:
         tests["pinned"] = lambda one: one.pinned is wanted.pinned
-    since, until = tx.instant(wanted.since), tx.instant(wanted.until)
-    if since is not None or until is not None:
-        tests["time"] = lambda one: (
-            (since is None or one.updated >= since) and (until is None or one.updated < until)
-        )
+    if wanted.since is not None or wanted.until is not None:
+        tests["time"] = lambda one: one.timely
     return tests
 
 
-def _fitting(
-    candidates: Sequence[_Candidate], tests: dict[str, _Test], *, but: str = ""
-) -> Sequence[_Candidate]:
+def _fitting(groups: Sequence[_Alike], tests: dict[str, _Test], *, but: str = "") -> Sequence[_Alike]:
     """Those that meet all conditions but one."""
     asked = [test for name, test in tests.items() if name != but]
-    return [one for one in candidates if all(test(one) for test in asked)] if asked else candidates
+    return [one for one in groups if all(test(one) for test in asked)] if asked else groups
 
 
-def _candidates(tx: Transaction, wanted: ThreadFilter) -> list[_Candidate]:
-    """The newest threads that meet the conditions that cannot be told from a candidate."""
+def _counted_alike(tx: Transaction, wanted: ThreadFilter) -> tuple[list[_Alike], bool]:
+    """The newest threads that count for some facet, and whether these are all."""
+    known = {
+        "agent": threads.c.agent,
+        "project": threads.c.project,
+        "errors": threads.c.error_count > 0,
+        "pinned": is_pinned(tx),
+        "timely": _timely(wanted),
+        "stretch": _stretch(tx),
+    }
+    some = _counting(tx, wanted, [column.label(name) for name, column in known.items()])
+    inner = some.limit(MOST_THREADS).subquery()
+    columns = [inner.c[name] for name in known]
+    rows = tx.rows(select(*columns, func.count().label("threads")).group_by(*columns))
+    groups = [_Alike._make(row) for row in rows]
+    full = _sum(groups) == MOST_THREADS
+    more = full and tx.row(_counting(tx, wanted, [threads.c.key]).offset(MOST_THREADS).limit(1)) is not None
+    return groups, not more
+
+
+def _counting(
+    tx: Transaction, wanted: ThreadFilter, columns: Sequence[ColumnElement[Any]]
+) -> Select[tuple[Any, ...]]:
+    """The threads that count for some facet, newest first: what is told by looking into them must hold."""
     inside = replace(wanted, agent=None, project=None, has_errors=None, pinned=None, since=None, until=None)
-    query = (
-        select(
-            threads.c.owner,
-            threads.c.id,
-            threads.c.key,
-            threads.c.agent,
-            threads.c.project,
-            threads.c.error_count,
-            type_coerce(threads.c.updated_at, BigInteger if tx.lite else DateTime).label("updated_at"),
-        )
+    return (
+        select(*columns)
         .where(tx.mine(threads), *conditions(tx, inside))
         .order_by(threads.c.updated_at.desc(), threads.c.id.desc())
-        .limit(MOST_THREADS + 1)
     )
-    pinned = _pinned(tx)
-    return [_candidate(row, (row.owner, row.id) in pinned) for row in tx.rows(query)]
 
 
-def _candidate(row: Row[Any], pinned: bool) -> _Candidate:
-    return _Candidate(row.key, row.agent, row.project, row.error_count > 0, pinned, row.updated_at)
+def _timely(wanted: ThreadFilter) -> ColumnElement[bool]:
+    moment = threads.c.updated_at
+    since = true() if wanted.since is None else moment >= wanted.since
+    return and_(since, true() if wanted.until is None else moment < wanted.until)
 
 
-def _pinned(tx: Transaction) -> set[tuple[str, str]]:
-    table = thread_labels.c
-    query = select(table.owner, table.thread_id).where(
-        tx.mine(thread_labels), table.name == PINNED, table.value == label(True)
-    )
-    return {(row.owner, row.thread_id) for row in tx.rows(query)}
+def _stretch(tx: Transaction) -> ColumnElement[int]:
+    begins = [(threads.c.updated_at > tx.now - length, place) for place, length in enumerate(STRETCHES)]
+    return case(*begins, else_=len(STRETCHES))
 
 
-def _without(tx: Transaction, wanted: ThreadFilter, tests: dict[str, _Test]) -> Sequence[_Candidate]:
-    """The threads of a filter that one condition was taken from."""
-    return _fitting(_candidates(tx, wanted), tests)
+def _newest(tx: Transaction, wanted: ThreadFilter) -> list[int]:
+    """The keys of the newest threads of a filter."""
+    query = select(threads.c.key).where(tx.mine(threads), *conditions(tx, wanted))
+    by = (threads.c.updated_at.desc(), threads.c.id.desc())
+    return [row.key for row in tx.rows(query.order_by(*by).limit(MOST_SEARCHED))]
 
 
-def _counted(values: Iterable[str | None]) -> tuple[FacetValue, ...]:
-    counts = Counter(value for value in values if value is not None)
+def _sum(groups: Iterable[_Alike]) -> int:
+    return sum(one.threads for one in groups)
+
+
+def _counted(values: Iterable[tuple[str | None, int]]) -> tuple[FacetValue, ...]:
+    counts: Counter[str] = Counter()
+    for value, number in values:
+        if value is not None:
+            counts[value] += number
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES]
-    return tuple(FacetValue(value, threads) for value, threads in best)
+    return tuple(FacetValue(value, number) for value, number in best)
 
 
-def _searched(tx: Transaction, query: str, among: Sequence[_Candidate]) -> tuple[FacetValue, ...]:
-    """What is found inside of the newest threads."""
-    keys = [one.key for one in among[:MOST_SEARCHED]]
+def _searched(tx: Transaction, query: str, keys: Sequence[int]) -> tuple[FacetValue, ...]:
+    """What is found inside of threads."""
     if not keys:
         return ()
     text = query.format(chosen=CHOSEN[tx.lite], most=MOST_VALUES)
@@ -192,7 +207,6 @@ def _searched(tx: Transaction, query: str, among: Sequence[_Candidate]) -> tuple
     return tuple(FacetValue(row.value, row.threads) for row in found)
 
 
-def _dates(tx: Transaction, times: Sequence[Any]) -> DateCounts:
-    begins = (tx.instant(tx.now - timedelta(days=days)) for days in (1, 7, 30))
-    day, week, month = (sum(one > begin for one in times) for begin in begins)
-    return DateCounts(today=day, week=week - day, month=month - week, older=len(times) - month)
+def _dates(groups: Sequence[_Alike]) -> DateCounts:
+    counts = [_sum(one for one in groups if one.stretch == place) for place in range(len(STRETCHES) + 1)]
+    return DateCounts(today=counts[0], week=counts[1], month=counts[2], older=counts[3])

@@ -183,7 +183,7 @@ def delete_messages(tx: Transaction, thread_id: str, ids: Sequence[str]) -> int:
             message_count=thread.message_count - len(rows),
             error_count=thread.error_count - sum(bool(row.has_errors) for row in rows),
             active_leaf_id=leaf,
-            updated_at=tx.now,
+            changed_at=tx.now,
         )
     )
     blobs.drop_unreferred(tx, thread.owner, referred)

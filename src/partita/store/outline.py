@@ -5,19 +5,29 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    LargeBinary,
+    Row,
+    bindparam,
+    cast,
+    extract,
+    func,
+    select,
+    type_coerce,
+)
 
 from partita.errors import NotFoundError
 
 from . import threads
-from .microseconds import to_microseconds
 from .statement import Statement
 from .tables import consumptions, messages
 from .transaction import Transaction
 
 
 class OutlineRow(NamedTuple):
-    """A message in a few words; `size` is about how many characters it takes."""
+    """A message in a few words; `size` is how many bytes it takes."""
 
     id: str
     seq: int
@@ -36,19 +46,27 @@ class Outline(NamedTuple):
     models: Sequence[str]
 
 
-_COLUMNS = ("id", "seq", "role", "type", "created_at")
-_EVERY = Statement(
-    select(
-        *(messages.c[name] for name in _COLUMNS),
-        func.length(messages.c.content).label("size"),
-        messages.c.updated_at,
-        messages.c.parent_id,
-        messages.c.active,
-        messages.c.internal,
+def _every(size: ColumnElement[int], version: ColumnElement[int]) -> Statement:
+    """All messages of a thread: first what a row of the outline has, then where each one stands."""
+    told = {"size": size, "version": version}
+    shown = (told[name].label(name) if name in told else messages.c[name] for name in OutlineRow._fields)
+    return Statement(
+        select(*shown, messages.c.parent_id, messages.c.active, messages.c.internal)
+        .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
+        .order_by(messages.c.seq)
     )
-    .where(messages.c.owner == bindparam("of_owner"), messages.c.thread_id == bindparam("of_thread"))
-    .order_by(messages.c.seq)
-)
+
+
+# Neither engine has to read a content to count its bytes; to count characters, it would.
+_EVERY = {
+    True: _every(
+        func.length(cast(messages.c.content, LargeBinary)), type_coerce(messages.c.updated_at, BigInteger)
+    ),
+    False: _every(
+        func.octet_length(messages.c.content),
+        cast(extract("epoch", messages.c.updated_at) * 1_000_000, BigInteger),
+    ),
+}
 
 
 def outline(
@@ -56,7 +74,7 @@ def outline(
 ) -> Outline:
     """The active branch, or that through a message, and below it the latest answers."""
     thread = threads.find(tx, thread_id)
-    every = _EVERY.rows(tx, of_owner=thread.owner, of_thread=thread.id)
+    every = _EVERY[tx.lite].rows(tx, of_owner=thread.owner, of_thread=thread.id)
     below = _below(every)
     branch = None if through is None else _branch(every, below, through, thread_id)
     shown = [
@@ -66,15 +84,10 @@ def outline(
     ]
     siblings = {row.id: beside for row in shown if len(beside := below[row.parent_id]) > 1}
     return Outline(
-        [_told(row) for row in shown],
+        [OutlineRow._make(row[: len(OutlineRow._fields)]) for row in shown],
         siblings,
         _models(tx, thread),
     )
-
-
-def _told(row: Row[Any]) -> OutlineRow:
-    version = to_microseconds(row.updated_at)
-    return OutlineRow(row.id, row.seq, row.role, row.type, row.created_at, row.size, version)
 
 
 def _below(every: Sequence[Row[Any]]) -> Mapping[str | None, list[str]]:

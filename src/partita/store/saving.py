@@ -1,6 +1,7 @@
 """Writing messages: all or none, each with a number of its own, everything derived from it beside it."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, bindparam, delete, select
@@ -289,11 +290,17 @@ def _settle(tx: Transaction, thread: Row[Any], slots: Sequence[Slot]) -> None:
         "message_count": thread.message_count + len(fresh),
         "error_count": thread.error_count + errors,
         "active_leaf_id": leaf,
-        "updated_at": tx.now,
+        "updated_at": max(thread.updated_at, _last_said(tx, slots)),
     }
     threads.change_row(tx, thread, counters)
     if branches_off(thread.active_leaf_id, slots):
         branches.mark_active(tx, thread.owner, thread.id, leaf)
+
+
+def _last_said(tx: Transaction, slots: Sequence[Slot]) -> datetime:
+    """When the last of messages was said: a new one when it says so, but not later than now; others, now."""
+    times = (tx.now if slot.known is not None else slot.message.created_at or tx.now for slot in slots)
+    return min(max(times), tx.now)
 
 
 def branches_off(leaf: str | None, slots: Sequence[Slot]) -> bool:

@@ -57,7 +57,7 @@ class ThreadSummary(Value, kw_only=True):
 def list_page(
     tx: Transaction, wanted: ThreadFilter, *, limit: int, cursor: str | None, order: Order
 ) -> Page[ThreadSummary]:
-    """Summaries by the last change of their threads, newest first unless asked otherwise."""
+    """Summaries by when something was last said in their threads, newest first unless asked otherwise."""
     rows, more = page_of_rows(tx, wanted, limit=limit, cursor=cursor, order=order)
     if not rows:
         return Page(())

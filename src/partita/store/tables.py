@@ -63,7 +63,8 @@ threads = Table(
     Column("error_count", Integer),
     Column("extra", Text),  # JSON
     Column("created_at", Instant),
-    Column("updated_at", Instant),
+    Column("updated_at", Instant),  # when something was last said in it
+    Column("changed_at", Instant),  # when its row was last written, whatever for
 )
 
 thread_labels = Table(  # derived: the scalars of a thread's metadata, for filters

@@ -97,6 +97,19 @@ def has_label(name: str, value: Json) -> ColumnElement[bool]:
     )
 
 
+def is_pinned(tx: Transaction) -> ColumnElement[bool]:
+    """Whether a thread is pinned, for many threads at once: those that are, are few."""
+    one = threads.alias()
+    few = select(one.c.key).where(
+        tx.mine(thread_labels),
+        thread_labels.c.name == PINNED,
+        thread_labels.c.value == label(True),
+        one.c.owner == thread_labels.c.owner,
+        one.c.id == thread_labels.c.thread_id,
+    )
+    return threads.c.key.in_(few)
+
+
 def _has_model(model: str) -> ColumnElement[bool]:
     return exists().where(
         consumptions.c.owner == threads.c.owner,

@@ -121,6 +121,7 @@ def _insert(tx: Transaction, owner: str, thread: Thread) -> Row[Any] | None:
         "error_count": 0,
         "created_at": created,
         "updated_at": thread.updated_at or created,
+        "changed_at": tx.now,
         **own_fields(thread),
     }
     row = _INSERT[tx.lite].row(tx, **{f"new_{name}": value for name, value in fields.items()})
@@ -173,7 +174,10 @@ def save(tx: Transaction, thread: Thread) -> Thread:
     row = look_up(tx, thread.id, owner_of(tx, thread.resource_id))
     if row is None:
         return create(tx, thread)
-    times = {"created_at": thread.created_at or row.created_at, "updated_at": thread.updated_at or tx.now}
+    times = {
+        "created_at": thread.created_at or row.created_at,
+        "updated_at": thread.updated_at or row.updated_at,
+    }
     return _change(tx, row, {**own_fields(thread), **times})
 
 
@@ -186,9 +190,10 @@ def _change(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> Thread
 
 
 def change_row(tx: Transaction, row: Row[Any], fields: Mapping[str, Any]) -> None:
-    """Change columns of a thread's row, and nothing that was derived from them."""
-    values = {f"new_{name}": value for name, value in fields.items()}
-    _update(tuple(fields)).run(tx, of_owner=row.owner, of_id=row.id, **values)
+    """Change columns of a thread's row, and nothing that was derived from them; note when."""
+    changed = {**fields, "changed_at": tx.now}
+    values = {f"new_{name}": value for name, value in changed.items()}
+    _update(tuple(changed)).run(tx, of_owner=row.owner, of_id=row.id, **values)
 
 
 @cache
@@ -199,18 +204,17 @@ def _update(names: tuple[str, ...]) -> Statement:
 
 
 def set_title(tx: Transaction, thread_id: str, title: str | None) -> Thread:
-    """Give a thread another title."""
-    fields = {"title": storable(title, "the title"), "updated_at": tx.now}
-    return _change(tx, find(tx, thread_id, lock=True), fields)
+    """Give a thread another title. Nothing was said by that: its time stays."""
+    return _change(tx, find(tx, thread_id, lock=True), {"title": storable(title, "the title")})
 
 
 def merge_metadata(tx: Transaction, thread_id: str, changes: JsonObject) -> Thread:
-    """Change members of a thread's metadata; `None` removes one."""
+    """Change members of a thread's metadata; `None` removes one. Nothing was said by that: its time stays."""
     row = find(tx, thread_id, lock=True)
     known: Json = {} if row.metadata is None else loads(row.metadata)
     merged = {**(known if is_object(known) else {}), **changes}
     kept = {name: value for name, value in merged.items() if value is not None}
-    return _change(tx, row, {"metadata": encode(kept).decode(), "updated_at": tx.now})
+    return _change(tx, row, {"metadata": encode(kept).decode()})
 
 
 def get(tx: Transaction, thread_id: str) -> Thread | None:
@@ -222,7 +226,7 @@ def get(tx: Transaction, thread_id: str) -> Thread | None:
 def list_page(
     tx: Transaction, wanted: ThreadFilter, *, limit: int, cursor: str | None, order: Order
 ) -> Page[Thread]:
-    """Threads by the time of their last change, newest first unless asked otherwise."""
+    """Threads by when something was last said in them, newest first unless asked otherwise."""
     rows, more = page_of_rows(tx, wanted, limit=limit, cursor=cursor, order=order)
     return Page(tuple(map(from_row, rows)), more)
 

@@ -34,4 +34,5 @@ async def library(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[htt
                 row("c1", "strange", 4, thread="t3", owner="u2"),
             )
             await client.patch(f"{API}/threads/t1", json={"title": "Changed last"})
+            await save(client, row("a5", "five", 5, metadata={"kind": "tool", "n": "1"}))  # said anew, now
             yield client

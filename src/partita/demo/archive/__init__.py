@@ -10,6 +10,8 @@ from importlib.resources import as_file, files
 from partita.logs.importing.runner import import_logs
 from partita.logs.places.finding import find_logs
 from partita.store.facade.store import Store
+from partita.store.imports.writing import Batch, write
+from partita.store.prepared import prepare
 from partita.types.codec import Codec, decode_message
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -28,12 +30,11 @@ def threads() -> Iterator[tuple[Thread, list[Message]]]:
 
 async def load_archive(store: Store) -> int:
     """Put the archive into a store; how many threads there were. Done again it changes nothing."""
-    count = 0
-    for thread, messages in threads():
-        await store.save_thread(thread)
-        await store.save_messages(messages, thread_id=thread.id)
-        count += 1
-    return count + await _load_logs(store)
+    batches = [
+        Batch(thread, [prepare(message, thread.id) for message in messages]) for thread, messages in threads()
+    ]
+    await store.write(write, batches)
+    return len(batches) + await _load_logs(store)
 
 
 async def _load_logs(store: Store) -> int:

@@ -125,7 +125,7 @@ async def thread_of(caller: CallerView, thread_id: str) -> Thread:
     return thread
 
 
-@get(THREADS, tags=TAGS, summary="Threads by their last change")
+@get(THREADS, tags=TAGS, summary="Threads by what was said last")
 async def list_threads(
     caller: Caller,
     limit: Annotated[int, QueryParameter(ge=1, le=MOST, description="How many at most.")] = 100,

@@ -54,7 +54,7 @@ class MastraThread(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=T
     title: Annotated[str | None, Meta(description="What it is called.")] = None
     metadata: Annotated[dict[str, Any] | None, Meta(description="What applications keep with it.")] = None
     created_at: Annotated[Moment | None, Meta(description="When it was begun.")] = None
-    updated_at: Annotated[Moment | None, Meta(description="When it last changed.")] = None
+    updated_at: Annotated[Moment | None, Meta(description="When something was last said in it.")] = None
 
 
 class ThreadPage(msgspec.Struct, rename="camel", kw_only=True):

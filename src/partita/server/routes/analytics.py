@@ -1,9 +1,11 @@
 """Statistics: what was consumed, said and called."""
 
+from dataclasses import replace
 from typing import Annotated, Final, TypeAlias, get_args
 from zoneinfo import ZoneInfo
 
 from litestar import get
+from litestar.di import NamedDependency, Provide
 from litestar.params import FromPath, QueryParameter
 from litestar.types import ControllerRouterHandler
 
@@ -12,7 +14,9 @@ from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply
 from partita.store.growth import GrowthPoint
 from partita.store.run_stats import RunOrder, RunStat
+from partita.store.stat_sources import StatFilter
 from partita.store.stat_threads import MOST_IDS
+from partita.store.stats import stats as told_by
 from partita.store.thread_stats import ThreadOrder, ThreadStat
 from partita.store.tool_stats import ToolStat
 from partita.store.values import By, Stat
@@ -25,18 +29,36 @@ TAGS: Final = ["analytics"]
 BYS: Final[tuple[By, ...]] = get_args(By)
 
 
-@get("/api/stats", tags=TAGS, summary="Statistics")
-async def stats(
-    caller: Caller,
+def stat_filter(
     *,
-    by: Annotated[
-        list[str] | None, QueryParameter(description=f"By one or two of these: {', '.join(BYS)}. {SEVERAL}")
-    ] = None,
     since: Since = None,
     until: Until = None,
     agent: Agent = None,
     project: Project = None,
     model: Model = None,
+) -> StatFilter:
+    """The conditions of a request, all of which must hold."""
+    return StatFilter(
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        agent=agent,
+        project=project,
+        model=model,
+    )
+
+
+Wanted: TypeAlias = NamedDependency[StatFilter]
+NARROWED: Final = {"wanted": Provide(stat_filter, sync_to_thread=False)}
+
+
+@get("/api/stats", tags=TAGS, summary="Statistics", dependencies=NARROWED)
+async def stats(
+    caller: Caller,
+    wanted: Wanted,
+    *,
+    by: Annotated[
+        list[str] | None, QueryParameter(description=f"By one or two of these: {', '.join(BYS)}. {SEVERAL}")
+    ] = None,
     thread_id: Annotated[str | None, QueryParameter(name="thread", description="Of this thread.")] = None,
     zone: Annotated[
         str, QueryParameter(description="The time zone that days begin in, such as `Europe/Oslo`.")
@@ -49,89 +71,44 @@ async def stats(
 
     `key` says what a row is about, in the order of `by`. A response that several threads tell of counts once.
     """
-    told = await caller.store.stats(
-        by=chosen(by, BYS, "by"),
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        agent=agent,
-        project=project,
-        model=model,
-        thread_id=thread_id,
-        zone=zone_of(zone),
-        with_ids=ids,
-    )
-    return Reply(Listing(tuple(told)))
-
-
-@get("/api/stats/tools", tags=TAGS, summary="Tools")
-async def stats_of_tools(
-    caller: Caller,
-    *,
-    since: Since = None,
-    until: Until = None,
-    agent: Agent = None,
-    project: Project = None,
-    model: Model = None,
-) -> Reply[Listing[ToolStat]]:
-    """How often each tool was called, how that went, how long it took; the most called first."""
-    told = await caller.store.tool_stats(
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        agent=agent,
-        project=project,
-        model=model,
-    )
+    narrowed = replace(wanted, thread_id=thread_id)
+    told = await caller.store.read(told_by, chosen(by, BYS, "by"), narrowed, zone_of(zone), with_ids=ids)
     return Reply(Listing(told))
 
 
-@get("/api/stats/runs", tags=TAGS, summary="The slowest and the most expensive runs")
+@get("/api/stats/tools", tags=TAGS, summary="Tools", dependencies=NARROWED)
+async def stats_of_tools(caller: Caller, wanted: Wanted) -> Reply[Listing[ToolStat]]:
+    """How often each tool was called, how that went, how long it took; the most called first."""
+    return Reply(Listing(await caller.store.tool_stats(wanted)))
+
+
+@get(
+    "/api/stats/runs",
+    tags=TAGS,
+    summary="The slowest and the most expensive runs",
+    dependencies=NARROWED,
+)
 async def stats_of_runs(
     caller: Caller,
+    wanted: Wanted,
     *,
     order: Annotated[RunOrder, QueryParameter(description="Which come first.")] = "cost",
     limit: Limit = 20,
-    since: Since = None,
-    until: Until = None,
-    agent: Agent = None,
-    project: Project = None,
-    model: Model = None,
 ) -> Reply[Listing[RunStat]]:
     """With the threads that they belong to. A run that has not ended has no time yet."""
-    told = await caller.store.run_stats(
-        order=order,
-        limit=limit,
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        agent=agent,
-        project=project,
-        model=model,
-    )
-    return Reply(Listing(told))
+    return Reply(Listing(await caller.store.run_stats(wanted, order=order, limit=limit)))
 
 
-@get("/api/stats/threads", tags=TAGS, summary="The most expensive threads")
+@get("/api/stats/threads", tags=TAGS, summary="The most expensive threads", dependencies=NARROWED)
 async def stats_of_threads(
     caller: Caller,
+    wanted: Wanted,
     *,
     order: Annotated[ThreadOrder, QueryParameter(description="Which come first.")] = "cost",
     limit: Limit = 20,
-    since: Since = None,
-    until: Until = None,
-    agent: Agent = None,
-    project: Project = None,
-    model: Model = None,
 ) -> Reply[Listing[ThreadStat]]:
     """What threads took in a time: those of `/api/stats`, one by one."""
-    told = await caller.store.thread_stats(
-        order=order,
-        limit=limit,
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        agent=agent,
-        project=project,
-        model=model,
-    )
-    return Reply(Listing(told))
+    return Reply(Listing(await caller.store.thread_stats(wanted, order=order, limit=limit)))
 
 
 @get("/api/threads/{thread_id:str}/growth", tags=TAGS, summary="How the context of a thread grew")

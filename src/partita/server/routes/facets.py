@@ -1,9 +1,8 @@
 """What the list of threads shows: each thread in short, and what there is to choose from."""
 
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
 from litestar import get
-from litestar.di import NamedDependency, Provide
 from litestar.params import QueryParameter
 from litestar.types import ControllerRouterHandler
 from msgspec.structs import replace
@@ -12,60 +11,11 @@ from partita.server.hub import Caller
 from partita.server.replies import Listing, Reply
 from partita.store.facets import Facets
 from partita.store.summaries import ThreadSummary
-from partita.store.values import ThreadFilter
 
-from .parameters import (
-    Agent,
-    Cursor,
-    Direction,
-    HasErrors,
-    Ids,
-    Limit,
-    Model,
-    Pinned,
-    Project,
-    Since,
-    Text,
-    Tool,
-    Until,
-    each_of,
-    moment_of,
-    routes_for_callers,
-)
+from .parameters import Cursor, Direction, Limit, routes_for_callers
+from .thread_choice import NARROWED, Wanted
 
 TAGS: Final = ["threads"]
-
-
-def thread_filter(
-    *,
-    agent: Agent = None,
-    project: Project = None,
-    model: Model = None,
-    tool: Tool = None,
-    text: Text = None,
-    since: Since = None,
-    until: Until = None,
-    has_errors: HasErrors = None,
-    pinned: Pinned = None,
-    ids: Ids = None,
-) -> ThreadFilter:
-    """The conditions of a request, all of which must hold."""
-    return ThreadFilter(
-        agent=agent,
-        project=project,
-        model=model,
-        tool=tool,
-        text=text,
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        has_errors=has_errors,
-        pinned=pinned,
-        ids=None if ids is None else each_of(ids),
-    )
-
-
-Wanted: TypeAlias = NamedDependency[ThreadFilter]
-NARROWED: Final = {"wanted": Provide(thread_filter, sync_to_thread=False)}
 
 
 @get("/api/summaries", tags=TAGS, summary="Threads as a list shows them", dependencies=NARROWED)
@@ -76,7 +26,7 @@ async def list_summaries(
     limit: Limit = 50,
     cursor: Cursor = None,
     order: Annotated[
-        Direction, QueryParameter(description="`desc`: what changed last comes first.")
+        Direction, QueryParameter(description="`desc`: where something was said last comes first.")
     ] = "desc",
 ) -> Reply[Listing[ThreadSummary]]:
     """As `/api/threads`, each thread with its models, what is at work in it, whether it waits for somebody

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import urlencode
 
 import msgspec
@@ -19,22 +19,17 @@ from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.hub import Caller, CallerView
 from partita.server.open_calls import save_checked, update_part_checked
-from partita.server.problems import Problem
 from partita.server.replies import Reply
-from partita.store import messages
-from partita.store.facade.messages import Role
 from partita.store.ids import new_id
 from partita.store.part_times import PartTime, part_times
 from partita.store.prepared import prepare
-from partita.store.texts import storable
-from partita.store.values import BlobMode, Branch, Page
+from partita.store.values import BlobMode, Page
 from partita.types.codec import Codec
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     Message,
-    MessageType,
     Part,
     SystemMessage,
     SystemPart,
@@ -45,30 +40,12 @@ from partita.types.messages import (
 )
 from partita.types.value import Value
 
-from .parameters import (
-    MOST,
-    SEVERAL,
-    Cursor,
-    Direction,
-    Since,
-    Until,
-    chosen,
-    moment_of,
-    routes_for_callers,
-)
+from .message_choice import CHOSEN, Blobs, Choice
+from .parameters import routes_for_callers
 from .threads import thread_of
 
 TAGS: Final = ["messages"]
 CANONICAL: Final = "canonical"
-PAGE: Final = 50
-MOST_IDS: Final = 100
-MOST_SEQ: Final = 2**53 - 1  # as large as a number of JavaScript can be
-
-ROLES: Final[tuple[Role, ...]] = get_args(Role)
-TYPES: Final[tuple[MessageType, ...]] = get_args(MessageType)
-
-Internal: TypeAlias = Literal["false", "true", "all"]
-INTERNAL: Final[Mapping[Internal, bool | None]] = {"false": False, "true": True, "all": None}
 
 PARTS: Final[Mapping[type[Message], Codec[Any]]] = {
     SystemMessage: Codec(SystemPart),
@@ -84,10 +61,6 @@ UNNAMED: Final = re.compile(r"message-[0-9]+")
 FormatName: TypeAlias = Annotated[
     str, QueryParameter(name="format", description="The name or alias of a format, such as `ai-sdk-ui-v7`.")
 ]
-Blobs: TypeAlias = Annotated[
-    BlobMode, QueryParameter(description="`reference`: `blob:` urls stand for what is large.")
-]
-Near: TypeAlias = Annotated[int, QueryParameter(ge=0, le=MOST, description="How many beside `around`.")]
 
 QUESTION: Final = Example(
     summary="A question", value=[{"id": "m1", "role": "user", "content": "How tall is the lighthouse?"}]
@@ -130,91 +103,27 @@ class Deleted(msgspec.Struct, rename="camel"):
     deleted: Annotated[int, Meta(description="How many there were.")]
 
 
-@get("/api/threads/{thread_id:str}/messages", tags=TAGS, summary="Messages of a thread")
+@get("/api/threads/{thread_id:str}/messages", tags=TAGS, summary="Messages of a thread", dependencies=CHOSEN)
 async def list_messages(
     caller: Caller,
     request: Request[Any, Any, Any],
     thread_id: FromPath[str],
+    choice: Choice,
     *,
     format_name: FormatName = CANONICAL,
-    bare: Annotated[
-        bool, QueryParameter(description="Just the array. Without `limit`, all messages are in it.")
-    ] = False,
-    limit: Annotated[
-        int | None, QueryParameter(ge=1, le=MOST, description=f"How many at most; {PAGE} unless said.")
-    ] = None,
-    cursor: Cursor = None,
-    order: Annotated[
-        Direction, QueryParameter(description="From the first, or from the last message on.")
-    ] = "asc",
-    before: Annotated[
-        int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a smaller number (`seq`).")
-    ] = None,
-    after: Annotated[
-        int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a larger number (`seq`).")
-    ] = None,
-    around: Annotated[
-        str | None, QueryParameter(description="The id of a message, to be given with its neighbours.")
-    ] = None,
-    previous: Near = 10,
-    following: Near = 10,
-    roles: Annotated[list[str] | None, QueryParameter(description=f"{', '.join(ROLES)}. {SEVERAL}")] = None,
-    types: Annotated[list[str] | None, QueryParameter(description=f"{', '.join(TYPES)}. {SEVERAL}")] = None,
-    since: Since = None,
-    until: Until = None,
-    branch: Annotated[
-        Branch, QueryParameter(description="The one that is shown, or all of them.")
-    ] = "active",
-    internal: Annotated[Internal, QueryParameter(description="What agents said among themselves.")] = "false",
-    blobs: Blobs = "inline",
     timings: Annotated[bool, QueryParameter(description="Also when parts began and ended.")] = False,
-    ids: Annotated[
-        list[str] | None,
-        QueryParameter(description=f"Just these, of any branch: `ids=m1&ids=m2`, {MOST_IDS} at most."),
-    ] = None,
 ) -> Reply[MessagePage]:
     """A page of messages, by their numbers.
 
     In another format than `canonical` the items are a conversation: oldest first, whichever end the pages are
     taken from. `?format=ai-sdk-ui-v7&bare=true` gives what `useChat({messages})` takes.
     """
-    if ids is not None:
-        page = Page(await caller.store.read(messages.some, thread_id, _few(ids), blobs))
-    else:
-        page = await caller.store.list_messages(
-            thread_id,
-            limit=limit or (None if bare else PAGE),
-            cursor=cursor,
-            order=order,
-            before=before,
-            after=after,
-            around=around,
-            previous=previous,
-            following=following,
-            roles=chosen(roles, ROLES, "roles"),
-            types=chosen(types, TYPES, "types"),
-            since=moment_of(since, "since"),
-            until=moment_of(until, "until"),
-            branch=branch,
-            internal=INTERNAL[internal],
-            blobs=blobs,
-        )
-    answer = _written(page, format_name, backwards=order == "desc" and around is None and ids is None)
+    page = await choice.read(caller.store, thread_id)
+    answer = _written(page, format_name, backwards=choice.backwards)
     if timings:
         times = await caller.store.read(part_times, thread_id, [message.id for message in page.items])
         answer = replace(answer, timings=times)
-    return _bare(request, answer) if bare else Reply(answer)
-
-
-def _few(ids: list[str]) -> list[str]:
-    if len(ids) > MOST_IDS:
-        raise Problem(
-            400,
-            f"{len(ids)} messages are asked for",
-            where="query ids",
-            hint=f"ask for {MOST_IDS} at a time",
-        )
-    return [one for one in ids if storable(one, "the message id")]
+    return _bare(request, answer) if choice.bare else Reply(answer)
 
 
 def _written(page: Page[Message], format_name: str, *, backwards: bool) -> MessagePage:

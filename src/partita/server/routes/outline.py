@@ -20,7 +20,7 @@ class ThreadOutline(msgspec.Struct, rename="camel"):
     """All messages of a branch in a few words, oldest first."""
 
     items: Sequence[OutlineRow]
-    """Of each: id, number (`seq`), role, type, time, about how many characters it takes, and its version."""
+    """Of each: id, number (`seq`), role, type, time, how many bytes it takes, and its version."""
     siblings: Mapping[str, Sequence[str]]
     """Of a message with others in its place on other branches: the ids of all of them, in order."""
     total: int

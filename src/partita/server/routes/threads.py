@@ -1,5 +1,6 @@
 """Threads: listed, made, looked at, changed, copied, deleted."""
 
+from dataclasses import replace
 from typing import Annotated, Final
 
 import msgspec
@@ -19,25 +20,8 @@ from partita.store.values import UsageTotals
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
-from .parameters import (
-    Agent,
-    Cursor,
-    Direction,
-    HasErrors,
-    Ids,
-    Limit,
-    Model,
-    Pinned,
-    Project,
-    Since,
-    Text,
-    Tool,
-    Until,
-    each_of,
-    moment_of,
-    object_of,
-    routes_for_callers,
-)
+from .parameters import Cursor, Direction, Limit, object_of, routes_for_callers
+from .thread_choice import NARROWED, Wanted
 
 TAGS: Final = ["threads"]
 
@@ -106,47 +90,25 @@ def usable_id(thread_id: str | None) -> str | None:
     return thread_id
 
 
-@get("/api/threads", tags=TAGS, summary="Threads by their last change")
+@get("/api/threads", tags=TAGS, summary="Threads by what was said last", dependencies=NARROWED)
 async def list_threads(
     caller: Caller,
+    wanted: Wanted,
     *,
     limit: Limit = 50,
     cursor: Cursor = None,
     order: Annotated[
-        Direction, QueryParameter(description="`desc`: what changed last comes first.")
+        Direction, QueryParameter(description="`desc`: where something was said last comes first.")
     ] = "desc",
-    agent: Agent = None,
-    project: Project = None,
-    text: Text = None,
-    since: Since = None,
-    until: Until = None,
-    has_errors: HasErrors = None,
     metadata: Annotated[
         str | None,
         QueryParameter(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
     ] = None,
-    model: Model = None,
-    tool: Tool = None,
-    pinned: Pinned = None,
-    ids: Ids = None,
 ) -> Reply[Listing[Thread]]:
-    """Every condition must hold. `since` and `until` are about the last change."""
-    page = await caller.store.list_threads(
-        limit=limit,
-        cursor=cursor,
-        order=order,
-        agent=agent,
-        project=project,
-        text=text,
-        since=moment_of(since, "since"),
-        until=moment_of(until, "until"),
-        has_errors=has_errors,
-        metadata=object_of(metadata, "metadata"),
-        model=model,
-        tool=tool,
-        pinned=pinned,
-        ids=None if ids is None else each_of(ids),
-    )
+    """Every condition must hold. `since` and `until` are about when something was said last."""
+    members = tuple((object_of(metadata, "metadata") or {}).items())
+    narrowed = replace(wanted, metadata=members)
+    page = await caller.store.read(threads.list_page, narrowed, limit=limit, cursor=cursor, order=order)
     return Reply(listing(page))
 
 

@@ -21,6 +21,7 @@ from partita.store.numbered_pages import Numbered, NumberedPage, ThreadTime
 from partita.store.opening import open_store
 from partita.store.run_stats import RunOrder, RunStat
 from partita.store.search.search import Hit
+from partita.store.stat_sources import StatFilter
 from partita.store.summaries import ThreadSummary
 from partita.store.thread_stats import ThreadOrder, ThreadStat
 from partita.store.tool_stats import ToolStat
@@ -123,9 +124,10 @@ class SyncStore:
         cursor: str | None = None,
         order: Order = "desc",
     ) -> Page[Thread]:
-        """Threads by their last change, newest first. `text` is searched in titles and messages.
+        """Threads by when something was last said in them, newest first.
 
-        With `model` or `tool`: in which it answered, or was called. `pinned` is a member of the metadata.
+        `text` is searched in titles and messages. With `model` or `tool`: in which it answered, or was
+        called. `pinned` is a member of the metadata.
         """
         return self._portal.wait(
             self._store.list_threads(
@@ -696,55 +698,21 @@ class SyncStore:
             )
         )
 
-    def tool_stats(
-        self,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent: str | None = None,
-        project: str | None = None,
-        model: str | None = None,
-    ) -> tuple[ToolStat, ...]:
+    def tool_stats(self, wanted: StatFilter | None = None) -> tuple[ToolStat, ...]:
         """Every tool that was called, the most called first: how it went, and how long it took."""
-        return self._portal.wait(
-            self._store.tool_stats(since=since, until=until, agent=agent, project=project, model=model)
-        )
+        return self._portal.wait(self._store.tool_stats(wanted))
 
     def run_stats(
-        self,
-        *,
-        order: RunOrder = "cost",
-        limit: int = 20,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent: str | None = None,
-        project: str | None = None,
-        model: str | None = None,
+        self, wanted: StatFilter | None = None, *, order: RunOrder = "cost", limit: int = 20
     ) -> tuple[RunStat, ...]:
         """The runs that took most money, time or tokens."""
-        return self._portal.wait(
-            self._store.run_stats(
-                order=order, limit=limit, since=since, until=until, agent=agent, project=project, model=model
-            )
-        )
+        return self._portal.wait(self._store.run_stats(wanted, order=order, limit=limit))
 
     def thread_stats(
-        self,
-        *,
-        order: ThreadOrder = "cost",
-        limit: int = 20,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent: str | None = None,
-        project: str | None = None,
-        model: str | None = None,
+        self, wanted: StatFilter | None = None, *, order: ThreadOrder = "cost", limit: int = 20
     ) -> tuple[ThreadStat, ...]:
         """The threads that took most money or tokens, or have most errors or messages."""
-        return self._portal.wait(
-            self._store.thread_stats(
-                order=order, limit=limit, since=since, until=until, agent=agent, project=project, model=model
-            )
-        )
+        return self._portal.wait(self._store.thread_stats(wanted, order=order, limit=limit))
 
     def growth_of_thread(self, thread_id: str) -> tuple[GrowthPoint, ...]:
         """How the context of a thread grew, response by response."""

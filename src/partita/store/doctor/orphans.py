@@ -123,6 +123,7 @@ def _make_thread(tx: Transaction, owner: str, id: str) -> None:
         "error_count": 0,
         "created_at": times.first or tx.now,
         "updated_at": times.last or tx.now,
+        "changed_at": tx.now,
     }
     tx.run(insert(table).values(fields))
     row = threads.find(Transaction(tx.connection, owner, tx.now), id)

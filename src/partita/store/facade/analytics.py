@@ -54,48 +54,29 @@ class AnalyticsStore(Facade):
         asked = (by,) if isinstance(by, str) else by
         return await self.read(stats.stats, asked, wanted, zone, with_ids=with_ids)
 
-    async def tool_stats(
-        self,
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent: str | None = None,
-        project: str | None = None,
-        model: str | None = None,
-    ) -> tuple[ToolStat, ...]:
+    async def tool_stats(self, wanted: StatFilter | None = None) -> tuple[ToolStat, ...]:
         """Every tool that was called, the most called first: how it went, and how long it took."""
-        wanted = StatFilter(since=since, until=until, agent=agent, project=project, model=model)
-        return await self.read(tool_stats.tool_stats, wanted)
+        return await self.read(tool_stats.tool_stats, wanted or StatFilter())
 
     async def run_stats(
         self,
+        wanted: StatFilter | None = None,
         *,
         order: RunOrder = "cost",
         limit: int = 20,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent: str | None = None,
-        project: str | None = None,
-        model: str | None = None,
     ) -> tuple[RunStat, ...]:
         """The runs that took most money, time or tokens."""
-        wanted = StatFilter(since=since, until=until, agent=agent, project=project, model=model)
-        return await self.read(run_stats.run_stats, order, wanted, limit)
+        return await self.read(run_stats.run_stats, order, wanted or StatFilter(), limit)
 
     async def thread_stats(
         self,
+        wanted: StatFilter | None = None,
         *,
         order: ThreadOrder = "cost",
         limit: int = 20,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        agent: str | None = None,
-        project: str | None = None,
-        model: str | None = None,
     ) -> tuple[ThreadStat, ...]:
         """The threads that took most money or tokens, or have most errors or messages."""
-        wanted = StatFilter(since=since, until=until, agent=agent, project=project, model=model)
-        return await self.read(thread_stats.thread_stats, order, wanted, limit)
+        return await self.read(thread_stats.thread_stats, order, wanted or StatFilter(), limit)
 
     async def growth_of_thread(self, thread_id: str) -> tuple[GrowthPoint, ...]:
         """How the context of a thread grew, response by response."""

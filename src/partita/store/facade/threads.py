@@ -67,9 +67,10 @@ class ThreadStore(Facade):
         cursor: str | None = None,
         order: Order = "desc",
     ) -> Page[Thread]:
-        """Threads by their last change, newest first. `text` is searched in titles and messages.
+        """Threads by when something was last said in them, newest first.
 
-        With `model` or `tool`: in which it answered, or was called. `pinned` is a member of the metadata.
+        `text` is searched in titles and messages. With `model` or `tool`: in which it answered, or was
+        called. `pinned` is a member of the metadata.
         """
         wanted = ThreadFilter(
             resource_id=resource_id,

@@ -94,6 +94,7 @@ def _thread_row(
         "error_count": sum(slot.prepared.derived.has_errors for slot in slots),
         "created_at": tx.instant(created),
         "updated_at": tx.instant(thread.updated_at or created),
+        "changed_at": tx.instant(tx.now),
         **own_fields(thread),
     }
     return tuple(fields[column.name] for column in thread_table.columns)

@@ -1,0 +1,171 @@
+"""Which messages of a thread a request asks for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal, TypeAlias, get_args
+
+from litestar.di import NamedDependency, Provide
+from litestar.params import QueryParameter
+
+from partita.server.problems import Problem
+from partita.store import messages
+from partita.store.facade.messages import Role
+from partita.store.facade.store import Store
+from partita.store.texts import storable
+from partita.store.values import BlobMode, Branch, MessageFilter, Page
+from partita.types.messages import Message, MessageType
+
+from .parameters import MOST, SEVERAL, Cursor, Direction, Since, Until, chosen, moment_of
+
+PAGE: Final = 50
+MOST_IDS: Final = 100
+MOST_SEQ: Final = 2**53 - 1  # as large as a number of JavaScript can be
+
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+TYPES: Final[tuple[MessageType, ...]] = get_args(MessageType)
+
+Internal: TypeAlias = Literal["false", "true", "all"]
+INTERNAL: Final[Mapping[Internal, bool | None]] = {"false": False, "true": True, "all": None}
+
+Before: TypeAlias = Annotated[
+    int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a smaller number (`seq`).")
+]
+After: TypeAlias = Annotated[
+    int | None, QueryParameter(ge=0, le=MOST_SEQ, description="Those with a larger number (`seq`).")
+]
+Roles: TypeAlias = Annotated[list[str] | None, QueryParameter(description=f"{', '.join(ROLES)}. {SEVERAL}")]
+Types: TypeAlias = Annotated[list[str] | None, QueryParameter(description=f"{', '.join(TYPES)}. {SEVERAL}")]
+Shown: TypeAlias = Annotated[Branch, QueryParameter(description="The one that is shown, or all of them.")]
+Among: TypeAlias = Annotated[Internal, QueryParameter(description="What agents said among themselves.")]
+
+Bare: TypeAlias = Annotated[
+    bool, QueryParameter(description="Just the array. Without `limit`, all messages are in it.")
+]
+Size: TypeAlias = Annotated[
+    int | None, QueryParameter(ge=1, le=MOST, description=f"How many at most; {PAGE} unless said.")
+]
+From: TypeAlias = Annotated[
+    Direction, QueryParameter(description="From the first, or from the last message on.")
+]
+Around: TypeAlias = Annotated[
+    str | None, QueryParameter(description="The id of a message, to be given with its neighbours.")
+]
+Near: TypeAlias = Annotated[int, QueryParameter(ge=0, le=MOST, description="How many beside `around`.")]
+Ids: TypeAlias = Annotated[
+    list[str] | None,
+    QueryParameter(description=f"Just these, of any branch: `ids=m1&ids=m2`, {MOST_IDS} at most."),
+]
+Blobs: TypeAlias = Annotated[
+    BlobMode, QueryParameter(description="`reference`: `blob:` urls stand for what is large.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageChoice:
+    """Messages by their ids, around one of them, or a page of them."""
+
+    wanted: MessageFilter
+    limit: int | None  # `None`: all of them
+    cursor: str | None
+    order: Direction
+    around: str | None
+    previous: int
+    following: int
+    ids: tuple[str, ...] | None
+    blobs: BlobMode
+    bare: bool  # nothing else is to be told
+
+    @property
+    def backwards(self) -> bool:
+        """Whether the last comes first."""
+        return self.order == "desc" and self.around is None and self.ids is None
+
+    async def read(self, store: Store, thread_id: str) -> Page[Message]:
+        """The messages of a thread that are asked for."""
+        if self.ids is not None:
+            return Page(await store.read(messages.some, thread_id, self.ids, self.blobs))
+        if self.around is not None:
+            near = {"previous": self.previous, "following": self.following}
+            found = await store.read(
+                messages.around, thread_id, self.around, self.wanted, blobs=self.blobs, **near
+            )
+            return Page(found)
+        return await store.read(
+            messages.list_page,
+            thread_id,
+            self.wanted,
+            limit=self.limit,
+            order=self.order,
+            cursor=self.cursor,
+            blobs=self.blobs,
+        )
+
+
+def message_filter(
+    *,
+    before: Before = None,
+    after: After = None,
+    roles: Roles = None,
+    types: Types = None,
+    since: Since = None,
+    until: Until = None,
+    branch: Shown = "active",
+    internal: Among = "false",
+) -> MessageFilter:
+    """The conditions of a request, all of which must hold."""
+    return MessageFilter(
+        before=before,
+        after=after,
+        roles=chosen(roles, ROLES, "roles"),
+        types=chosen(types, TYPES, "types"),
+        since=moment_of(since, "since"),
+        until=moment_of(until, "until"),
+        branch=branch,
+        internal=INTERNAL[internal],
+    )
+
+
+def message_choice(
+    wanted: NamedDependency[MessageFilter],
+    *,
+    bare: Bare = False,
+    limit: Size = None,
+    cursor: Cursor = None,
+    order: From = "asc",
+    around: Around = None,
+    previous: Near = 10,
+    following: Near = 10,
+    ids: Ids = None,
+    blobs: Blobs = "inline",
+) -> MessageChoice:
+    """What a request asks for."""
+    return MessageChoice(
+        wanted=wanted,
+        limit=limit or (None if bare else PAGE),
+        cursor=cursor,
+        order=order,
+        around=around,
+        previous=previous,
+        following=following,
+        ids=None if ids is None else _few(ids),
+        blobs=blobs,
+        bare=bare,
+    )
+
+
+def _few(ids: list[str]) -> tuple[str, ...]:
+    if len(ids) > MOST_IDS:
+        raise Problem(
+            400,
+            f"{len(ids)} messages are asked for",
+            where="query ids",
+            hint=f"ask for {MOST_IDS} at a time",
+        )
+    return tuple(one for one in ids if storable(one, "the message id"))
+
+
+Choice: TypeAlias = NamedDependency[MessageChoice]
+CHOSEN: Final = {
+    "wanted": Provide(message_filter, sync_to_thread=False),
+    "choice": Provide(message_choice, sync_to_thread=False),
+}

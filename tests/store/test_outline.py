@@ -1,0 +1,112 @@
+"""The outline of a thread, on every engine: which messages, in which order, and what is said of each."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from partita.errors import NotFoundError
+from partita.store.facade.store import Store
+from partita.store.outline import Outline, outline
+from partita.types.codec import encode
+from partita.types.messages import AssistantMessage
+
+from .examples import answer, ask, worked
+from .ledger import took
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+async def talk(store: Store) -> None:
+    """Two answers to the first question, the second of which goes on; an internal turn; another's thread."""
+    store.clock = lambda: NOON
+    await store.create_thread("t1")
+    said = [
+        ask("m1", created_at=NOON - timedelta(hours=1)),
+        answer("a1", "Ein Leuchtturm, älter als das Fest: 🗼", parent_id="m1"),
+        answer("a2", parent_id="m1"),
+        AssistantMessage(id="i1", content="Route it.", internal=True, parent_id="a2"),
+        worked("w1", parent_id="i1"),
+    ]
+    await store.save_messages(said, thread_id="t1")
+    bob = store.scoped("bob")
+    await bob.create_thread("t2")
+    await bob.save_messages([ask("m1"), answer("b1")], thread_id="t2")
+
+
+async def of(store: Store, **how: Any) -> Outline:
+    return await store.read(outline, "t1", **how)
+
+
+BRANCHES: Mapping[str, tuple[dict[str, Any], list[str]]] = {
+    "the active one": ({}, ["m1", "a2", "w1"]),
+    "with what is internal": ({"internal": True}, ["m1", "a2", "i1", "w1"]),
+    "another one": ({"through": "a1"}, ["m1", "a1"]),
+    "through one in the middle": ({"through": "a2"}, ["m1", "a2", "w1"]),
+    "through the first": ({"through": "m1", "internal": True}, ["m1", "a2", "i1", "w1"]),
+}
+
+
+@pytest.mark.parametrize(("how", "ids"), BRANCHES.values(), ids=BRANCHES)
+async def test_a_branch(store: Store, how: dict[str, Any], ids: list[str]) -> None:
+    assert [row.id for row in (await of(store, **how)).rows] == ids
+
+
+async def test_what_is_said_of_a_message(store: Store) -> None:
+    first, second, last = (await of(store)).rows
+    assert first[:5] == ("m1", 1, "user", "text", NOON - timedelta(hours=1))
+    assert second[:5] == ("a2", 3, "assistant", "text", NOON)
+    assert last[:4] == ("w1", 5, "assistant", "tool")
+    assert last.size > first.size > len("How tall is the lighthouse?")
+
+
+async def test_a_size_is_one_of_bytes(store: Store) -> None:
+    for row in (await of(store, through="a1")).rows:
+        message = await store.get_message("t1", row.id)
+        assert message is not None
+        assert row.size == len(encode(message.content))
+
+
+async def test_another_version(store: Store) -> None:
+    before = {row.id: row.version for row in (await of(store)).rows}
+    store.clock = lambda: NOON + timedelta(microseconds=1)
+    await store.save_messages([answer("a2", "Fifty metres.")], thread_id="t1")
+    after = {row.id: row.version for row in (await of(store)).rows}
+    assert {name for name in before if before[name] != after[name]} == {"a2"}
+
+
+@pytest.mark.parametrize(("how", "shown"), [({}, "a2"), ({"through": "a1"}, "a1")])
+async def test_messages_beside_each_other(store: Store, how: dict[str, Any], shown: str) -> None:
+    assert (await of(store, **how)).siblings == {shown: ["a1", "a2"]}
+
+
+async def test_roots_beside_each_other(store: Store) -> None:
+    await store.save_messages([ask("m2", "Or the tower?", parent_id="")], thread_id="t1")
+    found = await of(store)
+    assert [row.id for row in found.rows] == ["m2"]
+    assert found.siblings == {"m2": ["m1", "m2"]}
+
+
+async def test_a_circle_of_parents_ends_the_way(store: Store) -> None:
+    await store.save_messages([ask("m1", parent_id="w1")], thread_id="t1")
+    assert {row.id for row in (await of(store, through="a2")).rows} == {"m1", "a2", "w1"}
+
+
+async def test_the_models_that_answered_most_come_first(store: Store) -> None:
+    used = {"k1": "small", "k2": "large", "k3": "large", "k4": "also"}
+    await store.record_consumptions([took("t1", key, model=model) for key, model in used.items()])
+    assert (await of(store)).models == ["large", "also", "small"]
+
+
+async def test_nothing_is_told_to_others(store: Store) -> None:
+    with pytest.raises(NotFoundError, match="t1"):
+        await of(store.scoped("bob"))
+    with pytest.raises(NotFoundError, match="b1"):
+        await of(store, through="b1")
+
+
+async def test_a_thread_without_messages(store: Store) -> None:
+    await store.create_thread("empty")
+    assert await store.read(outline, "empty") == Outline([], {}, [])

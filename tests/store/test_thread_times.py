@@ -1,0 +1,116 @@
+"""The time of a thread: when something was last said in it. What else changes is told to who follows."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from partita.store import changes
+from partita.store.facade.store import Store
+from partita.store.imports.writing import Batch, write
+from partita.store.prepared import prepare
+from partita.types.messages import Message
+from partita.types.parts import TextPart
+from partita.types.threads import Thread
+
+from .examples import answer, ask
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LATER = NOON + timedelta(days=2)
+LONG_AGO = datetime(2024, 5, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+async def talk(store: Store) -> Store:
+    """A store with a thread of noon, with two answers to one question; now it is two days later."""
+    store.clock = lambda: NOON
+    await store.create_thread("t", title="Lamps", metadata={"topic": "lights"})
+    await store.save_messages(
+        [ask("m1"), answer("m2", parent_id="m1"), answer("m3", parent_id="m1")], thread_id="t"
+    )
+    store.clock = lambda: LATER
+    return store
+
+
+async def time_of(store: Store, thread_id: str = "t") -> datetime | None:
+    thread = await store.get_thread_by_id(thread_id)
+    assert thread is not None
+    return thread.updated_at
+
+
+NOTHING_SAID: Mapping[str, Callable[[Store], Awaitable[object]]] = {
+    "renamed": lambda store: store.set_title("t", "Lighthouses"),
+    "pinned": lambda store: store.update_metadata("t", {"pinned": True}),
+    "saved without a time": lambda store: store.save_thread(Thread(id="t", title="Lighthouses")),
+    "another branch shown": lambda store: store.switch_branch("t", "m2"),
+    "a message deleted": lambda store: store.delete_messages("t", ["m3"]),
+    "an old message added": lambda store: store.save_messages(
+        [ask("m4", created_at=LONG_AGO)], thread_id="t"
+    ),
+}
+
+
+@pytest.mark.parametrize("change", NOTHING_SAID.values(), ids=NOTHING_SAID)
+async def test_what_says_nothing_new_keeps_the_time_and_is_told(
+    talk: Store, change: Callable[[Store], Awaitable[object]]
+) -> None:
+    seen = await talk.read(changes.begin)
+    await change(talk)
+    assert await time_of(talk) == NOON
+    news = await talk.read(changes.look, seen)
+    assert news.threads == [changes.ThreadNews("", "t", NOON)]
+    assert (await talk.read(changes.look, seen)).threads == []
+
+
+SAID: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
+    "a message": (lambda store: store.save_messages([ask("m4")], thread_id="t"), LATER),
+    "a message of yesterday": (
+        lambda store: store.save_messages(
+            [ask("m4", created_at=NOON + timedelta(days=1)), ask("m5", created_at=LONG_AGO)], thread_id="t"
+        ),
+        NOON + timedelta(days=1),
+    ),
+    "a message that claims to be of tomorrow": (
+        lambda store: store.save_messages([ask("m4", created_at=LATER + timedelta(days=1))], thread_id="t"),
+        LATER,
+    ),
+    "a part that is another one": (
+        lambda store: store.update_part("t", "m2", 0, TextPart(text="Fifty metres.")),
+        LATER,
+    ),
+    "a time that is given": (
+        lambda store: store.save_thread(Thread(id="t", updated_at=LONG_AGO)),
+        LONG_AGO,
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "expected"), SAID.values(), ids=SAID)
+async def test_what_is_said_is_the_time(
+    talk: Store, change: Callable[[Store], Awaitable[object]], expected: datetime
+) -> None:
+    await change(talk)
+    assert await time_of(talk) == expected
+
+
+async def test_a_list_is_by_what_was_said_last(talk: Store) -> None:
+    await talk.save_thread(Thread(id="old", created_at=LONG_AGO))
+    said: list[Message] = [ask("o1", created_at=LONG_AGO), answer("o2", created_at=LONG_AGO)]
+    await talk.save_messages(said, thread_id="old")
+    await talk.update_metadata("old", {"pinned": True})
+    assert [thread.id for thread in await talk.list_threads()] == ["t", "old"]
+    summaries = (await talk.list_summaries()).items
+    assert [(one.thread.id, one.thread.updated_at) for one in summaries] == [("t", NOON), ("old", LONG_AGO)]
+
+
+async def test_what_an_import_adds_to_an_old_thread_is_told(store: Store) -> None:
+    """Its time is that of the source, long before anybody looked."""
+    thread = Thread(id="t", created_at=LONG_AGO, updated_at=LONG_AGO)
+    await store.write(write, [Batch(thread, [prepare(ask("m1", created_at=LONG_AGO), "t")])])
+    store.clock = lambda: datetime.now(UTC) + timedelta(minutes=1)
+    seen = await store.read(changes.begin)
+    said = answer("m2", created_at=LONG_AGO + timedelta(hours=1))
+    grown = Thread(id="t", updated_at=LONG_AGO + timedelta(hours=1))
+    await store.write(write, [Batch(grown, [prepare(said, "t")])])
+    news = await store.read(changes.look, seen)
+    assert news.threads == [changes.ThreadNews("", "t", LONG_AGO + timedelta(hours=1))]
