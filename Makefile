@@ -15,7 +15,7 @@ SOURCES := $(shell find web/src web/public -type f) web/index.html $(wildcard we
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk conformance chaos fuzz bench typescript blocking docs pictures format clean
+.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk full conformance chaos fuzz bench typescript blocking docs pictures format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ unit: setup ## Run the tests, a bounded sample of the conformance ones included
 
 walk: .venv/installed ## Follow the README as a stranger would, in a fresh clone and an empty home
 	$(BIN)/python docs/walk.py
+
+full: setup ## Run every test in every place that it can run in, 200 examples a test
+	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(TESTS) --timeout 3600
 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(TESTS) tests/conformance

@@ -5,7 +5,7 @@ late word (the output of a call long past) brings its message out again.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
@@ -249,7 +249,7 @@ class Chain:
         self.root.count(consumption)
 
     @contextmanager
-    def as_of(self, *lines: int) -> Iterator[None]:
+    def as_of(self, *lines: int) -> Generator[None, None, None]:
         """What is told meanwhile was said by the records of those lines, some of which were held back."""
         before, self.root.told_by = self.root.told_by, lines
         try:

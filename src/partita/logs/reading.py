@@ -3,7 +3,7 @@
 One engine for all: a file read at once, a file that grows, a stream. It knows nothing of files or stores.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -194,7 +194,7 @@ class LogReading:
         assembly.run_id, assembly.line, assembly.offset, assembly.time = here
 
     @contextmanager
-    def _in(self, log: str, told_by: tuple[int, ...] | None) -> Iterator[None]:
+    def _in(self, log: str, told_by: tuple[int, ...] | None) -> Generator[None, None, None]:
         """While records of a sub-agent's own log are told, whatever is told of the one that called it."""
         assembly = self.assembly
         here = assembly.log, assembly.told_by
