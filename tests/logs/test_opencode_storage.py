@@ -3,6 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -125,6 +126,14 @@ def test_a_session_is_read_as_it_would_be_exported(storage: Storage) -> None:
     assert list(storage.sessions()) == [INFO]
     assert list(records_in(storage, "ses_1")) == [INFO, *MESSAGES]
     assert storage.problems == []
+
+
+def test_one_thread_after_the_other_reads_on(place: Path) -> None:
+    with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as other:
+        storage = one.submit(open_storage, place).result()
+        messages = iter(storage.messages("ses_1"))
+        assert [one.submit(next, messages).result(), other.submit(next, messages).result()] == MESSAGES
+        other.submit(storage.close).result()
 
 
 def test_storages_are_found_in_the_data_folder(place: Path, tmp_path: Path) -> None:

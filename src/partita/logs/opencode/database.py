@@ -44,7 +44,10 @@ class DatabaseStorage:
             self._is_alone = _is_alone(path)
             # Even a reader leaves files beside a database in WAL mode, unless it is told that nobody writes.
             address = f"{path.resolve().as_uri()}?mode=ro{'&immutable=1' if self._is_alone else ''}"
-            self._database = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None)
+            # It is read by one thread after the other, as an import goes on, and never by two at once.
+            self._database = sqlite3.connect(
+                address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
         try:
             self._generations = self._check()
         except BaseException:
