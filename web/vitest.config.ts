@@ -11,7 +11,7 @@ export default defineConfig({
           name: "unit",
           include: ["unit/**/*.test.{ts,tsx}"],
           environment: "node", // a file that needs a document says so in its first line
-          pool: "vmThreads", // every file apart, and no process for each
+          pool: "threads", // every file apart, and no process for each
         },
       },
       {

@@ -8,6 +8,8 @@ import { ROOT, type Site, serve } from "./setup/site";
 
 const THEMES = ["light", "dark"] as const;
 const FOLDER = join(ROOT, "docs", "pictures");
+/** The event of the run at which it is shown: the call is over, and the answer has begun. */
+const MIDDLE = 36;
 const CODING = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10";
 
 interface View {
@@ -78,7 +80,7 @@ async function pairOf(site: Site): Promise<string> {
 
 async function runOf(site: Site): Promise<string> {
   const { items } = await site.api<{ items: { id: string }[] }>("GET", "api/runs?threadId=demo-weather");
-  return `#/run/${items[0]?.id}`;
+  return `#/run/${items[0]?.id}?at=${MIDDLE}`;
 }
 
 describe("pictures", () => {

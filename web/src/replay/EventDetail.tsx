@@ -23,7 +23,13 @@ export function EventDetail({ runId, events, player, retold }: Props) {
   const event = events[place - 1];
   const source = event && bytesOf(events, place - 1);
   const { record, error } = useRawRecord(runId, source?.raw, true);
-  if (!event) return <p className={styles.nothing}>Nothing has come yet.</p>;
+  if (!event) {
+    return (
+      <div className={styles.detail}>
+        <p className={styles.nothing}>Nothing has come yet.</p>
+      </div>
+    );
+  }
   return (
     <div className={styles.detail} data-seq={event.seq}>
       <section aria-label="Chunk">
