@@ -1,18 +1,7 @@
 /** When the parts of a run's messages began and ended, as far as it had come at a place of the run. */
 import type { AssistantMessage, Chunk, Message, ToolCallPart } from "../partita.gen";
 import { networkCall } from "../stream/reduce";
-import { unwrapped } from "./segments";
-
-const BEGINS = new Set(["text-start", "reasoning-start", "tool-input-start", "tool-input-available"]);
-const ENDS = new Set([
-  "text-end",
-  "reasoning-end",
-  "tool-output-available",
-  "tool-output-error",
-  "tool-output-denied",
-  "tool-output-typed",
-  "tool-input-error",
-]);
+import { CLOSES, OPENS, unwrapped } from "./segments";
 
 /** Milliseconds since the run began. */
 export interface Lasted {
@@ -39,11 +28,11 @@ export class PartTimes {
     this.noted = place;
     const { chunk, path } = unwrapped(told);
     const name = [...path, chunk.type.split("-", 1)[0], chunk.toolCallId ?? chunk.id ?? ""].join("\u0000");
-    if (BEGINS.has(chunk.type) && !this.open.has(name)) {
+    if (OPENS.has(chunk.type) && !this.open.has(name)) {
       const message = messages().at(-1);
       const found = message && pathTo(message, path, chunk.toolCallId as string | undefined);
       if (message && found !== undefined) this.begin(name, keyOf(message.id, found), place, time);
-    } else if (ENDS.has(chunk.type) && chunk.preliminary !== true) this.end(name, place, time);
+    } else if (CLOSES.has(chunk.type) && chunk.preliminary !== true) this.end(name, place, time);
   }
 
   private begin(name: string, key: string, from: number, start: number): void {

@@ -49,14 +49,16 @@ export function kindOf(event: TimelineEvent): Kind {
   return BY_BEGINNING.find(([beginning]) => type.startsWith(beginning))?.[1] ?? "data";
 }
 
-const OPENS: Readonly<Record<string, Segment["kind"]>> = {
-  "text-start": "text",
-  "reasoning-start": "reasoning",
-  "tool-input-start": "tool",
-  "tool-input-available": "tool",
-};
+/** What begins a part, and of what kind. */
+export const OPENS: ReadonlyMap<string, Segment["kind"]> = new Map([
+  ["text-start", "text"],
+  ["reasoning-start", "reasoning"],
+  ["tool-input-start", "tool"],
+  ["tool-input-available", "tool"],
+]);
 const GOES_ON = new Set(["text-delta", "reasoning-delta", "tool-input-delta", "tool-approval-request"]);
-const CLOSES = new Set([
+/** What ends one. */
+export const CLOSES = new Set([
   "text-end",
   "reasoning-end",
   "tool-output-available",
@@ -104,7 +106,7 @@ export class Outline {
   private take(wrapped: Chunk, time: number): void {
     const { chunk, path } = unwrapped(wrapped);
     const { type } = chunk;
-    const opens = OPENS[type];
+    const opens = OPENS.get(type);
     const key = [...path, type.split("-", 1)[0], idOf(chunk)].join("\u0000");
     const known = this.open.get(key);
     if (type === "start-step") this.steps.push(time);
