@@ -15,7 +15,7 @@ SOURCES := $(shell find web/src web/public -type f) web/index.html $(wildcard we
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk full conformance chaos fuzz bench typescript blocking docs pictures format clean
+.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk full conformance chaos fuzz bench typescript blocking docs pictures dist format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -99,6 +99,15 @@ docs: .venv/installed ## Write the generated pages of the documentation anew
 
 pictures: setup ## Take the pictures of the documentation anew
 	cd web && npx vitest run --project pictures
+
+dist: .venv/installed ## Build what is released from two fresh clones, and see that both are the same
+	@rm -rf dist build/clones && mkdir -p build/clones
+	@for name in first second; do \
+	  git clone --quiet . build/clones/$$name && (cd build/clones/$$name && ../../../$(BIN)/python -m hatchling build); \
+	done
+	diff -r build/clones/first/dist build/clones/second/dist
+	@mv build/clones/first/dist dist && rm -rf build/clones
+	@cd dist && sha256sum * | tee SHA256SUMS
 
 format: .venv/installed ## Format the code
 	$(BIN)/ruff format .

@@ -45,4 +45,4 @@ def _is_fresh(root: Path) -> bool:
 
 
 def _files(place: Path) -> list[Path]:
-    return [file for file in place.rglob("*") if file.is_file()] if place.is_dir() else [place]
+    return [file for file in [place, *place.rglob("*")] if file.is_file()]

@@ -39,6 +39,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def build(checkout: Path, target: str, folder: Path | None = None) -> tuple[Path, str]:
     """What a build made, and what it said; `folder` holds the only programs there are."""
+    shutil.rmtree(checkout / "dist", ignore_errors=True)
     surroundings = {**os.environ, "PATH": str(folder or checkout / "nothing"), "PYTHONWARNINGS": ""}
     done = subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", target],
@@ -97,3 +98,53 @@ def test_an_sdist_has_what_the_page_is_made_of(checkout: Path) -> None:
     assert any(name.endswith("web/src/main.tsx") for name in held)
     assert any(name.endswith("hatch_build.py") for name in held)
     assert not any("node_modules" in name for name in held)
+
+
+def test_a_page_from_elsewhere_is_taken_where_its_sources_are_not(checkout: Path) -> None:
+    (checkout / PAGE).mkdir(parents=True)
+    (checkout / PAGE / "index.html").write_text("<!doctype html>")
+    shutil.rmtree(checkout / "web")
+    wheel, said = build(checkout, "wheel")
+    assert "partita/server/page/built/index.html" in names(wheel)
+    assert "npm" not in said
+
+
+@pytest.mark.parametrize("target", ["wheel", "sdist"])
+def test_a_build_is_the_same_at_another_place_and_time(checkout: Path, tmp_path: Path, target: str) -> None:
+    (checkout / PAGE).mkdir(parents=True)
+    (checkout / PAGE / "index.html").write_text("<!doctype html>")
+    first, _ = build(checkout, target)
+    again = tmp_path / "elsewhere" / "some-other-name"
+    shutil.copytree(checkout, again, copy_function=shutil.copyfile)
+    for file in again.rglob("*"):
+        if file.is_file():
+            file.chmod(0o600)
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    second, _ = build(again, target)
+    assert second.name == first.name
+    assert second.read_bytes() == first.read_bytes()
+
+
+def test_a_wheel_has_all_that_the_program_needs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    nothing = {**os.environ, "PATH": str(tmp_path / "nothing"), "PYTHONWARNINGS": ""}
+    subprocess.run(command, cwd=ROOT, env=nothing, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    sources = {
+        str(file.relative_to(ROOT / "src"))
+        for file in (ROOT / "src" / "partita").rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts and "built" not in file.parts
+    }
+    assert sources <= names(wheel)
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "installed")
+    done = subprocess.run(
+        [sys.executable, "-c", "import partita; print(partita.__file__); import partita.__main__", "tour"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "installed"), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(str(tmp_path / "installed"))
+    assert len(done.stdout.splitlines()) > 10
