@@ -209,7 +209,11 @@ def _record(run_id: str, seq: int, entry: Stored) -> LogRecord:
     try:
         chunk = None if entry.chunk is None else decode_chunk(entry.chunk)
     except PartitaError as error:
-        raise StoreError(f"this is no chunk: {error.what}", where=f"run {run_id}, entry {seq}") from error
+        raise StoreError(
+            f"this is no chunk: {error.what}",
+            where=f"run {run_id}, entry {seq}",
+            hint="take the log from a backup; its messages are whole",
+        ) from error
     return LogRecord(seq, from_microseconds(entry.time), chunk, entry.raw)
 
 

@@ -1,0 +1,439 @@
+"""Backups: all of a store, as of one moment, into either engine; or nothing, when something is wrong."""
+
+import asyncio
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import select, text
+
+from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.store.backup.archive import MAGIC, End, Head, Record, Rows, TableSum, Writer, records, verify
+from partita.store.backup.making import back_up
+from partita.store.backup.reading import check
+from partita.store.backup.restoring import restore
+from partita.store.data.runner import migrate
+from partita.store.doctor.examination import examine
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.store.tables import metadata
+from partita.store.transaction import Transaction
+from partita.store.values import ConsumptionRecord, Source
+from partita.types.parts import TextPart
+
+from .examples import answer, ask, failed, with_file, worked
+from .running import NOON, raws
+
+PICTURE = b64encode(Random(7).randbytes(9000)).decode()
+LOCAL = {"tail", "tail_seq", "tail_rows"}
+QUERIES = ("lighthouse", "metres", "measure", "title", "tape")
+
+
+async def fill(store: Store) -> None:
+    """Something of everything: owners, branches, blobs, logs in every state, a ledger, keys."""
+    for owner in ("ada", "bo"):
+        mine = store.scoped(owner)
+        await mine.create_thread("t1", title="A title with a lighthouse", metadata={"label": 1, "deep": [1]})
+        await mine.save_messages([ask("m1"), worked("m2", output="x" * 40_000), failed("m3")], thread_id="t1")
+        await mine.save_messages([ask("b1", "Rather not.", parent_id="m1")], thread_id="t1")
+    await store.create_thread("t2", title="☃ snow\u2028line", agent="codex")
+    await store.save_messages(
+        [with_file("f1", f"data:image/png;base64,{PICTURE}"), ask("gone")], thread_id="t2"
+    )
+    await store.delete_messages("t2", ["gone"])
+    await store.open_run("t2", id="sealed")
+    await store.append("sealed", raws(b'{"data":"' + PICTURE.encode() + b'"}', b"\xff\x00 no text"))
+    await store.finish_run("sealed")
+    await store.seal_run("sealed")
+    await store.open_run("t2", id="at-work", lease_owner="w1", lease_seconds=60)
+    for number in range(5):
+        await store.append("at-work", raws(b"line %d" % number))
+    await store.record_consumptions(
+        [ConsumptionRecord(thread_id="t2", key="k", model="m", time=NOON, output_tokens=2**40, cost=0.1)]
+    )
+    await store.save_source(Source(path="/logs/ä.jsonl", offset=7, state={"a": [1]}))
+    await store.create_key("admin", name="for a test")
+    await migrate(store)
+
+
+async def contents(store: Store) -> dict[str, Any]:
+    """All that a store holds, in values of Python."""
+    told = await store.read(_rows)
+    told["log"] = [
+        (run.id, await store.read_log(run.id)) for run in sorted((await store.list_runs()).items, key=str)
+    ]
+    for query in QUERIES:
+        hits = (await store.search(query, limit=100)).items
+        told[f"search {query}"] = sorted((str(hit.resource_id), hit.thread_id, hit.snippet) for hit in hits)
+    return told
+
+
+def _rows(tx: Transaction) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for name, table in metadata.tables.items():
+        if name not in ("write_tokens", "run_log"):  # what logs hold is compared entry by entry
+            columns = [column for column in table.columns if column.name not in LOCAL]
+            told[name] = sorted(map(repr, tx.rows(select(*columns))))
+    return told
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store, in a file or on a server."""
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("postgres_url"))
+    return str(tmp_path / "store.db")
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of a store with something of everything."""
+    folder = tmp_path_factory.mktemp("archive")
+
+    async def make() -> None:
+        async with open_store(folder / "store.db") as store:
+            await fill(store)
+            await back_up(store, folder / "whole.backup")
+
+    asyncio.run(make())
+    return folder / "whole.backup"
+
+
+# Into either engine
+
+
+async def test_what_comes_back_is_what_was_there(place: str, tmp_path: Path) -> None:
+    async with open_store(place) as store:
+        await fill(store)
+        before = await contents(store)
+        made = await back_up(store, tmp_path / "a.backup")
+    assert before["search tape"]
+    assert (made.rows["threads"], made.engine) == (3, "sqlite" if "store.db" in place else "postgresql")
+    assert check(tmp_path / "a.backup") == made
+    for number, target in enumerate((str(tmp_path / "new.db"), "memory:")):
+        async with open_store(target) as store:
+            assert await restore(store, tmp_path / "a.backup") == made
+            assert await contents(store) == before
+            assert (await examine(store, full=True)).healthy
+            again = await back_up(store, tmp_path / f"again-{number}.backup")
+            assert (again.rows["messages"], again.rows["blobs"]) == (
+                made.rows["messages"],
+                made.rows["blobs"],
+            )
+
+
+async def test_a_file_comes_back_on_a_server(archive: Path, postgres_url: str) -> None:
+    async with open_store(archive.with_name("store.db")) as store:
+        before = await contents(store)
+    async with open_store(postgres_url) as store:
+        await restore(store, archive)
+        assert await contents(store) == before
+        assert (await examine(store, full=True)).healthy
+
+
+async def test_a_store_that_came_back_goes_on(place: str, archive: Path) -> None:
+    async with open_store(place) as store:
+        await restore(store, archive)
+        known = {row[0] for row in await store.read(_keys)}
+        await store.create_thread("new")
+        await store.save_messages([ask("n1", "Something new under the sun.")], thread_id="new")
+        fresh = {row[0] for row in await store.read(_keys)} - known
+        assert min(fresh) > max(known) + 1  # the number of the message that was deleted is not given again
+        await store.append("at-work", raws(b"one more"))
+        assert [record.raw for record in await store.read_log("at-work")] == [
+            *(b"line %d" % number for number in range(5)),
+            b"one more",
+        ]
+        assert len((await store.search("sun")).items) == 1
+        assert (await examine(store, full=True)).healthy
+
+
+def _keys(tx: Transaction) -> Any:
+    return tx.rows(text("SELECT key FROM messages"))
+
+
+async def test_what_is_damaged_comes_back_as_it_is(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "a.db") as store:
+        await store.create_thread("t1")
+        large = worked("m1", output="a lighthouse " * 5000)
+        await store.save_messages([large, ask("m2", "A second lighthouse.")], thread_id="t1")
+        await store.write(lambda tx: tx.sql("UPDATE blobs SET data = ?", (b"no zstd",)))
+        await back_up(store, tmp_path / "a.backup")
+    async with open_store(tmp_path / "b.db") as store:
+        assert (await restore(store, tmp_path / "a.backup")).unfindable == 1
+        assert [hit.message_id for hit in (await store.search("lighthouse")).items] == ["m2"]
+        assert await store.read(lambda tx: tx.sql("SELECT data FROM blobs").scalar_one()) == b"no zstd"
+
+
+# While others write
+
+
+async def test_what_was_acknowledged_before_is_in_it_and_nothing_is_torn(place: str, tmp_path: Path) -> None:
+    acknowledged = 0
+    done = asyncio.Event()
+    async with open_store(place) as store:
+        await store.create_thread("t1")
+        await store.open_run("t1", id="r1")
+
+        async def write() -> None:
+            nonlocal acknowledged
+            while not done.is_set():
+                number = acknowledged
+                await store.save_messages([ask(f"q{number}"), answer(f"a{number}")], thread_id="t1")
+                await store.append("r1", raws(b"%d" % number))
+                acknowledged += 1
+
+        writer = asyncio.create_task(write())
+        counts: list[int] = []
+        for number in range(3):
+            while acknowledged < 20 * (number + 1):
+                await asyncio.sleep(0.01)
+            counts.append(acknowledged)
+            await back_up(store, tmp_path / f"{number}.backup")
+        done.set()
+        await writer
+    for number, before in enumerate(counts):
+        async with open_store(tmp_path / f"restored-{number}.db") as store:
+            await restore(store, tmp_path / f"{number}.backup")
+            ids = {message.id for message in (await store.list_messages("t1", limit=None)).items}
+            entries = [record.raw for record in await store.read_log("r1")]
+            assert ids >= {f"{kind}{one}" for one in range(before) for kind in "qa"}
+            assert entries[:before] == [b"%d" % one for one in range(before)]
+            assert len(ids) % 2 == 0
+            assert len(ids) // 2 - len(entries) in (0, 1)
+            assert (await examine(store, full=True)).healthy
+
+
+# The file
+
+
+async def test_a_file_that_is_there_stays(archive: Path, tmp_path: Path) -> None:
+    target = tmp_path / "a.backup"
+    target.write_text("mine")
+    async with open_store(archive.with_name("store.db")) as store:
+        with pytest.raises(ConflictError, match="there already"):
+            await back_up(store, target)
+        assert target.read_text() == "mine"
+        await back_up(store, target, force=True)
+    assert check(target).rows["threads"] == 3
+    assert target.stat().st_mode & 0o077 == 0  # all that was ever said is in it
+    assert [path.name for path in tmp_path.iterdir()] == ["a.backup"]
+
+
+async def test_who_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "a.db") as store:
+        await store.create_thread("t1")
+        await store.save_messages([ask(f"m{number}") for number in range(600)], thread_id="t1")
+        loop = asyncio.get_running_loop()
+
+        def stop(_done: int, _total: int) -> None:
+            loop.call_soon_threadsafe(task.cancel)
+
+        (tmp_path / "out").mkdir()
+        task = asyncio.create_task(back_up(store, tmp_path / "out" / "a.backup", progress=stop))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from partita.store.backup.making import back_up
+from partita.store.opening import open_store
+
+async def main(folder):
+    async with open_store(folder / "a.db") as store:
+        await back_up(store, folder / "a.backup", progress=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+async def test_a_process_that_dies_leaves_no_file_of_that_name(tmp_path: Path) -> None:
+    async with open_store(tmp_path / "a.db") as store:
+        await store.create_thread("t1")
+        await store.save_messages([ask(f"m{number}") for number in range(600)], thread_id="t1")
+    died = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", KILLED, str(tmp_path)], timeout=60, check=False
+    )
+    assert died.returncode == -9
+    assert not (tmp_path / "a.backup").exists()
+    assert [path.suffix for path in tmp_path.glob(".a.backup.*")] == [".part"]
+    async with open_store(tmp_path / "a.db") as store:
+        await back_up(store, tmp_path / "a.backup")
+    assert check(tmp_path / "a.backup").rows["messages"] == 600
+
+
+# What is wrong
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda data: b"",
+    "only its first line": lambda data: data[: len(MAGIC)],
+    "cut in the middle": lambda data: data[: len(data) // 2],
+    "cut at the end": lambda data: data[:-1],
+    "a byte too much": lambda data: data + b"\0",
+    "another first line": lambda data: b"SQLite format 3\0" + data[16:],
+    "another version": lambda data: data.replace(b"backup 1\n", b"backup 2\n", 1),
+    "a bit in the middle": lambda data: flipped(data, len(data) // 2),
+    "a bit of the hash": lambda data: flipped(data, len(data) - 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+async def test_damage_is_told_and_nothing_is_restored(
+    damage: Callable[[bytes], bytes], archive: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.backup"
+    broken.write_bytes(damage(archive.read_bytes()))
+    with pytest.raises(StoreError, match=r"no backup|newer|damaged") as told:
+        check(broken)
+    assert told.value.where == str(broken)
+    async with open_store("memory:") as store:
+        empty = await contents(store)
+        with pytest.raises(StoreError, match=r"no backup|newer|damaged"):
+            await restore(store, broken)
+        assert await contents(store) == empty
+
+
+def test_every_byte_counts(archive: Path, tmp_path: Path) -> None:
+    data = archive.read_bytes()
+    broken = tmp_path / "broken.backup"
+    for place in range(0, len(data), max(1, len(data) // 300)):
+        broken.write_bytes(flipped(data, place))
+        with pytest.raises(StoreError):
+            check(broken)
+
+
+def test_a_backup_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        check(tmp_path / "none")
+    with pytest.raises(StoreError, match="cannot be read"):
+        check(tmp_path)
+
+
+async def test_a_store_that_is_not_empty_stays_as_it_is(archive: Path, tmp_path: Path) -> None:
+    async with open_store(tmp_path / "a.db") as store:
+        await store.create_key("admin")
+        before = await contents(store)
+        with pytest.raises(StoreError, match="not empty: it has api keys") as told:
+            await restore(store, archive)
+        assert (told.value.where, await contents(store)) == (store.engine.where, before)
+
+
+async def test_one_owner_has_no_backup(archive: Path, tmp_path: Path) -> None:
+    async with open_store("memory:") as store:
+        with pytest.raises(StoreError, match="one owner"):
+            await back_up(store.scoped("ada"), tmp_path / "a.backup")
+        with pytest.raises(StoreError, match="one owner"):
+            await restore(store.scoped("ada"), archive)
+
+
+# Files that are what they were written as, and wrong all the same
+
+
+def rewritten(archive: Path, target: Path, change: Callable[[Record], Record | None]) -> Path:
+    """Another backup, of changed records."""
+    with archive.open("rb") as file, target.open("w+b") as new:
+        writer = Writer(target, new)
+        for record, _ in records(archive, file, verify(archive, file)):
+            changed = change(record)
+            if changed is not None:
+                writer.write(changed)
+        writer.finish()
+    return target
+
+
+def replaced(kind: type[Record], **fields: Any) -> Callable[[Record], Record]:
+    return lambda record: msgspec.structs.replace(record, **fields) if isinstance(record, kind) else record
+
+
+def without(kind: type[Record]) -> Callable[[Record], Record | None]:
+    return lambda record: None if isinstance(record, kind) else record
+
+
+def with_rows(table: str, rows: list[Any]) -> Callable[[Record], Record]:
+    raw = msgspec.Raw(msgspec.msgpack.encode(rows))
+    return lambda record: Rows(table, raw) if isinstance(record, Rows) and record.table == table else record
+
+
+WRONG: dict[str, tuple[Callable[[Record], Record | None], str]] = {
+    "a newer schema": (replaced(Head, schema="9999", partita="99.0"), "Partita 99.0 wrote it"),
+    "an unknown table": (replaced(Head, tables={"nonsense": ["id"]}), "nonsense, which no store has"),
+    "an unknown column": (replaced(Head, tables={"threads": ["mood"]}), "threads.mood, which no store has"),
+    "no head": (without(Head), "does not say what it holds"),
+    "no end": (without(End), "no end"),
+    "no rows": (without(Rows), "0 rows of threads"),
+    "other counts": (replaced(End, tables={"threads": TableSum(3, "0" * 64)}), "not those it tells of"),
+    "rows of something else": (with_rows("blob_refs", [["a"]]), "cannot be read"),
+    "text for a number": (with_rows("blob_refs", [["a", "b", "c"]]), "cannot be read"),
+    "a row that is not in the sum": (with_rows("blob_refs", []), "rows of blob_refs"),
+    "a row whose blob is not there": (with_rows("blob_refs", [["", 1, "0" * 64]]), ""),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), WRONG.values(), ids=WRONG)
+async def test_what_was_written_wrong_is_told_and_nothing_is_restored(
+    change: Callable[[Record], Record | None], words: str, archive: Path, tmp_path: Path
+) -> None:
+    wrong = rewritten(archive, tmp_path / "wrong.backup", change)
+    with pytest.raises(StoreError) as told:
+        check(wrong)
+    assert words in str(told.value)
+    async with open_store("memory:") as store:
+        empty = await contents(store)
+        with pytest.raises(StoreError):
+            await restore(store, wrong)
+        assert await contents(store) == empty
+
+
+async def test_a_record_that_is_none(archive: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.backup"
+    with wrong.open("w+b") as file:
+        writer = Writer(wrong, file)
+        writer.write(TextPart(text="what?"))  # type: ignore[arg-type] # that is the point
+        writer.finish()
+    with pytest.raises(StoreError, match="record of the backup cannot be read"):
+        check(wrong)
+
+
+async def test_a_backup_of_an_older_schema_gets_what_the_schema_says(archive: Path, tmp_path: Path) -> None:
+    """The second schema had no `changed_at`: its backups would have had none."""
+    names: list[str] = []
+    digests: list[int] = []
+
+    def older(record: Record) -> Record:
+        match record:
+            case Head(tables=tables):
+                names.extend(tables["threads"])
+                tables = tables | {"threads": [name for name in names if name != "changed_at"]}
+                return msgspec.structs.replace(record, schema="0002", tables=tables)
+            case Rows(table="threads", rows=raw):
+                place = names.index("changed_at")
+                rows = [row[:place] + row[place + 1 :] for row in msgspec.msgpack.decode(raw)]
+                digests.extend(int.from_bytes(sha256(msgspec.msgpack.encode(row)).digest()) for row in rows)
+                return Rows("threads", msgspec.Raw(msgspec.msgpack.encode(rows)))
+            case End(tables=tables):
+                total = f"{sum(digests) % 2**256:064x}"
+                return msgspec.structs.replace(record, tables=tables | {"threads": TableSum(3, total)})
+            case _:
+                return record
+
+    old = rewritten(archive, tmp_path / "old.backup", older)
+    async with open_store(tmp_path / "a.db") as store:
+        await restore(store, old)
+        assert len((await store.list_threads()).items) == 3
+        never = await store.read(lambda tx: {row[0] for row in tx.sql("SELECT changed_at FROM threads")})
+        assert never == {0}
