@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import select
 
 from partita.errors import ConflictError, NotFoundError, PartitaError, StoreError
+from partita.store.beginnings import threads_beginning_with
 from partita.store.tables import threads
 from partita.store.transaction import Transaction
 
@@ -59,7 +60,8 @@ async def _exact(store: "Store", id: str) -> "Thread | None":
 
 
 async def _whole_id(store: "Store", given: str) -> str:
-    starting = await store.read(_starting_with, given) if given else []
+    named = await store.read(threads_beginning_with, given, CANDIDATES + 1) if given else []
+    starting = [Known(*one) for one in named]
     ids = {known.id for known in starting}
     if len(ids) == 1:
         return ids.pop()
@@ -71,13 +73,6 @@ async def _whole_id(store: "Store", given: str) -> str:
     near = await _near(store, given)
     hint = _listed("did you mean", near) if near else "partita threads lists them"
     raise NotFoundError(f"no thread {given!r}", hint=hint)
-
-
-def _starting_with(tx: Transaction, start: str) -> list[Known]:
-    query = select(threads.c.id, threads.c.title).where(
-        tx.mine(threads), threads.c.id.startswith(start, autoescape=True)
-    )
-    return [Known(row.id, row.title) for row in tx.rows(query.order_by(threads.c.id).limit(CANDIDATES + 1))]
 
 
 async def _near(store: "Store", given: str) -> list[Known]:

@@ -1,0 +1,74 @@
+"""A store with the examples, a thread of two thousand messages and one with secrets in it; and its server."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from mcp import StdioServerParameters
+
+from partita.demo.archive import load_archive
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import TextOutput
+
+LONG = "long-0001"
+SECRET = "secret-0001"
+TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+OUTPUT = "".join(f"line {number} of the log\n" for number in range(2000))
+
+
+def long_thread() -> list[Message]:
+    messages: list[Message] = []
+    for number in range(1000):
+        messages.append(UserMessage(id=f"u{number}", content=f"Question {number} about the harbour"))
+        output = TextOutput(OUTPUT if number == 7 else f"boat {number}")
+        call = ToolCallPart(f"c{number}", "Bash", "output-available", {"command": "ls"}, output=output)
+        messages.append(AssistantMessage(id=f"a{number}", content=[TextPart(f"Answer {number}"), call]))
+    return messages
+
+
+async def fill(store: Store) -> None:
+    await load_archive(store)
+    await store.create_thread(LONG, title="A long one", agent="codex", project="/srv/long")
+    await store.save_messages(long_thread(), thread_id=LONG)
+    await store.create_thread(SECRET, title=f"Deploy with {TOKEN}", agent="codex", project="/srv/secret")
+    await store.save_messages(
+        [
+            UserMessage(id="s1", content=f"{'word ' * 15}{TOKEN} deploys the beacon"),
+            AssistantMessage(id="s2", content=[ReasoningPart("A thought."), TextPart(f"Used {TOKEN}.")]),
+            UserMessage(id="s3", content="The hidden beacon", internal=True),
+            UserMessage(id="s4", content="Another way", parent_id="s1"),
+        ],
+        thread_id=SECRET,
+    )
+    await store.switch_branch(SECRET, "s2")
+
+
+@pytest.fixture(scope="session")
+def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("mcp") / "store.db"
+
+    async def make() -> None:
+        async with open_store(path) as store:
+            await fill(store)
+
+    asyncio.run(make())
+    return path
+
+
+Server = Callable[..., StdioServerParameters]
+
+
+@pytest.fixture
+def server(store_path: Path) -> Server:
+    """The command that an agent would start."""
+
+    def started(*options: str) -> StdioServerParameters:
+        arguments = ["-m", "partita", "mcp", "--store", str(store_path), *options]
+        return StdioServerParameters(command=sys.executable, args=arguments)
+
+    return started

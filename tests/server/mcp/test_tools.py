@@ -1,0 +1,442 @@
+"""What the tools answer: all of it in the end, never too much at once, nothing that is not to be seen."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from partita.errors import PartitaError
+from partita.server.mcp.archive import Archive
+from partita.server.mcp.budget import size_of
+from partita.server.mcp.resources import MOST, list_resources, read_resource
+from partita.server.mcp.scope import Scope
+from partita.server.mcp.tools import BY_NAME, TOOLS, call_tool
+from partita.server.mcp.versions import HANDSHAKE, Dialect
+from partita.store.opening import open_store
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.tools import JsonOutput, TextOutput, ToolOutput
+
+from .conftest import LONG, OUTPUT, SECRET, TOKEN
+
+DIALECT = Dialect(HANDSHAKE[-1])
+OVERHEAD = 1500
+"""What an answer may have besides what it was asked for."""
+
+
+@pytest.fixture
+async def archive(store_path: Path) -> AsyncIterator[Archive]:
+    archive = Archive(str(store_path))
+    yield archive
+    await archive.close()
+
+
+async def ask(archive: Archive, tool: str, **given: object) -> JsonObject:
+    result = await call_tool(archive, {"name": tool, "arguments": given}, DIALECT)
+    assert not result["isError"], result
+    answer: JsonObject = result["structuredContent"]
+    return answer
+
+
+async def error_of(archive: Archive, tool: str, **given: object) -> str:
+    result = await call_tool(archive, {"name": tool, "arguments": given}, DIALECT)
+    assert result["isError"], result
+    assert "structuredContent" not in result
+    text: str = result["content"][0]["text"]
+    return text
+
+
+async def test_a_long_session_can_be_read_to_its_end(archive: Archive) -> None:
+    numbers: list[int] = []
+    start: int | None = 1
+    while start is not None:
+        answer = await ask(archive, "read_session", session=LONG, max_chars=50_000, **{"from": start})
+        assert size_of(answer) < 50_000 + OVERHEAD
+        numbers += [one["number"] for one in answer["messages"]]
+        assert ("earlier_before" in answer) is (start > 1)
+        start = answer.get("next_from")
+    assert numbers == list(range(1, 2001))
+
+
+async def test_and_back_from_its_end(archive: Archive) -> None:
+    answer = await ask(archive, "read_session", session=LONG, last=4)
+    assert [one["number"] for one in answer["messages"]] == [1997, 1998, 1999, 2000]
+    assert "next_from" not in answer
+    before = await ask(archive, "read_session", session=LONG, before=answer["earlier_before"], last=3)
+    assert [one["number"] for one in before["messages"]] == [1994, 1995, 1996]
+    assert before["note"] == "earlier messages: before 1994; later messages: from 1997"
+    filled = await ask(archive, "read_session", session=LONG, before=1000, max_chars=2000)
+    assert filled["messages"][-1]["number"] == 999
+
+
+async def test_around_a_message(archive: Archive) -> None:
+    answer = await ask(archive, "read_session", session=LONG, around="a500", max_chars=1000)
+    numbers = [one["number"] for one in answer["messages"]]
+    assert 1002 in numbers
+    assert numbers == list(range(numbers[0], numbers[-1] + 1))
+    assert size_of(answer) < 1000 + OVERHEAD
+    assert "give the ids of messages" in await error_of(archive, "read_session", session=LONG, around="x")
+
+
+async def test_a_message_larger_than_an_answer_is_cut(archive: Archive) -> None:
+    answer = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=1000)
+    (said,) = answer["messages"]
+    assert said["shortened"]
+    assert said["text"].endswith("more characters: a larger max_chars shows more]")
+    assert size_of(answer) < 1000 + OVERHEAD
+    whole = await ask(archive, "read_session", session=LONG, around="a7", full=True, max_chars=200_000)
+    assert OUTPUT.rstrip() in next(one["text"] for one in whole["messages"] if one["id"] == "a7")
+
+
+async def test_what_is_shortened_can_be_had_whole(archive: Archive) -> None:
+    short = await ask(archive, "read_session", session=LONG, around="a7")
+    said = next(one for one in short["messages"] if one["id"] == "a7")
+    assert said["shortened"]
+    rest = f'of {len(OUTPUT):,} characters; read_tool_output with call "c7" gives all of it'
+    assert rest in said["text"]
+    pieces: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        piece = await ask(
+            archive, "read_tool_output", session=LONG, call="c7", offset=offset, max_chars=9_999
+        )
+        pieces.append(piece["text"])
+        offset = piece.get("next_offset")
+    assert "".join(pieces) == OUTPUT
+    past = await ask(archive, "read_tool_output", session=LONG, call="c7", offset=10**7)
+    assert (past["text"], past["note"]) == ("", f"the output has {len(OUTPUT):,} characters")
+    assert "give" in await error_of(archive, "read_tool_output", session=LONG, call="c-no")
+
+
+async def test_the_output_of_a_sub_agents_tool(archive: Archive) -> None:
+    store = await archive.store()
+    inner = next(
+        part
+        for part in await store.find_parts(thread_id=(await archive.find("7c1f")).id, types=["tool-call"])
+        if ".children." in part.path and part.tool_name == "Read"
+    )
+    answer = await ask(archive, "read_tool_output", session="7c1f", call=inner.call_id)
+    assert answer["total_chars"] > 10
+
+
+async def test_cursors_lead_through_everything_also_when_answers_are_small(archive: Archive) -> None:
+    for tool, name, wanted in (
+        ("search_sessions", "found", {"query": "harbour", "session": LONG, "limit": 50}),
+        ("list_sessions", "sessions", {"limit": 5}),
+    ):
+        seen: list[str] = []
+        cursor: str | None = None
+        for _ in range(6):
+            answer = await ask(archive, tool, **wanted, cursor=cursor, max_chars=1000)
+            assert size_of(answer) < 1000 + OVERHEAD
+            seen += [one.get("message") or one["id"] for one in answer[name]]
+            cursor = answer.get("next_cursor")
+            if cursor is None:
+                break
+        whole = await ask(archive, tool, **(wanted | {"limit": len(seen)}))
+        assert seen == [one.get("message") or one["id"] for one in whole[name]]
+
+
+async def test_secrets_are_replaced_wherever_they_stand(archive: Archive) -> None:
+    for answer in (
+        await ask(archive, "read_session", session=SECRET),
+        await ask(archive, "search_sessions", query="beacon"),
+        await ask(archive, "search_sessions", query="word deploys"),
+        await ask(archive, "list_sessions", project="/srv/secret"),
+        await read_resource(archive, {"uri": f"partita://thread/{SECRET}"}, DIALECT),
+    ):
+        assert "[redacted: github token 1]" in str(answer)
+        # Not even the beginning of one, where a passage is cut.
+        assert TOKEN[:10] not in str(answer)
+        assert TOKEN[-10:] not in str(answer)
+
+
+@pytest.fixture
+async def keys(tmp_path: Path) -> AsyncIterator[Archive]:
+    """A thread whose outputs hold secrets in awkward places."""
+    path = tmp_path / "store.db"
+    outputs: dict[str, ToolOutput] = {
+        "border": TextOutput("x" * 790 + f" {TOKEN} " + "y" * 100_000),
+        "far": TextOutput("x " * 60_000 + f"lantern {TOKEN} buoy" + " y" * 60_000),
+        "named": JsonOutput({"user": "kari", "password": "tide7", "note": "anchor"}),
+    }
+    async with open_store(path) as store:
+        await store.create_thread("t")
+        await store.save_messages(
+            [
+                AssistantMessage(
+                    id=id_, content=[ToolCallPart(id_, "Bash", "output-available", {}, output=one)]
+                )
+                for id_, one in outputs.items()
+            ],
+            thread_id="t",
+        )
+    archive = Archive(str(path))
+    yield archive
+    await archive.close()
+
+
+async def test_a_secret_where_an_answer_is_cut_is_taken_out_whole(keys: Archive) -> None:
+    for offset, most in ((0, 1000), (800, 1000), (820, 1000), (0, 2000)):
+        answer = await ask(
+            keys, "read_tool_output", session="t", call="border", offset=offset, max_chars=most
+        )
+        assert all(TOKEN[start : start + 8] not in answer["text"] for start in range(len(TOKEN) - 7))
+        assert ("[redacted: github token 1]" in answer["text"]) is (offset == 0)
+    read = await ask(keys, "read_session", session="t")
+    assert "ghp_" not in str(read)
+    assert "of 100,832 characters" in read["messages"][0]["text"]
+    full = await ask(keys, "read_session", session="t", around="border", full=True, max_chars=1000)
+    assert "ghp_" not in str(full)
+
+
+async def test_a_secret_deep_in_a_long_output_that_is_found(keys: Archive) -> None:
+    (found,) = (await ask(keys, "search_sessions", query="lantern buoy"))["found"]
+    assert "**lantern** [redacted: github token 1] **buoy**" in found["passage"]
+
+
+async def test_a_secret_that_only_its_name_tells(keys: Archive) -> None:
+    (found,) = (await ask(keys, "search_sessions", query="anchor"))["found"]
+    output = await ask(keys, "read_tool_output", session="t", call="named")
+    for text in (found["passage"], output["text"]):
+        assert "tide7" not in text
+        assert "[redacted: password 1]" in text
+
+
+async def test_in_one_answer_a_mark_stands_for_one_secret(tmp_path: Path) -> None:
+    other = TOKEN.replace("a1B2", "z9Y8")
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("t")
+        said = {0: TOKEN, 14: other, 28: TOKEN}
+        messages = [UserMessage(id=f"m{number}", content=said.get(number, "-")) for number in range(30)]
+        await store.save_messages(messages, thread_id="t")
+    archive = Archive(str(path))
+    told = [one["text"] for one in (await ask(archive, "read_session", session="t"))["messages"]]
+    assert [told[number] for number in said] == [f"[redacted: github token {number}]" for number in (1, 2, 1)]
+    await archive.close()
+
+
+async def test_unless_they_are_wanted(store_path: Path) -> None:
+    archive = Archive(str(store_path), redact=False)
+    assert TOKEN in str(await ask(archive, "read_session", session=SECRET))
+    await archive.close()
+
+
+async def test_what_is_hidden_stays_hidden(archive: Archive) -> None:
+    assert "hidden" not in str(await ask(archive, "read_session", session=SECRET))
+    assert "hidden" not in str(await ask(archive, "search_sessions", query="beacon"))
+    assert (await ask(archive, "search_sessions", query="hidden"))["found"] == []
+    assert "hidden" not in str(await read_resource(archive, {"uri": f"partita://thread/{SECRET}"}, DIALECT))
+
+
+async def test_a_message_of_another_branch_can_be_read_where_it_was_found(archive: Archive) -> None:
+    (found,) = (await ask(archive, "search_sessions", query="another way", project="/srv/secret"))["found"]
+    answer = await ask(archive, "read_session", session=SECRET, around=found["message"])
+    assert [one["id"] for one in answer["messages"]] == ["s1", "s2", "s4"]
+
+
+@pytest.fixture
+async def narrow(store_path: Path) -> AsyncIterator[Archive]:
+    archive = Archive(str(store_path), scope=Scope(project="/srv/secret"))
+    yield archive
+    await archive.close()
+
+
+async def test_nothing_outside_the_scope_can_be_seen(narrow: Archive) -> None:
+    assert [one["id"] for one in (await ask(narrow, "list_sessions"))["sessions"]] == [SECRET]
+    assert (await ask(narrow, "read_session", session="last"))["session"] == SECRET
+    assert (await ask(narrow, "search_sessions", query="harbour"))["found"] == []
+    assert (await ask(narrow, "tool_statistics"))["tools"] == []
+    assert (await ask(narrow, "usage_statistics", by=["project"]))["rows"][0]["key"] == {
+        "project": "/srv/secret"
+    }
+    for given in (LONG, "long", "demo-picnic"):
+        assert "no session" in await error_of(narrow, "read_session", session=given)
+    assert "no session" in await error_of(narrow, "read_tool_output", session=LONG, call="c7")
+    other = await error_of(narrow, "list_sessions", project="/srv/long")
+    assert "only the project '/srv/secret' can be seen here" in other
+
+
+async def test_a_project_by_the_folder_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("here", project=str(tmp_path))
+        await store.create_thread("there", project="/elsewhere")
+    monkeypatch.chdir(tmp_path)
+    archive = Archive(str(path))
+    assert [one["id"] for one in (await ask(archive, "list_sessions", project="."))["sessions"]] == ["here"]
+    await archive.close()
+
+
+async def test_an_owner_sees_what_is_theirs(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        for owner in ("ada", "bob"):
+            await store.create_thread("both", resource_id=owner, title=owner)
+            await store.create_thread(f"of-{owner}", resource_id=owner)
+    everyone, ada = Archive(str(path)), Archive(str(path), resource="ada")
+    assert "--resource" in await error_of(everyone, "read_session", session="both")
+    assert (await ask(ada, "read_session", session="both"))["title"] == "ada"
+    assert "no session" in await error_of(ada, "read_session", session="of-bob")
+    await everyone.close()
+    await ada.close()
+
+
+WRONG: dict[str, tuple[str, JsonObject, str]] = {
+    "an unknown argument": ("list_sessions", {"agnet": "x"}, "list_sessions takes agent, project"),
+    "a text for a number": ("list_sessions", {"limit": "5"}, "$.limit"),
+    "too many": ("list_sessions", {"limit": 1000}, "<= 100"),
+    "too large": ("list_sessions", {"max_chars": 10**9}, "<= 200000"),
+    "no time": ("list_sessions", {"since": "soon"}, "3h or 7d"),
+    "nothing to search": ("search_sessions", {}, "query (required)"),
+    "an unknown role": ("search_sessions", {"query": "a", "role": "robot"}, "$.role"),
+    "a cursor that was made up": ("search_sessions", {"query": "a", "cursor": "?"}, "cursor"),
+    "two ways to choose": (
+        "read_session",
+        {"session": "last", "last": 1, "around": "x"},
+        "exclude each other",
+    ),
+    "the beginning of several ids": ("read_session", {"session": "demo"}, "give more of it: demo-"),
+    "by the same thing twice": ("usage_statistics", {"by": ["day", "day"]}, "two different ones"),
+}
+
+
+@pytest.mark.parametrize(("tool", "given", "hint"), WRONG.values(), ids=WRONG)
+async def test_what_a_model_does_wrong_is_told_so_that_it_can_do_better(
+    archive: Archive, tool: str, given: JsonObject, hint: str
+) -> None:
+    assert hint in await error_of(archive, tool, **given)
+
+
+async def test_no_archive_yet_and_then_there_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "store.db"
+    archive = Archive(str(path))
+    for tool, given in (("list_sessions", {}), ("search_sessions", {"query": "a"})):
+        assert "`partita import` brings in" in await error_of(archive, tool, **given)
+    assert not path.parent.exists()  # looking makes nothing
+    async with open_store(path) as store:
+        await store.create_thread("t", title="The first")
+    assert (await ask(archive, "list_sessions"))["sessions"][0]["title"] == "The first"
+    await archive.close()
+
+
+def spoil_nothing(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def write_words(path: Path) -> None:
+    path.write_text("These are my notes, and no database at all.")
+
+
+async def test_files_that_are_no_archive(tmp_path: Path) -> None:
+    for spoil, told in ((spoil_nothing, "no archive yet"), (write_words, "not a")):
+        path = tmp_path / spoil.__name__
+        spoil(path)
+        before = path.read_bytes()
+        archive = Archive(str(path))
+        assert told in await error_of(archive, "list_sessions")
+        assert path.read_bytes() == before
+        await archive.close()
+
+
+async def test_an_archive_of_a_newer_partita_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path):
+        pass
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    archive = Archive(str(path))
+    assert "a newer Partita wrote it" in await error_of(archive, "list_sessions")
+    await archive.close()
+
+
+async def test_a_locked_archive_is_told_and_then_read(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("t")
+    archive = Archive(str(path), patience=0.1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        assert "locked" in await error_of(archive, "list_sessions")
+    assert len((await ask(archive, "list_sessions"))["sessions"]) == 1
+    await archive.close()
+
+
+async def test_what_is_added_meanwhile_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("t")
+        archive = Archive(str(path))
+        assert (await ask(archive, "read_session", session="t"))[
+            "note"
+        ] == "no messages there; the session has 0"
+        await store.save_messages([UserMessage(id="m", content="Now")], thread_id="t")
+        assert (await ask(archive, "read_session", session="t"))["messages"][0]["text"] == "Now"
+        await archive.close()
+
+
+async def test_days_begin_where_the_archive_is(tmp_path: Path) -> None:
+    from zoneinfo import ZoneInfo
+
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("t")
+        late = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
+        call = ToolCallPart("c", "Bash", "output-available", {}, output=TextOutput("x"))
+        await store.save_messages(
+            [
+                UserMessage(id="m", content="Late", created_at=late),
+                AssistantMessage(id="n", content=[call], created_at=late + timedelta(minutes=1)),
+            ],
+            thread_id="t",
+        )
+    for zone, day in ((ZoneInfo("UTC"), "2026-03-01"), (ZoneInfo("Europe/Berlin"), "2026-03-02")):
+        archive = Archive(str(path), zone=zone)
+        (row,) = (await ask(archive, "usage_statistics"))["rows"]
+        assert row["key"] == {"day": day}
+        await archive.close()
+
+
+async def test_a_long_session_as_a_resource_says_where_it_is_cut(archive: Archive) -> None:
+    result = await read_resource(archive, {"uri": f"partita://thread/{LONG}"}, DIALECT)
+    text: str = result["contents"][0]["text"]
+    assert MOST / 2 < len(text) < MOST + 100
+    assert text.endswith("read_session reads on from there.*\n")
+
+
+async def test_any_id_has_an_address(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    async with open_store(path) as store:
+        await store.create_thread("a b/c%20?é", title="Odd")
+    archive = Archive(str(path))
+    (listed,) = (await list_resources(archive, {}))["resources"]
+    assert listed["uri"] == "partita://thread/a%20b%2Fc%2520%3F%C3%A9"
+    (content,) = (await read_resource(archive, {"uri": listed["uri"]}, DIALECT))["contents"]
+    assert content["text"].startswith("# Odd\n")
+    await archive.close()
+
+
+def test_every_tool_says_what_it_takes() -> None:
+    for tool in TOOLS:
+        schema = tool.told(DIALECT)["inputSchema"]
+        assert schema["type"] == "object"
+        assert BY_NAME[tool.name] is tool
+        undescribed = [
+            name
+            for name, property_ in schema["properties"].items()
+            if "description" not in property_ and name != "limit"
+        ]
+        assert undescribed == []
+
+
+async def test_an_error_while_opening_is_ours(tmp_path: Path) -> None:
+    archive = Archive("ftp://nowhere")
+    with pytest.raises(PartitaError, match="no store speaks 'ftp'"):
+        await archive.store()
+    assert "no store speaks" in await error_of(archive, "list_sessions")
+    await archive.close()
