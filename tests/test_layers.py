@@ -10,9 +10,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "partita"
-LAYERS = ("errors", "version", "types", "stream", "formats", "logs", "store", "runtime", "server", "cli")
+LAYERS = (
+    "errors",
+    "version",
+    "config",
+    "types",
+    "stream",
+    "formats",
+    "logs",
+    "store",
+    "runtime",
+    "server",
+    "cli",
+)
 RANK = {name: rank for rank, name in enumerate(LAYERS)} | {"store": LAYERS.index("logs")}
-BESIDE = {"__main__": "cli", "demo": "runtime", "testing": "cli"}
+BESIDE = {"__main__": "cli", "demo": "runtime", "testing": "cli", "pytest_plugin": "cli"}
 """Packages that are no layer, and the layer they stand beside."""
 
 HEAVY = ("pydantic", "rich", "click", "ada_url", "jsonschema_rs", "asyncio", "sqlalchemy", "litestar")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .errors import AgentError as AgentError
     from .errors import ApprovalError as ApprovalError
     from .errors import BusyError as BusyError
+    from .errors import ConfigError as ConfigError
     from .errors import ConflictError as ConflictError
     from .errors import ConversionError as ConversionError
     from .errors import DecodeError as DecodeError
@@ -219,6 +220,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "AgentError",
         "ApprovalError",
         "BusyError",
+        "ConfigError",
         "PartitaError",
         "DecodeError",
         "StreamError",

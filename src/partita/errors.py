@@ -1,6 +1,7 @@
 """Every error raised on purpose.
 
     PartitaError
+    ├── ConfigError      a setting that does not exist, or a value that it does not take
     ├── DecodeError      bytes or JSON that are not the value they should be
     ├── StreamError      a chunk that does not fit the stream so far, or broken framing
     ├── ConversionError  a payload that a format cannot read or write
@@ -30,6 +31,10 @@ class PartitaError(Exception):
         place = f" (at {self.where})" if self.where else ""
         advice = f"; hint: {self.hint}" if self.hint else ""
         return f"{self.what}{place}{advice}"
+
+
+class ConfigError(PartitaError):
+    """A setting that nobody knows, a value of the wrong kind, or a file of settings that cannot be read."""
 
 
 class DecodeError(PartitaError):

@@ -25,8 +25,9 @@ def utc_now() -> datetime:
 class open_store:  # noqa: N801 # called like a function; a class so that it can be awaited and entered
     """The store of a URL: `async with open_store(url) as store`, or `store = await open_store(url)`.
 
-    `sqlite:///FILE` or a path, `postgresql://…`, `memory:`; without a URL what `PARTITA_STORE` says, else a
-    file in the user's data directory. `patience` is how many seconds to wait for a lock or for a server.
+    `sqlite:///FILE` or a path, `postgresql://…`, `memory:`; without a URL what `PARTITA_STORE` or a
+    `partita.toml` says, else a file in the user's data directory. `patience` is how many seconds to wait for
+    a lock or for a server.
     """
 
     def __init__(

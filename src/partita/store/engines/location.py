@@ -1,21 +1,21 @@
-"""Where a store is: what a URL says, and the file that is used when nobody says anything."""
+"""Where a store is: what a URL or the settings say, and the file that is used when nobody says anything."""
 
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
-
+from partita.config.config import Config
 from partita.errors import StoreError
 from partita.store.texts import UNSTORABLE
 
+if TYPE_CHECKING:  # it takes a third of a second, and most stores are files
+    from sqlalchemy.engine import URL
+
 EngineName: TypeAlias = Literal["sqlite", "postgresql"]
 
-URL_VARIABLE = "PARTITA_STORE"
 FORMS = "use sqlite:///FILE, postgresql://USER:PASSWORD@HOST/DATABASE, memory: or the path of a file"
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # two letters at least: `c:` is a drive
 
@@ -55,8 +55,8 @@ def default_path() -> Path:
 
 
 def locate(url: str | os.PathLike[str] | None = None) -> Location:
-    """Where the store of this URL is; without one, what `PARTITA_STORE` says, or the default file."""
-    text = os.fspath(url) if url is not None else os.environ.get(URL_VARIABLE, "")
+    """Where the store of this URL is; without one, what the settings say, or the default file."""
+    text = os.fspath(url) if url is not None else _configured()
     if not text:
         return Location("sqlite", default_path())
     if "\x00" in text:
@@ -73,6 +73,11 @@ def locate(url: str | os.PathLike[str] | None = None) -> Location:
             return Location("postgresql", url=_server(rest))
         case _:
             raise StoreError(f"no store speaks {scheme!r}", where=without_password(text), hint=FORMS)
+
+
+def _configured() -> str:
+    """What `PARTITA_STORE` or a `partita.toml` says."""
+    return str(Config().get("store") or "")
 
 
 def _bare(text: str) -> Path:
@@ -116,8 +121,11 @@ def _server(rest: str) -> str:
     return url + mark + urlencode([(OPTIONS[name], value) for name, value in options])
 
 
-def _parsed(url: str) -> URL | None:
+def _parsed(url: str) -> "URL | None":
     """The pieces of a URL; none when they cannot be told apart."""
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):

@@ -1,0 +1,1 @@
+"""Settings: what there is to set, where it is written, and what counts."""

@@ -1,0 +1,131 @@
+"""`partita.toml`: found, read, and checked against the table of settings."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
+
+from partita.errors import ConfigError
+
+from .kinds import from_toml
+from .relative import beside
+from .settings import BY_KEY, Value
+
+Role: TypeAlias = Literal["project", "user"]
+
+SECTIONS: Final = frozenset(key.partition(".")[0] for key in BY_KEY if "." in key)
+HEADER: Final = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
+ASSIGNMENT: Final = re.compile(r"\s*([\w.-]+)\s*=")
+PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)$")
+
+
+class ConfigFile(NamedTuple):
+    """What a file says: the values by their keys, and the lines they are on as far as that is known."""
+
+    path: Path
+    role: Role
+    values: Mapping[str, Value]
+    lines: Mapping[str, int]
+
+    def where(self, key: str) -> str:
+        """The place of a key: the file and, if it is known, the line."""
+        return place(self.path, self.lines.get(key))
+
+
+def place(path: Path, line: int | None) -> str:
+    """A place in a file, as editors and compilers write it."""
+    return f"{path}:{line}" if line else str(path)
+
+
+def read_file(path: Path, role: Role) -> ConfigFile:
+    """What a file says; an error that names the place for what it may not say."""
+    text = _text(path)
+    lines = dict(_lines(text))
+    values: dict[str, Value] = {}
+    for key, raw in _flat(_parsed(path, text)):
+        where = place(path, lines.get(key) or lines.get(key.partition(".")[0]))
+        setting = BY_KEY.get(key)
+        if setting is None:
+            raise ConfigError(f"there is no setting {key!r}", where=where, hint=_meant(key))
+        if setting.own and role == "project":
+            raise ConfigError(f"{key} is for your own file", where=where, hint="take it out of this one")
+        try:
+            values[key] = beside(path.parent, setting.kind, from_toml(setting, raw))
+        except ConfigError as error:
+            error.where = where
+            raise
+    return ConfigFile(path, role, values, lines)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError("this is not UTF-8", where=str(path), hint="save it as UTF-8") from None
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise ConfigError(
+            f"the settings cannot be read: {why}", where=str(path), hint=_readable(error)
+        ) from None
+
+
+def _readable(error: OSError) -> str:
+    return "check its name" if isinstance(error, FileNotFoundError) else "make it a file that you may read"
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text + "\n")  # so that the place of what ends the file is told
+    except tomllib.TOMLDecodeError as error:
+        told = str(error)
+        found = PLACE.search(told)
+        raise ConfigError(
+            f"this is not TOML: {PLACE.sub('', told)}",
+            where=f"{path}:{found[1]}:{found[2]}" if found else str(path),
+            hint='texts stand in quotes: store = "messages.db"',
+        ) from None
+
+
+def _flat(table: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Each key with its section, and what it holds."""
+    for name, raw in table.items():
+        if isinstance(raw, dict) and (name in SECTIONS or name not in BY_KEY):
+            inner = cast("dict[str, Any]", raw)  # TOML has no other keys
+            yield from ((f"{name}.{key}", value) for key, value in inner.items())
+            if not inner and name not in SECTIONS:
+                yield name, raw
+        else:
+            yield name, raw
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    """On which line each key is. It may be wrong where a text spans lines and looks like a key."""
+    section = ""
+    seen: set[str] = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        header = HEADER.match(line)
+        if header:
+            section = f"{header[1]}."
+        found = None if header else ASSIGNMENT.match(line)
+        key = header[1] if header else f"{section}{found[1]}" if found else ""
+        if key and key not in seen:
+            seen.add(key)
+            yield key, number
+
+
+def _meant(key: str) -> str:
+    """What may have been meant: the same name in another section, or a name that is nearly the same."""
+    name = key.rpartition(".")[2]
+    elsewhere = [known for known in BY_KEY if known.rpartition(".")[2] == name]
+    near = elsewhere or get_close_matches(key, BY_KEY, n=1) or _close_name(name)
+    if not near:
+        return "partita config lists them all"
+    section, _, last = near[0].rpartition(".")
+    return f"did you mean {last} under [{section}]?" if section else f"did you mean {last}?"
+
+
+def _close_name(name: str) -> list[str]:
+    names = {known.rpartition(".")[2]: known for known in BY_KEY}
+    return [names[close] for close in get_close_matches(name, names, n=1)]

@@ -1,0 +1,204 @@
+"""Every setting: one table, from which reading, checking, `partita config` and its page come."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+Kind: TypeAlias = Literal["text", "place", "number", "seconds", "switch", "texts", "folders"]
+"""What a value is. A place is a store: the path of a file, or a URL."""
+
+Value: TypeAlias = str | int | float | bool | tuple[str, ...] | None
+
+MOST_PORTS: Final = 65535
+
+
+class Setting(NamedTuple):
+    """Something that can be set."""
+
+    key: str
+    """How files name it: `serve.port` is `port` under `[serve]`."""
+    environment: str
+    """The variable that sets it."""
+    kind: Kind
+    meaning: str
+    default: Value = None
+    unset: str = ""
+    """What holds without it, in words, where the default is no value."""
+    least: int | None = None
+    most: int | None = None
+    options: tuple[str, ...] = ()
+    """Whose default it is: `serve.port` is the parameter `port` of `partita serve`."""
+    guarded: bool = False
+    """Whether it lets others in or runs something: the file of a project decides it only if it is trusted."""
+    own: bool = False
+    """Whether the file of a project may not decide it at all."""
+
+
+SETTINGS: Final = (
+    Setting(
+        key="store",
+        environment="PARTITA_STORE",
+        kind="place",
+        meaning="Where everything is kept: the path of a file, or a URL.",
+        unset="a file in your data folder",
+    ),
+    Setting(
+        key="pager",
+        environment="PARTITA_PAGER",
+        kind="switch",
+        default=True,
+        meaning="Stop after each page of what is long, on a terminal.",
+        options=("show.pager", "diff.pager"),
+    ),
+    Setting(
+        key="trusted",
+        environment="PARTITA_TRUSTED",
+        kind="folders",
+        default=(),
+        meaning="Folders whose `partita.toml` may decide everything.",
+        own=True,
+    ),
+    Setting(
+        key="serve.host",
+        environment="PARTITA_HOST",
+        kind="text",
+        default="127.0.0.1",
+        meaning="Where the server listens.",
+        options=("serve.host",),
+        guarded=True,
+    ),
+    Setting(
+        key="serve.port",
+        environment="PARTITA_PORT",
+        kind="number",
+        default=7272,
+        least=0,
+        most=MOST_PORTS,
+        meaning="Its port; 0 is any.",
+        options=("serve.port",),
+    ),
+    Setting(
+        key="serve.agents",
+        environment="PARTITA_SERVE_AGENTS",
+        kind="texts",
+        default=(),
+        unset="all that are known",
+        meaning="Who answers, as `--agent` names them.",
+        options=("serve.names",),
+        guarded=True,
+    ),
+    Setting(
+        key="serve.keys",
+        environment="PARTITA_SERVE_KEYS",
+        kind="switch",
+        default=False,
+        meaning="Only those may ask who have a key.",
+        options=("serve.keys",),
+        guarded=True,
+    ),
+    Setting(
+        key="serve.origins",
+        environment="PARTITA_SERVE_ORIGINS",
+        kind="texts",
+        default=(),
+        meaning="Sites whose pages may ask.",
+        options=("serve.origins",),
+        guarded=True,
+    ),
+    Setting(
+        key="serve.allow_hosts",
+        environment="PARTITA_SERVE_ALLOW_HOSTS",
+        kind="texts",
+        default=(),
+        meaning="Names that the server may have.",
+        options=("serve.hosts",),
+        guarded=True,
+    ),
+    Setting(
+        key="serve.client",
+        environment="PARTITA_SERVE_CLIENT",
+        kind="text",
+        default="7",
+        meaning="The version of the AI SDK that clients have.",
+        options=("serve.client",),
+    ),
+    Setting(
+        key="serve.import",
+        environment="PARTITA_SERVE_IMPORT",
+        kind="switch",
+        default=True,
+        meaning="Bring in the sessions of agents on this machine, and follow them.",
+        options=("serve.imports",),
+    ),
+    Setting(
+        key="serve.demo",
+        environment="PARTITA_SERVE_DEMO",
+        kind="switch",
+        default=True,
+        meaning="Put examples into an empty store.",
+        options=("serve.demo",),
+    ),
+    Setting(
+        key="serve.open",
+        environment="PARTITA_SERVE_OPEN",
+        kind="switch",
+        unset="only `partita` alone does",
+        meaning="Open the browser.",
+        options=("serve.opens",),
+    ),
+    Setting(
+        key="import.agents",
+        environment="PARTITA_IMPORT_AGENTS",
+        kind="texts",
+        default=(),
+        unset="all",
+        meaning="Whose sessions `import` and `watch` bring in.",
+        options=("import.agents", "watch.agents"),
+    ),
+    Setting(
+        key="import.resource",
+        environment="PARTITA_IMPORT_RESOURCE",
+        kind="text",
+        unset="nobody in particular",
+        meaning="Whose the threads become that `import`, `watch` and `hook` bring in.",
+        options=("import.resource", "watch.resource"),
+    ),
+    Setting(
+        key="import.workers",
+        environment="PARTITA_IMPORT_WORKERS",
+        kind="number",
+        least=1,
+        unset="as many as there are cores",
+        meaning="How many processes read.",
+        options=("import.workers",),
+    ),
+    Setting(
+        key="watch.poll",
+        environment="PARTITA_WATCH_POLL",
+        kind="switch",
+        default=False,
+        meaning="Look at the files again and again; do not wait for events.",
+        options=("watch.poll",),
+    ),
+    Setting(
+        key="replay.longest_pause",
+        environment="PARTITA_REPLAY_LONGEST_PAUSE",
+        kind="seconds",
+        default=2.0,
+        least=0,
+        meaning="No pause of a replay is longer, in seconds.",
+        options=("replay.longest_pause",),
+    ),
+)
+
+BY_KEY: Final[Mapping[str, Setting]] = {setting.key: setting for setting in SETTINGS}
+
+BY_OPTION: Final[Mapping[str, Setting]] = {
+    option: setting for setting in SETTINGS for option in setting.options
+}
+
+VARIABLES: Final[Mapping[str, str]] = {
+    "PARTITA_CONFIG": "The file to read in the place of your own `partita.toml`.",
+    "PARTITA_PAGE": "A folder with another build of the page.",
+    "PARTITA_TRACEBACK": "Set to 1: errors come with a traceback.",
+}
+"""Variables of the environment that no file can set."""
