@@ -212,6 +212,11 @@ def test_frames_are_as_clients_expect_them() -> None:
     assert HEADERS["x-vercel-ai-ui-message-stream"] == "v1"
 
 
+def test_proxies_are_told_to_hold_nothing_back() -> None:
+    assert "no-transform" in HEADERS["cache-control"]
+    assert HEADERS["x-accel-buffering"] == "no"
+
+
 def parsed_before_the_first_error(payloads: list[str]) -> tuple[int, bool]:
     for count, payload in enumerate(payloads):
         try:

@@ -181,7 +181,7 @@ describe("sharing", () => {
         "lines = [json.loads(line) for line in open(sys.argv[1])]\n" +
         "print([m.id for m in get_format('ui').load(lines).messages])\n" +
         "held = json.load(open(sys.argv[2]))\n" +
-        "print([m.id for m in MESSAGES.read(held['messages'])], held['thread']['title'])\n",
+        "print([m.id for m in MESSAGES.read(held['messages'])], held['origin']['title'])\n",
       lines,
       fixture,
     );

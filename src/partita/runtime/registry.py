@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Final, TypeAlias
 
 from partita.errors import AgentError
@@ -46,14 +46,28 @@ def get_agent(name: str) -> AgentService:
     if kind in OWN:
         made: AgentService = import_module(OWN[kind]).make(kind, rest)
         return made
-    maker = _foreign().get(kind)
-    if maker is None:
+    entry = _foreign().get(kind)
+    if entry is None:
         near = get_close_matches(kind, agent_names(), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise AgentError(f"no agent {kind!r}", where=name, hint=f"{hint}there are {', '.join(agent_names())}")
-    return maker(rest)
+    return _maker(entry)(rest)
+
+
+def _maker(entry: EntryPoint) -> Maker:
+    """What makes the agents of an entry point. Only the one that is asked for is loaded."""
+    try:
+        found: Maker = entry.load()
+    except Exception as error:  # code of others may fail in any way
+        package = entry.dist.name if entry.dist else entry.module
+        raise AgentError(
+            f"the agent {entry.name!r} cannot be loaded: {type(error).__name__}: {error}",
+            where=entry.value,
+            hint=f"mend or uninstall the package {package}",
+        ) from error
+    return found
 
 
 @cache
-def _foreign() -> Mapping[str, Maker]:
-    return {entry.name: entry.load() for entry in entry_points(group=ENTRY_POINTS) if entry.name not in OWN}
+def _foreign() -> Mapping[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS) if entry.name not in OWN}

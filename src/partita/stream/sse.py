@@ -13,7 +13,7 @@ from partita.errors import StreamError
 
 HEADERS: Final[dict[str, str]] = {
     "content-type": "text/event-stream",
-    "cache-control": "no-cache",
+    "cache-control": "no-cache, no-transform",  # a proxy that compresses would hold the words back
     "connection": "keep-alive",
     "x-vercel-ai-ui-message-stream": "v1",
     "x-accel-buffering": "no",

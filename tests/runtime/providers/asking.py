@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from partita.runtime.decoding import CALL, CALL_END, is_mark
+from partita.runtime.requests import asked_in
 from partita.runtime.service import Options, Prompt
 from partita.stream.accumulator import Accumulator, close_message
 from partita.types.chunks import Chunk
@@ -21,11 +22,14 @@ ASKED = [("weather", {"city": "Bergen"})]
 async def ask(
     service: Service, prompt: Prompt = "How is the weather in Bergen?", options: Options | None = None
 ) -> list[AgentStreamEvent]:
-    """All events of one answer."""
+    """All events of one answer, behind the note of what was asked."""
     try:
-        return [event async for event in service.invoke(prompt, options=options)]
+        first, *events = [event async for event in service.invoke(prompt, options=options)]
     finally:
         await service.aclose()
+    assert isinstance(first, ChunkEvent)
+    assert asked_in(first.chunk) is not None
+    return events
 
 
 async def play(family: Family, *plays: Play, **arguments: object) -> list[AgentStreamEvent]:

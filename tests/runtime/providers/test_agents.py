@@ -1,9 +1,14 @@
 """An agent over HTTP: the model asks, the tool runs here, the model is told, and everything is stored."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from partita.runtime.agent.agent import Agent
+from partita.runtime.decoding import is_mark
+from partita.runtime.requests import REQUEST, Asked, Lengthening
 from partita.runtime.session.session import Session
+from partita.store.log.run_log import LogRecord
 from partita.store.opening import open_store
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
@@ -14,6 +19,12 @@ from .families import FAMILIES, Family
 
 OPAQUE = {"anthropic": b"c2lnbmVk", "gemini": b"c2lnbmVk"}
 """What must come back to a provider byte for byte."""
+
+
+def requests_in(log: Sequence[LogRecord]) -> list[Asked]:
+    reader = Lengthening()
+    notes = [record.chunk for record in log if record.chunk is not None and is_mark(record.chunk, REQUEST)]
+    return [asked for note in notes if (asked := reader.read(note)) is not None]
 
 
 def weather(city: str) -> str:
@@ -35,6 +46,7 @@ async def test_an_answer_with_tools(name: str, family: Family) -> None:
         log = await store.read_log(run.id)
         await service.aclose()
     first, second = (loads(request.body) for request in playback.requests)
+    assert [asked.body for asked in requests_in(log)] == [first, second]
     assert b"rain in Bergen" not in dumps(first)
     assert b"rain in Bergen" in dumps(second)
     assert b"Be brief." in dumps(second)

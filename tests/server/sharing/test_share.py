@@ -12,13 +12,16 @@ import httpx
 import pytest
 
 from partita.formats.registry import all_formats, get_format
+from partita.runtime.decoding import CALL, CALL_END
+from partita.runtime.recordings.files import parse_recording
+from partita.runtime.requests import Asked, note_of
 from partita.server.page.files import page_files
 from partita.server.sharing import html as html_module
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
-from partita.types.chunks import Chunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
+from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
 from partita.types.codec import MESSAGES, encode, read_chunk, to_json
-from partita.types.json import dumps, loads
+from partita.types.json import JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.threads import Thread
@@ -170,7 +173,7 @@ async def test_lines_of_every_format_can_be_read_again(client: httpx.AsyncClient
 
 
 @pytest.mark.usefixtures("thread")
-async def test_a_fixture_holds_what_the_agent_said_and_when(client: httpx.AsyncClient, store: Store) -> None:
+async def test_a_fixture_holds_what_the_agent_said(client: httpx.AsyncClient, store: Store) -> None:
     said: list[Chunk] = [
         MessageStart(message_id="m3"),
         TextStart("x"),
@@ -188,19 +191,66 @@ async def test_a_fixture_holds_what_the_agent_said_and_when(client: httpx.AsyncC
     await store.finish_run(run.id)
     told = loads((await share(client, format="fixture")).content)
     assert MESSAGES.read(told["messages"])[0].id == "m1"
-    (one,) = told["runs"]
-    assert one["run"]["id"] == "r1"
-    chunks = [read_chunk(entry["chunk"]) for entry in one["entries"] if "chunk" in entry]
-    assert chunks[2:4] == [
+    recording = parse_recording(dumps(told), "a file")
+    (one,) = recording.exchanges
+    assert [read_chunk(chunk) for chunk in one.chunks or ()][2:4] == [
         TextDelta(id="x", delta="It is [redacted: github token 1]"),
         TextDelta(id="x", delta="."),
     ]
-    assert one["entries"][0]["at"] == 0
-    assert all(entry["at"] >= 0 for entry in one["entries"])
-    assert loads(one["entries"][0]["raw"])["type"] == "start"
-    assert one["dropped"] == 3
+    assert (recording.origin.kind, recording.origin.id) == ("thread", "t1")
+    assert one.asked is not None
+    assert one.asked.startswith("Use [redacted: github token 1].")
     assert TOKEN[12:].encode() not in dumps(told)
-    assert (await preview(client, format="fixture"))["notices"]
+
+
+ASKED = {"messages": [{"role": "user", "content": f"Use {TOKEN}."}], "model": "m"}
+
+
+async def with_a_call(store: Store) -> None:
+    """A run whose model was asked over HTTP."""
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    said: JsonObject = {"choices": [{"index": 0, "delta": {"content": "Quite so."}, "finish_reason": "stop"}]}
+    raw = b"data: " + dumps(said) + b"\n\n"
+    facts = {"format": "openai-chat", "framing": "sse"}
+    run = await store.open_run("t1", id="r2")
+    await store.append(
+        run.id,
+        [
+            LogEntry(now, chunk=note_of(Asked("openai-chat", "/chat/completions", ASKED))),
+            LogEntry(now, chunk=DataChunk(CALL, facts, transient=True)),
+            LogEntry(now, chunk=TextStart("x"), raw=raw),
+            LogEntry(now, chunk=TextDelta(id="x", delta="Quite so.")),
+            LogEntry(now, chunk=DataChunk(CALL_END, transient=True)),
+        ],
+    )
+    await store.finish_run(run.id)
+
+
+@pytest.mark.usefixtures("thread")
+async def test_a_fixture_tells_what_a_model_was_asked_and_sent(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    await with_a_call(store)
+    text = (await share(client, format="fixture")).text
+    (one,) = parse_recording(text.encode(), "a file").exchanges
+    assert one.request is not None
+    assert is_object(one.request.body)
+    assert one.request.body["messages"][0]["content"] == "Use [redacted: github token 1]."
+    assert one.response is not None
+    assert "Quite so." in (one.response.stream or [""])[0]
+
+
+@pytest.mark.usefixtures("thread")
+@pytest.mark.parametrize(
+    "how", [{"leaveOut": {"kinds": ["reasoning"]}}, {"messages": {"only": ["m2"]}}], ids=str
+)
+async def test_what_was_asked_stays_when_only_a_part_leaves(
+    client: httpx.AsyncClient, store: Store, how: dict[str, Any]
+) -> None:
+    await with_a_call(store)
+    text = (await share(client, format="fixture", **how)).text
+    assert all(one.request is None for one in parse_recording(text.encode(), "a file").exchanges)
+    assert "chat/completions" not in text
 
 
 @pytest.mark.usefixtures("thread")

@@ -166,7 +166,9 @@ function Leaves({ preview, format }: { preview: SharePreview; format: ShareForma
           A search can miss things: look the file over before you send it.
         </li>
         {format !== "markdown" && <li>Pictures and other files are not looked into.</li>}
-        {format === "fixture" && <li>What the agents sent, as text, and when.</li>}
+        {format === "fixture" && (
+          <li>What models were asked, instructions among it, and what they answered.</li>
+        )}
         {preview.notices.map((notice) => (
           <li key={notice}>{notice}.</li>
         ))}

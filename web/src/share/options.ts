@@ -35,7 +35,10 @@ export const FORMATS: Readonly<Record<ShareFormat, { readonly title: string; rea
     what: "To read anywhere, or to put into a document. Tools are blocks of code.",
   },
   jsonl: { title: "JSON lines", what: "One message a line, in any format, for programs." },
-  fixture: { title: "Test fixture", what: "Messages and every chunk of every run with its time, for tests." },
+  fixture: {
+    title: "Test fixture",
+    what: "A recording: what models were asked and what they answered, for tests without a network.",
+  },
 };
 
 export const LEAVINGS: Readonly<Record<Leaving, string>> = {

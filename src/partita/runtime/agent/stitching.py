@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from partita.formats.usages import add_usages
 from partita.runtime.decoding import CALL, is_mark
 from partita.runtime.folding import read_usage
+from partita.runtime.requests import REQUEST, Shortening
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart
 from partita.types.codec import to_json
 from partita.types.events import AgentStreamEvent, ChunkEvent, RawEvent
@@ -27,6 +28,7 @@ class Stitching:
     def __init__(self) -> None:
         self.steps: list[JsonObject] = []
         """What each answer said of itself."""
+        self._requests = Shortening()
 
     def answer(self, event: AgentStreamEvent) -> AgentStreamEvent | None:
         """An event of an answer as the message has it: its own start and finish are left out."""
@@ -49,6 +51,8 @@ class Stitching:
             return None
         if isinstance(chunk, DataChunk) and is_mark(chunk, CALL) and is_object(chunk.data):
             return replace(chunk, data={**chunk.data, STITCHED: True})
+        if isinstance(chunk, DataChunk) and is_mark(chunk, REQUEST):
+            return self._requests.shortened(chunk)
         return chunk
 
     @property

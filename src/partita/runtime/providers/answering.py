@@ -5,7 +5,8 @@ from contextlib import aclosing
 from typing import Protocol
 
 from partita.errors import AgentError
-from partita.types.events import AgentStreamEvent
+from partita.runtime.requests import Asked, note_of
+from partita.types.events import AgentStreamEvent, ChunkEvent
 
 from .ending import Ending, never_answered
 from .failures import FailedResponse, response_in
@@ -50,8 +51,11 @@ class Body:
             self.failure = error
 
 
-async def answer(send: Callable[[], Awaitable[Response]], call: Call) -> AsyncGenerator[AgentStreamEvent]:
-    """The events of one call; `send` makes it. The last event tells how it ended."""
+async def answer(
+    send: Callable[[], Awaitable[Response]], call: Call, asked: Asked
+) -> AsyncGenerator[AgentStreamEvent]:
+    """The events of one call; `send` makes it. The first tells what is asked, the last how it ended."""
+    yield ChunkEvent(chunk=note_of(asked))
     try:
         response = await send()
     except AgentError:

@@ -15,6 +15,7 @@ from .service import ProviderService
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
+PATH: Final = "/v1/messages"
 NO_KEY_HINT: Final = "give api_key, or set ANTHROPIC_API_KEY"
 
 
@@ -52,7 +53,7 @@ class AnthropicService(ProviderService["AsyncAnthropic"]):
         from anthropic import AsyncStream
 
         response = await client.post(
-            "/v1/messages",
+            PATH,
             cast_to=httpx2.Response,
             content=body,
             options={"timeout": client.timeout},  # else a header says that there is none
@@ -61,6 +62,9 @@ class AnthropicService(ProviderService["AsyncAnthropic"]):
         )
         # Asked for an httpx2.Response, the package hands out the one it got, unread; its types say otherwise.
         return cast("httpx2.Response", response)
+
+    def _path(self, model: str) -> str:
+        return PATH
 
     def _build(
         self, view: Sequence[Message], model: str, tools: Sequence[ToolSpec], settings: JsonObject

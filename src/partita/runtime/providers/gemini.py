@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import httpx2
     from google.genai import Client
 
+STREAMED: Final = ":streamGenerateContent?alt=sse"
 _WHOLE_NAMES: Final = ("models/", "tunedModels/", "publishers/", "projects/")
 _UNSAFE: Final = ("..", "?", "&", "#")  # in a model's name, which becomes part of an address
 
@@ -56,7 +57,7 @@ class GeminiService(ProviderService["Client"]):
     async def _send(self, client: "Client", model: str, body: bytes) -> Response:
         # The package has no public way to the bytes of a stream; below it, this is how it asks itself.
         api = client._api_client  # pyright: ignore[reportPrivateUsage]
-        path = f"{model_path(model, is_vertex=client.vertexai)}:streamGenerateContent?alt=sse"
+        path = model_path(model, is_vertex=client.vertexai) + STREAMED
         request = api._build_request("post", path, {})  # pyright: ignore[reportPrivateUsage]
         request.data = body
         answered = await api._async_request(request, stream=True)  # pyright: ignore[reportPrivateUsage]
@@ -66,6 +67,9 @@ class GeminiService(ProviderService["Client"]):
             raise AgentError("the client does not use httpx2", hint=hint)
         opened: Response = response
         return opened
+
+    def _path(self, model: str) -> str:
+        return f"/{model_path(model, is_vertex=False)}{STREAMED}"
 
     def _build(
         self, view: Sequence[Message], model: str, tools: Sequence[ToolSpec], settings: JsonObject

@@ -31,6 +31,9 @@ class OpenAIService(ProviderService["AsyncOpenAI"]):
         except OpenAIError as error:
             raise AgentError(str(error), hint="give api_key, or set OPENAI_API_KEY") from error
 
+    def _path(self, model: str) -> str:
+        return self.path
+
     async def _close(self, client: "AsyncOpenAI") -> None:
         await client.close()
 

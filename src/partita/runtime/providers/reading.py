@@ -46,7 +46,9 @@ class Reading:
 
     def _begin(self) -> tuple[Decoding, list[AgentStreamEvent]]:
         self.framing = framing_of(self._status, self._content_type, self._head)
-        decoding = self._decoding = Decoding(self._call.format_name, self.framing, self._call.facts)
+        refused = {"status": self._status} if self._status >= 300 else {}
+        facts = {**self._call.facts, **refused}
+        decoding = self._decoding = Decoding(self._call.format_name, self.framing, facts)
         return decoding, [*decoding.begin(), *decoding.feed(self._head)]
 
 

@@ -9,6 +9,7 @@ from partita.errors import AgentError
 from partita.formats.answers.model_view import View, model_view
 from partita.formats.answers.tool_spec import ToolSpec
 from partita.formats.format import Dumped
+from partita.runtime.requests import Asked
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import JsonObject, dumps
@@ -75,7 +76,8 @@ class ProviderService(ABC, Generic[Client]):
         view = model_view(_messages(prompt, chosen.instructions))
         request = self._build(view.messages, model, chosen.tools, {**self._settings, **chosen.settings})
         client, body = self._client(), dumps(request.payload)
-        return answer(lambda: self._send(client, model, body), self._call(model, view, request))
+        asked = Asked(self.format_name, self._path(model), request.payload)
+        return answer(lambda: self._send(client, model, body), self._call(model, view, request), asked)
 
     async def aclose(self) -> None:
         """Close the connections that are kept."""
@@ -94,6 +96,10 @@ class ProviderService(ABC, Generic[Client]):
     @abstractmethod
     async def _send(self, client: Client, model: str, body: bytes) -> Response:
         """The response to a request with exactly that body, as soon as it begins."""
+
+    @abstractmethod
+    def _path(self, model: str) -> str:
+        """Where a request goes, behind the API's base address."""
 
     @abstractmethod
     def _build(

@@ -162,7 +162,7 @@ class Replies:
 
 async def _say(live: LiveRun, chunks: list[Chunk]) -> None:
     if live.say is None:
-        raise ConflictError(f"run {live.run.id!r} is not at work")
+        raise ConflictError(f"run {live.run.id!r} is not at work", hint="start another one in its thread")
     await live.say(chunks)
 
 

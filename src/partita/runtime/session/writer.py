@@ -155,7 +155,11 @@ class Writer:
         """Show what has become durable."""
         _, entries = self._groups.popleft()
         self._ahead -= len(entries)
-        error = UnavailableError("the log was closed") if future.cancelled() else future.exception()
+        error = (
+            UnavailableError("the log was closed", hint="open the store again")
+            if future.cancelled()
+            else future.exception()
+        )
         if error is not None:
             self._fail(error)
         elif self.failure is None:  # nothing is shown behind a gap

@@ -28,6 +28,7 @@ from partita.types.messages import Message
 from partita.types.runs import Run
 from partita.types.threads import Thread
 
+from .missing import no_message
 from .parameters import Cursor, routes_for_callers
 from .run_log import AT_ONCE, BYTES_AT_ONCE, LogRecord, told
 
@@ -99,7 +100,9 @@ async def read_raw_message(
         found = await caller.store.read(_find, message, start, limit)
     else:
         found = await caller.store.read(_read, lines, start, limit)
-    items: list[JsonObject] = [{**told(seq, entry), "runId": run_id} for run_id, seq, entry in found.entries]
+    items: list[JsonObject] = [
+        {**told(seq, entry, caller.principal), "runId": run_id} for run_id, seq, entry in found.entries
+    ]
     page: JsonObject = {"items": items, "exact": found.exact}
     page |= {name: said for name in ("reason", "next") if (said := getattr(found, name)) is not None}
     return Reply(page)  # type: ignore[arg-type] # as `RawPage` would be written
@@ -120,7 +123,7 @@ def _start(cursor: str | None) -> tuple[int, int]:
 def _ask(tx: Transaction, thread_id: str, message_id: str) -> _Asked:
     thread = threads.get(tx, thread_id)
     if thread is None:
-        raise _missing(thread_id, message_id)
+        raise no_message(thread_id, message_id)
     message = messages.get(tx, thread_id, message_id, "inline")
     if message is None:
         return _Asked(None, _original(tx, thread))
@@ -157,12 +160,8 @@ async def _lines(
         message = None if top is None else message_below(top, message_id)
         agent = "" if nested is None else nested.agent
     if message is None:
-        raise _missing(thread_id, message_id)
+        raise no_message(thread_id, message_id)
     return message, None if provenance is None else provenance.of(message, agent)
-
-
-def _missing(thread_id: str, message_id: str) -> NotFoundError:
-    return NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
 
 
 def _read(tx: Transaction, lines: Sequence[OfRun], start: tuple[int, int], limit: int) -> _Found:

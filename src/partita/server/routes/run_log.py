@@ -12,8 +12,10 @@ from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
 from partita.runtime.replay.retelling import is_imported
-from partita.server.hub import Caller
+from partita.server.hub import Caller, CallerView
+from partita.server.principal import Principal
 from partita.server.replies import Reply
+from partita.server.withholding import as_told_to
 from partita.store.facade.store import Store
 from partita.store.log.blocks import Stored
 from partita.store.log.run_log import stored_entries
@@ -76,12 +78,13 @@ async def read_log(
 ) -> Response[Any]:
     """Every chunk and every byte the agent said, in order. A page ends early where records are large.
 
-    With `Accept: application/x-ndjson` it is all of the log after `after`, a record a line.
+    With `Accept: application/x-ndjson` it is all of the log after `after`, a record a line. What models were
+    asked is told to admins only: it holds the agent's instructions.
     """
     piece = await _read(caller.store, run_id, after, limit)
     if NDJSON in request.headers.get("accept", ""):
-        return _stream(_lines(caller.store, run_id, after), NDJSON)
-    items = [told(seq, entry) for seq, entry in piece.entries]
+        return _stream(_lines(caller, run_id, after), NDJSON)
+    items = [told(seq, entry, caller.principal) for seq, entry in piece.entries]
     page: JsonObject = {"items": items}
     if not piece.ended and piece.entries:
         page["next"] = piece.entries[-1][0]
@@ -103,9 +106,9 @@ def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> Stream:
     return Stream(body, media_type=media_type, headers={"cache-control": "no-store", "vary": "accept"})
 
 
-async def _lines(store: Store, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
-    async for piece in _pieces(store, run_id, after):
-        yield b"".join([dumps(told(seq, entry)) + b"\n" for seq, entry in piece.entries])
+async def _lines(caller: CallerView, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
+    async for piece in _pieces(caller.store, run_id, after):
+        yield b"".join([dumps(told(seq, entry, caller.principal)) + b"\n" for seq, entry in piece.entries])
 
 
 async def _raw(store: Store, run_id: str, end: bytes) -> AsyncGenerator[bytes, None]:
@@ -142,8 +145,9 @@ def _piece(tx: Transaction, run_id: str, after: int, limit: int) -> _Piece:
     return _Piece(entries, ended=True)
 
 
-def told(seq: int, entry: Stored) -> JsonObject:
-    """An entry as it is told."""
+def told(seq: int, entry: Stored, principal: Principal) -> JsonObject:
+    """An entry as it is told to somebody."""
+    entry = as_told_to(principal, entry)
     record: JsonObject = {"seq": seq, "time": from_microseconds(entry.time).isoformat()}
     if entry.chunk is not None:
         record["chunk"] = loads(entry.chunk)

@@ -16,9 +16,10 @@ from msgspec import Meta
 from partita.formats.redaction.kinds import KINDS
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
-from partita.server.sharing.gathering import gather
+from partita.server.sharing.gathering import RunLog, gather
 from partita.server.sharing.making import MEDIA_TYPES, SharedFile, make
 from partita.server.sharing.request import ShareRequest
+from partita.server.withholding import as_told_to
 from partita.version import __version__
 
 from .convert import LostValue, lost
@@ -124,7 +125,12 @@ async def preview_share(caller: Caller, thread_id: FromPath[str], data: ShareBod
 async def _made(caller: CallerView, thread_id: str, request: ShareRequest) -> SharedFile:
     thread = await thread_of(caller, thread_id)
     gathered = await gather(caller.store, thread, request.messages, logs=request.format == "fixture")
-    return await asyncio.to_thread(make, gathered, request, __version__)
+    runs = [_as_told(caller, log) for log in gathered.runs]
+    return await asyncio.to_thread(make, gathered._replace(runs=runs), request, __version__)
+
+
+def _as_told(caller: CallerView, log: RunLog) -> RunLog:
+    return log._replace(entries=[as_told_to(caller.principal, entry) for entry in log.entries])
 
 
 async def _sent(pieces: Sequence[bytes]) -> AsyncGenerator[bytes, None]:

@@ -18,7 +18,9 @@ from partita.errors import NotFoundError
 from partita.runtime.closing import closed
 from partita.runtime.replay.retelling import is_imported, retold_run
 from partita.server.hub import Caller
+from partita.server.principal import Principal
 from partita.server.replies import Reply
+from partita.server.withholding import as_told_to
 from partita.store.facade.store import Store
 from partita.store.log.run_log import status_of, stored_entries
 from partita.store.microseconds import to_microseconds
@@ -100,7 +102,7 @@ async def read_timeline(
     if is_imported(run):
         page = _cut(await _retold(caller.store, run), after, limit)
     else:
-        page = await caller.store.read(_recorded, run_id, after, limit)
+        page = await caller.store.read(_recorded, run_id, after, limit, caller.principal)
     return Reply(_told(run, page))
 
 
@@ -111,14 +113,15 @@ async def _news(store: Store, run_id: str, after: int, seconds: float) -> None:
             await anext(batches, None)
 
 
-def _recorded(tx: Transaction, run_id: str, after: int, limit: int) -> _Page:
+def _recorded(tx: Transaction, run_id: str, after: int, limit: int, principal: Principal) -> _Page:
     total = status_of(tx, run_id).last_seq
     events: list[_Event] = []
     size = 0
     for seq, entry in stored_entries(tx, run_id, after=after, through=after + limit + 1):
         if len(events) == limit or size >= BYTES_AT_ONCE:
             return _Page(events, total, ended=False)
-        events.append(_Event(seq, entry.time, entry.chunk, None if entry.raw is None else seq))
+        chunk = as_told_to(principal, entry).chunk
+        events.append(_Event(seq, entry.time, chunk, None if entry.raw is None else seq))
         size += len(entry.chunk or b"")
     return _Page(events, total, ended=True)
 

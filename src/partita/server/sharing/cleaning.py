@@ -36,12 +36,12 @@ def clean(gathered: Gathered, rules: Rules, choice: Choice) -> Cleaned:
     redacted(thread, redactor)
     redacted(whole, redactor)
     for log in gathered.runs:
-        clean_run(log, redactor, choice)
+        clean_run(log, whole, redactor, choice)
     redactor.learned()
     return Cleaned(
         redacted(thread, redactor, "thread"),
         redacted(messages, redactor),
-        tuple(clean_run(log, redactor, choice) for log in gathered.runs),
+        tuple(clean_run(log, whole, redactor, choice) for log in gathered.runs),
         redactor.findings,
         removed,
     )

@@ -1,35 +1,18 @@
-"""A thread as a file that a test loads: messages, and what the agent said, chunk by chunk.
+"""A thread as a recording, for tests: its messages, and what was asked and answered, run by run."""
 
-{"partita": "1.0", "thread": {…}, "messages": [canonical…],
- "runs": [{"run": {…}, "entries": [{"at": seconds, "chunk": {…}, "raw": "…"}], "dropped": 0, "cut": false}]}
-"""
-
-from collections.abc import Iterator
-
-from partita.types.codec import encode, to_json
-from partita.types.json import JsonObject, dumps
+from partita.runtime.recordings.files import origin_of, written
+from partita.runtime.recordings.recording import Recording
+from partita.types.codec import to_json
 
 from .cleaning import Cleaned
-from .run_logs import CleanRun
 
 
-def fixture(cleaned: Cleaned, version: str) -> Iterator[bytes]:
-    """The file, piece by piece."""
-    yield b'{"partita":' + dumps(version) + b',"thread":' + encode(cleaned.thread) + b',"messages":[\n'
-    yield b",\n".join(map(encode, cleaned.messages))
-    yield b'\n],"runs":['
-    for number, run in enumerate(cleaned.runs):
-        yield (b",\n" if number else b"\n") + dumps(_told(run))
-    yield b"\n]}\n"
-
-
-def _told(run: CleanRun) -> JsonObject:
-    entries: list[JsonObject] = []
-    for entry in run.entries:
-        told: JsonObject = {"at": entry.at}
-        if entry.chunk is not None:
-            told["chunk"] = to_json(entry.chunk)
-        if entry.raw is not None:
-            told["raw"] = entry.raw
-        entries.append(told)
-    return {"run": to_json(run.run), "entries": entries, "dropped": run.dropped, "cut": run.cut}
+def fixture(cleaned: Cleaned) -> bytes:
+    """The file. `partita_replay` serves it; see `partita fixture`, which writes the same of a run."""
+    thread = cleaned.thread
+    recording = Recording(
+        origin=origin_of("thread", thread.id, agent=thread.agent, title=thread.title),
+        exchanges=[exchange for run in cleaned.runs for exchange in run.exchanges],
+        messages=[to_json(message) for message in cleaned.messages],
+    )
+    return written(recording)

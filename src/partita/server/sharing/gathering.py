@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from partita.errors import NotFoundError
+from partita.runtime.replay.retelling import is_imported, retold
 from partita.server.problems import Problem
 from partita.store.facade.store import Store
 from partita.store.log.blocks import Stored
 from partita.store.log.run_log import stored_entries
 from partita.store.transaction import Transaction
 from partita.types.codec import encode
-from partita.types.messages import Message
+from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run
 from partita.types.threads import Thread
 
@@ -27,11 +28,15 @@ MOST_RUNS: Final = 500
 
 
 class RunLog(NamedTuple):
-    """A run and its log. `cut`: the log is longer than what is here, or it was dropped."""
+    """A run and its log. `cut`: the log is longer than what is here, or it was dropped.
+
+    Unless `whole`, only its chunks leave: what a model was asked tells of messages that stay here.
+    """
 
     run: Run
     entries: Sequence[Stored]
     cut: bool = False
+    whole: bool = True
 
 
 class Gathered(NamedTuple):
@@ -45,7 +50,13 @@ class Gathered(NamedTuple):
 async def gather(store: Store, thread: Thread, which: WhichMessages, *, logs: bool) -> Gathered:
     """The messages of a thread that are meant, and with `logs` the logs of its runs."""
     messages = await _messages(store, thread.id, which)
-    return Gathered(thread, messages, await _runs(store, thread.id) if logs else ())
+    if not logs:
+        return Gathered(thread, messages)
+    runs = await _runs(store, thread.id, messages)
+    if which.only is None:
+        return Gathered(thread, messages, runs)
+    meant = {message.run_id for message in messages}
+    return Gathered(thread, messages, [log._replace(whole=False) for log in runs if log.run.id in meant])
 
 
 async def _messages(store: Store, thread_id: str, which: WhichMessages) -> list[Message]:
@@ -68,7 +79,7 @@ async def _messages(store: Store, thread_id: str, which: WhichMessages) -> list[
             return found
 
 
-async def _runs(store: Store, thread_id: str) -> list[RunLog]:
+async def _runs(store: Store, thread_id: str, messages: Sequence[Message]) -> list[RunLog]:
     """The runs of a thread, the oldest first, with their logs as far as there is room."""
     runs: list[Run] = []
     cursor = None
@@ -80,10 +91,16 @@ async def _runs(store: Store, thread_id: str) -> list[RunLog]:
     room = LARGEST_LOGS
     logs: list[RunLog] = []
     for run in reversed(runs):
-        log = await store.read(_log, run, room)
+        log = _retold(run, messages) if is_imported(run) else await store.read(_log, run, room)
         room -= sum(_size(entry) for entry in log.entries)
         logs.append(log)
     return logs
+
+
+def _retold(run: Run, messages: Sequence[Message]) -> RunLog:
+    """A run whose log holds lines and no chunks: its messages are told once more."""
+    own = [one for one in messages if isinstance(one, AssistantMessage) and one.run_id == run.id]
+    return RunLog(run, [Stored(0, encode(chunk), None) for message in own for chunk in retold(message)])
 
 
 def _log(tx: Transaction, run: Run, room: int) -> RunLog:

@@ -72,7 +72,7 @@ def _write(cleaned: Cleaned, request: ShareRequest, version: str) -> SharedFile:
             notices = [f"{made.left_out} files have no room in one page"] if made.left_out else []
             return SharedFile(made.pieces, "", cleaned, (), notices)
         case "fixture":
-            return SharedFile(list(fixture(cleaned, version)), "", cleaned, (), _log_notices(cleaned))
+            return SharedFile([fixture(cleaned)], "", cleaned, (), _log_notices(cleaned))
         case "jsonl":
             return _lines(cleaned, request.target)
 

@@ -1,0 +1,37 @@
+"""Anthropic's Messages."""
+
+from typing import Any
+
+from anthropic import Anthropic
+
+from .weather import DESCRIPTION, SCHEMA, weather
+
+MODEL = "claude-sonnet-5"
+TOOLS: Any = [{"name": "weather", "description": DESCRIPTION, "input_schema": SCHEMA}]
+
+
+def ask(client: Anthropic, question: str, *, streamed: bool) -> str:
+    """The answer, tools and all; read from a stream if that is wanted."""
+    messages: Any = [{"role": "user", "content": question}]
+    asked: Any = {"model": MODEL, "max_tokens": 1000, "tools": TOOLS, "messages": messages}
+    while True:
+        if streamed:
+            with client.messages.stream(**asked) as events:
+                said = events.get_final_message()
+        else:
+            said = client.messages.create(**asked)
+        messages.append({"role": "assistant", "content": [_plain(block) for block in said.content]})
+        calls = [block for block in said.content if block.type == "tool_use"]
+        if not calls:
+            return "".join(block.text for block in said.content if block.type == "text")
+        results = [
+            {"type": "tool_result", "tool_use_id": call.id, "content": weather(**dict(call.input))}
+            for call in calls
+        ]
+        messages.append({"role": "user", "content": results})
+
+
+def _plain(block: Any) -> dict[str, Any]:
+    if block.type == "tool_use":
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    return {"type": "text", "text": block.text}

@@ -1,0 +1,167 @@
+"""Requests as they are made, held against those that were recorded."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final, Literal, TypeAlias
+
+from msgspec import UNSET
+
+from partita.errors import AgentError, PartitaError
+from partita.formats.redaction.redactor import Redactor, Rules
+from partita.runtime.recordings.recording import Exchange, Request
+from partita.types.json import Json
+
+from .differences import Difference, differences, pattern_of, renamed, without
+from .providers import IDS, family_of
+
+Order: TypeAlias = Literal["recorded", "any"]
+Normalise: TypeAlias = Callable[[Json], Json]
+
+TOLD: Final = 12
+"""How many differences of one request are told."""
+
+
+class RecordingError(PartitaError, AssertionError):
+    """A request that is not the recorded one, one that was never made, or a recording that is missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What counts as the same request."""
+
+    order: Order = "recorded"
+    """Whether requests come in the order of the recording, or in any."""
+    ignore: Sequence[str] = ()
+    """Paths of the body that do not count."""
+    normalise: Normalise | None = None
+    """What both bodies go through before they are compared."""
+
+    def __post_init__(self) -> None:
+        if self.order not in ("recorded", "any"):
+            raise AgentError(f"no order {self.order!r}", hint="there are recorded, any")
+        for path in self.ignore:
+            pattern_of(path)
+
+    def plain(self, body: Json, family: str | None) -> Json:
+        """A body without what does not count."""
+        own = body if self.normalise is None else self.normalise(deepcopy(body))
+        left = without(own, [pattern_of(path) for path in self.ignore])
+        return renamed(left, [pattern_of(path) for path in IDS.get(family or "", ())])
+
+
+def compare(exchange: Exchange, made: Request, terms: Terms) -> list[Difference]:
+    """Where a request differs from the recorded one."""
+    recorded = exchange.request
+    if recorded is None:
+        return []
+    found = [
+        Difference(name, was, now)
+        for name, was, now in (("method", recorded.method, made.method), ("path", recorded.path, made.path))
+        if was != now
+    ]
+    if recorded.body is UNSET or made.body is UNSET:
+        same = (recorded.body is UNSET) == (made.body is UNSET) and recorded.base64 == made.base64
+        return found if same else [*found, Difference("body", _kind(recorded), _kind(made))]
+    family = family_of(exchange.format)
+    return found + differences(terms.plain(recorded.body, family), terms.plain(made.body, family))
+
+
+def _kind(request: Request) -> str:
+    if request.body is not UNSET:
+        return "JSON"
+    return "no body" if request.base64 is None else f"{len(request.base64) * 3 // 4} bytes that are no JSON"
+
+
+class Matching:
+    """Gives each request its recorded answer, and remembers what did not fit. Used from several threads."""
+
+    def __init__(self, name: str, exchanges: Sequence[Exchange], order: Order, advice: str) -> None:
+        """`advice` says how the recording is made anew."""
+        self._name = name
+        self._exchanges = exchanges
+        self._order = order
+        self._advice = advice
+        self._left = list(range(len(exchanges)))
+        self._made = 0
+        self._lock = Lock()
+        self.problems: list[str] = []
+        """What did not fit, each in a few lines."""
+
+    def take(self, compared: Callable[[Exchange], list[Difference]]) -> Exchange | str:
+        """The answer to a request, or why there is none."""
+        with self._lock:
+            self._made += 1
+            if not self._left:
+                return self._refuse(self._extra())
+            place, found = self._nearest(compared)
+            self._left.remove(place)
+            return self._refuse(self._other(place, found)) if found else self._exchanges[place]
+
+    def refuse(self, problem: str) -> str:
+        """Remember something else that went wrong."""
+        with self._lock:
+            return self._refuse(problem)
+
+    def verdict(self, *, whole: bool = True) -> str | None:
+        """All that did not fit; with `whole`, also what was recorded and never asked for."""
+        told = list(self.problems)
+        if whole and self._left and not self.problems:
+            told.append(self._unmade())
+        return "\n".join(told) or None
+
+    def _nearest(self, compared: Callable[[Exchange], list[Difference]]) -> tuple[int, list[Difference]]:
+        places = self._left[:1] if self._order == "recorded" else self._left
+        found = [(place, compared(self._exchanges[place])) for place in places]
+        return min(found, key=lambda one: len(one[1]))
+
+    def _refuse(self, problem: str) -> str:
+        plain = without_secrets(problem)  # it stands in the output of the test, which others read
+        self.problems.append(plain)
+        return plain
+
+    def _other(self, place: int, found: Sequence[Difference]) -> str:
+        which = f"request {place + 1} of {len(self._exchanges)}"
+        if self._order == "any":
+            which = f"request {self._made} fits none that is left; nearest is {which}, and it"
+        lines = [f"{self._name}: {which} is not the one that was recorded (recorded → made):"]
+        lines += [f"  {difference}" for difference in found[:TOLD]]
+        if len(found) > TOLD:
+            lines.append(f"  … and {len(found) - TOLD} more")
+        lines.append(f"If this is meant: {self._advice}")
+        if (path := found[0].path) not in ("path", "method", "body"):
+            lines.append(f'If it differs each time: ignore=["{path}"]')
+        return "\n".join(lines)
+
+    def _extra(self) -> str:
+        count = _counted(len(self._exchanges), "request")
+        return "\n".join(
+            [
+                f"{self._name}: request {self._made} was made, and only {count} recorded",
+                f"If this is meant: {self._advice}",
+            ]
+        )
+
+    def _unmade(self) -> str:
+        made = len(self._exchanges) - len(self._left)
+        which = ", ".join(str(place + 1) for place in self._left[:TOLD])
+        return "\n".join(
+            [
+                f"{self._name}: {_counted(len(self._exchanges), 'request')} recorded, and {made} made; "
+                f"never made: {which}",
+                f"If this is meant: {self._advice}",
+            ]
+        )
+
+
+def without_secrets(text: str) -> str:
+    """A text to be shown."""
+    redactor = Redactor(Rules())
+    redactor.text(text, "")
+    redactor.learned()
+    return redactor.text(text, "")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"1 {noun} was" if count == 1 else f"{count} {noun}s were"

@@ -1,0 +1,42 @@
+"""Agents that other packages bring."""
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+from partita.errors import AgentError
+from partita.runtime import registry
+from partita.runtime.registry import agent_names, get_agent
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+
+PARROT = ScriptedService(as_script({"scenes": []}))
+
+
+def make_parrot(rest: str) -> ScriptedService:
+    return PARROT
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package that works and one that does not."""
+    values = {"broken": "no_such_module:make", "parrot": f"{__name__}:make_parrot"}
+    entries = EntryPoints([EntryPoint(name, value, registry.ENTRY_POINTS) for name, value in values.items()])
+    monkeypatch.setattr(registry, "entry_points", entries.select)
+    registry._foreign.cache_clear()  # pyright: ignore[reportPrivateUsage] # what was installed has changed
+    yield
+    monkeypatch.undo()
+    registry._foreign.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_broken_agent_keeps_no_other_from_working() -> None:
+    assert get_agent("parrot:polly") is PARROT
+    assert {"broken", "parrot", "scripted"} <= {*agent_names()}
+
+
+def test_a_broken_agent_says_what_is_wrong_with_it() -> None:
+    with pytest.raises(AgentError, match="No module named 'no_such_module'") as raised:
+        get_agent("broken")
+    assert raised.value.where == "no_such_module:make"
+    assert "uninstall" in raised.value.hint

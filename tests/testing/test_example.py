@@ -1,0 +1,67 @@
+"""The example project: its recordings are made anew against a stand-in, byte for byte, and replayed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from partita.version import __version__
+
+from .stand_in import stand_in
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "tested-agent"
+RECORDINGS = sorted((EXAMPLE / "tests" / "recordings").glob("*.json"))
+DAY = "1767225600"
+"""The day the recordings were made."""
+
+KEYS = {
+    "OPENAI_API_KEY": "sk-example-0123456789abcdef",
+    "ANTHROPIC_API_KEY": "sk-ant-example-0123456789",
+    "GEMINI_API_KEY": "example-0123456789",
+}
+ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
+OPTIONS = ("-q", "-Werror", "-pno:cacheprovider", "-ppartita.pytest_plugin", "-ppytest_asyncio.plugin")
+TWICE = f"""
+import os, sys, pytest
+if pytest.main([*{OPTIONS!r}, "--partita-record"]):
+    sys.exit("recording failed")
+for name in sys.argv[1:]:
+    del os.environ[name]
+sys.exit(pytest.main([*{OPTIONS!r}]))
+"""
+
+
+def test_it_is_recorded_anew_byte_for_byte_and_replayed(tmp_path: Path) -> None:
+    folder = tmp_path / "tested-agent"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("recordings", "__pycache__"))
+    told = record_and_replay(folder)
+    assert re.findall(r"^(\d) passed", told, re.MULTILINE) == ["8", "8"]
+    assert "openai_chat.json: recorded, 2 requests" in told
+    made = {path.name: path.read_text() for path in (folder / "tests" / "recordings").iterdir()}
+    assert made == {path.name: of_this_version(path.read_text()) for path in RECORDINGS}
+    for text in made.values():
+        assert not any(secret in text for secret in (*KEYS.values(), "session=secret", "never-the-same"))
+
+
+def of_this_version(text: str) -> str:
+    return re.sub(r'("version": )"[^"]*"', rf'\1"{__version__}"', text)
+
+
+def record_and_replay(folder: Path) -> str:
+    """What pytest says of both; while it replays, it knows no address and no key."""
+    with stand_in() as address:
+        variables = dict(zip(ADDRESSES, (f"{address}/v1", address, address), strict=True)) | KEYS
+        own = {"SOURCE_DATE_EPOCH": DAY, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+        result = subprocess.run(
+            [sys.executable, "-c", TWICE, *variables],
+            cwd=folder,
+            env={**os.environ, **variables, **own},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=200,
+        )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout

@@ -1,0 +1,392 @@
+"""Recordings without pytest: made through an endpoint or a model, replayed, and told apart."""
+
+import asyncio
+from collections.abc import Generator
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from msgspec.structs import replace
+
+from partita.errors import AgentError, DecodeError
+from partita.runtime.agent.agent import Agent
+from partita.runtime.recordings.cleaning import clean
+from partita.runtime.recordings.files import origin_of, parse_recording, read_recording, write_recording
+from partita.runtime.recordings.making import exchanges_in
+from partita.runtime.recordings.recording import Exchange, Recording, Response, response_of
+from partita.runtime.replay.lineage import Recorded
+from partita.runtime.requests import Asked, Lengthening, Shortening, note_of
+from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.service import AgentService
+from partita.store.log.run_log import LogRecord
+from partita.store.opening import open_store
+from partita.testing import Endpoint, RecordingError, Replay
+from partita.testing.providers import get_provider, kept_path
+from partita.testing.replay import Mode
+from partita.types.chunks import DataChunk, MessageStart
+from partita.types.events import AgentStreamEvent, ErrorEvent
+from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.messages import text_of
+from partita.types.runs import Run
+from tests.runtime.playback import JSON, Play, Playback
+from tests.runtime.providers.families import FAMILIES
+from tests.runtime.replay.recordings import SCRIPT, weather
+
+from .stand_in import stand_in
+
+
+@pytest.fixture
+def upstream() -> Generator[str, None, None]:
+    with stand_in() as address:
+        yield f"{address}/v1"
+
+
+def say(endpoint: Endpoint, words: str = "Say hello.", **more: object) -> bytes:
+    body = {"model": "m", "messages": [{"role": "user", "content": words}], **more}
+    headers = {"authorization": "Bearer a-key-of-mine", "content-type": "application/json"}
+    asked = Request(f"{endpoint.base_url}/chat/completions", dumps(body), headers)
+    with urlopen(asked) as response:
+        told: bytes = response.read()
+        return told
+
+
+def record(folder: Path, upstream: str, *words: str, **how: object) -> list[str]:
+    """Record some words, and give what is said of it."""
+    replay = Replay(folder, mode="all")
+    endpoint = replay.endpoint("one", provider="openai", upstream=upstream, **how)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # passed on
+    for one in words:
+        say(endpoint, one)
+    replay.settle()
+    replay.check()
+    told = replay.save()
+    replay.close()
+    return told
+
+
+def test_what_is_recorded_is_replayed_byte_for_byte(tmp_path: Path, upstream: str) -> None:
+    with Replay(tmp_path, mode="all") as replay:
+        endpoint = replay.endpoint("one", provider="openai", upstream=upstream)
+        live = [say(endpoint, "Say hello.", stream=True), say(endpoint, "My key is a-key-of-mine.")]
+    with Replay(tmp_path) as replay:
+        endpoint = replay.endpoint("one")
+        assert say(endpoint, "Say hello.", stream=True) == live[0]
+        assert loads(say(endpoint, "My key is a-key-of-mine.")) == loads(live[1])
+        assert [text_of(message) for message in replay.messages("one")] == [
+            "Hello from the weather desk."
+        ] * 2
+    text = (tmp_path / "one.json").read_text()
+    assert "a-key-of-mine" not in text
+    assert "My key is [redacted: custom 1]." in text
+
+
+def test_a_request_that_comes_in_chunks_is_read(tmp_path: Path, upstream: str) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "Say hello."}]}
+    text = dumps(body)
+    with Replay(tmp_path, mode="all") as replay:
+        endpoint = replay.endpoint("one", provider="openai", upstream=upstream)
+        pieces = iter([text[:10], text[10:]])
+        with urlopen(Request(f"{endpoint.base_url}/chat/completions", pieces, {"a": "b"})) as response:
+            assert b"Hello from" in response.read()
+    request = read_recording(tmp_path / "one.json").exchanges[0].request
+    assert request is not None
+    assert request.body == body
+
+
+def test_a_key_of_any_length_is_taken_out_and_a_short_word_is_not(tmp_path: Path, upstream: str) -> None:
+    key = "key-" + "x1" * 400
+    with Replay(tmp_path, mode="all") as replay:
+        endpoint = replay.endpoint("one", provider="openai", upstream=upstream)
+        for secret in (key, "hello"):
+            body = dumps({"model": "m", "messages": [{"role": "user", "content": f"Say hello to {key}."}]})
+            headers = {"authorization": f"Bearer {secret}"}
+            urlopen(Request(f"{endpoint.base_url}/chat/completions", body, headers)).close()
+    text = (tmp_path / "one.json").read_text()
+    assert "x1x1" not in text
+    assert "Say hello to [redacted: custom" in text
+
+
+def test_recording_again_says_what_changed(tmp_path: Path, upstream: str) -> None:
+    assert record(tmp_path, upstream, "Hello?") == ["one.json: recorded, 1 request"]
+    before = (tmp_path / "one.json").read_bytes()
+    assert record(tmp_path, upstream, "Hello?") == ["one.json: unchanged"]
+    assert (tmp_path / "one.json").read_bytes() == before
+    (told,) = record(tmp_path, upstream, "Hi?")
+    assert told.startswith("one.json: recorded anew, 1 request")
+    assert 'request 1: messages[0].content: "Hello?" → "Hi?"' in told
+    (told,) = record(tmp_path, upstream, "Hi?", "Ho?")
+    assert told == "one.json: recorded anew, 2 requests, before 1"
+    assert record(tmp_path, upstream) == ["one.json: nothing was asked, so nothing is written"]
+
+
+def test_nothing_is_written_when_a_test_fails(tmp_path: Path, upstream: str) -> None:
+    def fail() -> None:
+        with Replay(tmp_path, mode="all") as replay:
+            say(replay.endpoint("one", provider="openai", upstream=upstream))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bodies_may_be_made_alike(tmp_path: Path, upstream: str) -> None:
+    def without_digits(body: Json) -> Json:
+        body["messages"][0]["content"] = body["messages"][0]["content"].rstrip("0123456789")
+        return body
+
+    record(tmp_path, upstream, "Say hello 1", "Say hello 2")
+    with Replay(tmp_path) as replay:
+        endpoint = replay.endpoint("one", normalise=without_digits)
+        say(endpoint, "Say hello 3")
+        say(endpoint, "Say hello 4")
+
+
+def test_only_what_is_missing_is_recorded(tmp_path: Path, upstream: str) -> None:
+    record(tmp_path, upstream, "Hello?")
+    with Replay(tmp_path, mode="missing") as replay:
+        say(replay.endpoint("one", upstream="http://127.0.0.1:9"), "Hello?")
+        say(replay.endpoint("two", provider="openai", upstream=upstream), "Hello?")
+    assert (tmp_path / "two.json").exists()
+
+
+def test_a_file_that_was_just_recorded_is_replayed(tmp_path: Path, upstream: str) -> None:
+    fresh: set[Path] = set()
+    with Replay(tmp_path, mode="all", fresh=fresh) as replay:
+        say(replay.endpoint("one", provider="openai", upstream=upstream), "Hello?")
+    assert fresh == {tmp_path / "one.json"}
+    with Replay(tmp_path, mode="all", fresh=fresh) as replay:
+        endpoint = replay.endpoint("one", provider="openai", upstream="http://127.0.0.1:9")
+        assert b"Hello from" in say(endpoint, "Hello?")
+
+
+def test_requests_in_any_order_are_kept_in_one(tmp_path: Path, upstream: str) -> None:
+    record(tmp_path, upstream, "A", "B", order="any")
+    assert record(tmp_path, upstream, "B", "A", order="any") == ["one.json: unchanged"]
+
+
+def test_a_provider_that_is_not_there_is_told(tmp_path: Path) -> None:
+    replay = Replay(tmp_path, mode="all")
+    endpoint = replay.endpoint("one", provider="openai", upstream="http://127.0.0.1:9/v1")
+    with pytest.raises(HTTPError) as caught:
+        say(endpoint)
+    caught.value.close()
+    with pytest.raises(RecordingError, match="could not be asked"):
+        replay.check()
+    replay.close()
+
+
+def test_wrong_use_is_told(tmp_path: Path, upstream: str) -> None:
+    replay = Replay(tmp_path, mode="all")
+    with pytest.raises(AgentError, match="whose API"):
+        replay.endpoint("one")
+    with pytest.raises(AgentError, match="no provider"):
+        replay.endpoint("one", provider="nonesuch")
+    with pytest.raises(AgentError, match="no order"):
+        replay.endpoint("one", provider="openai", order="random")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # on purpose
+    with pytest.raises(DecodeError, match="no path"):
+        replay.endpoint("one", provider="openai", ignore=["a["])
+    with pytest.raises(AgentError, match="no mode"):
+        Replay(tmp_path, mode="never")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] # on purpose
+    replay.endpoint("one", provider="openai", upstream=upstream)
+    with pytest.raises(AgentError, match="recorded already"):
+        replay.endpoint("one", provider="openai", upstream=upstream)
+    replay.close()
+
+
+FILES: dict[str, tuple[bytes, str]] = {
+    "no JSON": (b"{", "this is no recording"),
+    "another file": (b'{"partita": "1.0"}', "it says '1.0'"),
+    "a list": (b"[]", "it does not say which"),
+    "a wrong member": (b'{"partita": "recording/1", "origin": 1}', "origin"),
+    "an unknown member": (
+        b'{"partita": "recording/1", "origin": {"kind": "run"}, "exchanges": [], "x": 1}',
+        "unknown field",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "words"), FILES.values(), ids=FILES)
+def test_what_is_no_recording(data: bytes, words: str) -> None:
+    with pytest.raises(DecodeError, match=words):
+        parse_recording(data, "a.json")
+
+
+PIECES = {
+    "data": (b"\xff\xfe", "image/png"),
+    "text": (b"nothing", "text/plain"),
+    "json": (b'{"a": 1}', "application/json"),
+    "a stream": (b": hi\n\ndata: {}\r\n\r\ndata: x", "text/event-stream; charset=utf-8"),
+}
+
+
+@pytest.mark.parametrize(("body", "kind"), PIECES.values(), ids=PIECES)
+def test_a_body_comes_back(body: bytes, kind: str) -> None:
+    kept = b"".join(response_of(200, {"content-type": kind}, body).pieces)
+    assert kept == body or loads(kept) == loads(body)
+
+
+def test_paths_are_kept_without_keys_and_versions() -> None:
+    gemini = get_provider("gemini")
+    path = "/v1beta/models/g:streamGenerateContent?alt=sse&key=secret"
+    assert kept_path(gemini, path) == "/models/g:streamGenerateContent?alt=sse"
+    assert kept_path(gemini, "/v1/models/g:generateContent?key=k") == "/models/g:generateContent"
+    assert kept_path(get_provider("openai"), "/v1/responses") == "/responses"
+
+
+# Secrets
+
+TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_a_secret_in_pieces_is_taken_out_of_a_stream() -> None:
+    pieces = [TOKEN[:9], TOKEN[9:20], f"{TOKEN[20:]} is it."]
+    events: list[JsonObject] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
+    stream = [f"data: {dumps(event).decode()}\n\n" for event in [*events, {"done": True}]]
+    response = Response(status=200, headers={"content-type": "text/event-stream"}, stream=stream)
+    said = Exchange(
+        format="openai-chat", response=response, said=[dumps({"password": "hunter22x"}).decode() + "\n"]
+    )
+    cleaned = clean(Recording(origin=origin_of("run"), exchanges=[said]))
+    (now,) = cleaned.recording.exchanges
+    assert now.response is not None
+    told = [loads(record[6:]) for record in now.response.stream or ()]
+    texts = [one["choices"][0]["delta"]["content"] for one in told[:3]]
+    assert texts == ["[redacted: github token 1]", "", " is it."]
+    assert (now.response.stream or [])[3] == stream[3]
+    assert now.said == ['{"password":"[redacted: password 1]"}\n']
+    assert [one.times for one in cleaned.findings] == [1, 1]
+
+
+# Models
+
+MODES_IN_TURN: tuple[Mode, Mode] = ("all", "replay")
+
+LINES = [
+    {"type": "thread.started", "thread_id": "t"},
+    {"type": "turn.started"},
+    {"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "Done it."}},
+    {"type": "turn.completed", "usage": {"input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}},
+]
+
+
+async def events_of(model: AgentService, words: str) -> list[AgentStreamEvent]:
+    return [event async for event in model.invoke(words)]
+
+
+def test_what_a_program_said_is_a_model(tmp_path: Path) -> None:
+    lines = [dumps(line).decode() + "\n" for line in LINES]
+    said = Exchange(format="codex-exec", framing="lines", asked="Do it.", said=lines)
+    write_recording(tmp_path / "codex.json", Recording(origin=origin_of("run"), exchanges=[said]))
+    with Replay(tmp_path) as replay:
+        events = asyncio.run(events_of(replay.model("codex"), "Do it."))
+        assert [text_of(message) for message in replay.messages("codex")] == ["Done it."]
+    assert "".join(event.raw_text or "" for event in events) == "".join(lines)
+    replay = Replay(tmp_path)
+    last = asyncio.run(events_of(replay.model("codex"), "Undo it."))[-1]
+    assert isinstance(last, ErrorEvent)
+    with pytest.raises(RecordingError, match=r'asked: "Do it\." → "Undo it\."'):
+        replay.check()
+
+
+async def test_a_live_model_is_recorded_and_replayed(tmp_path: Path) -> None:
+    said: list[str] = []
+    for mode in MODES_IN_TURN:
+        with Replay(tmp_path, mode=mode) as replay:
+            async with open_store("memory:") as store:
+                model = replay.model("sky", live=ScriptedService(SCRIPT))
+                agent = Agent(model, tools=[weather], store=store)
+                said.append(text_of(await agent.run("t", "weather?")))
+                await agent.session.close()
+    assert said == ["It is sunny in Oslo, and it will stay so."] * 2
+    assert len(read_recording(tmp_path / "sky.json").exchanges) == 2
+
+
+def test_a_failure_is_recorded_too(tmp_path: Path) -> None:
+    ends: list[AgentStreamEvent] = []
+    for mode in MODES_IN_TURN:
+        with Replay(tmp_path, mode=mode) as replay:
+            model = replay.model("bad", live=ScriptedService(SCRIPT))
+            ends.append(asyncio.run(events_of(model, "fail please"))[-1])
+    assert isinstance(ends[0], ErrorEvent)
+    assert ends[0] == ends[1]
+
+
+async def test_a_refusal_is_recorded_with_its_status(tmp_path: Path) -> None:
+    family = FAMILIES["anthropic"]
+    ends: list[AgentStreamEvent] = []
+    async with Playback(Play(status=429, body=dumps(family.refusal), content_type=JSON)) as playback:
+        for mode in MODES_IN_TURN:
+            with Replay(tmp_path, mode=mode) as replay:
+                service = family.service(playback.address)
+                model = replay.model("no", live=service)
+                ends.append([event async for event in model.invoke("Hi?")][-1])
+                await service.aclose()
+    assert len(playback.requests) == 1
+    (one,) = read_recording(tmp_path / "no.json").exchanges
+    assert one.response is not None
+    assert one.response.status == 429
+    for end in ends:
+        assert isinstance(end, ErrorEvent)
+        assert (end.name, end.message) == ("rate-limited", "Slow down.")
+
+
+def test_nobody_waits_as_long_as_was_asked_then(tmp_path: Path, upstream: str) -> None:
+    record(tmp_path, upstream, "Say hello.")
+    recording = read_recording(tmp_path / "one.json")
+    (one,) = recording.exchanges
+    busy = Response(status=429, headers={"retry-after": "60"}, json={"error": {"message": "Slow down."}})
+    write_recording(tmp_path / "one.json", replace(recording, exchanges=[replace(one, response=busy)]))
+    with Replay(tmp_path) as replay:
+        endpoint = replay.endpoint("one")
+        with pytest.raises(HTTPError) as caught:
+            say(endpoint)
+    assert (caught.value.code, caught.value.headers["retry-after-ms"]) == (429, "1")
+    assert "retry-after" not in caught.value.headers
+    caught.value.close()
+
+
+# What a model was asked, in the log
+
+
+def test_requests_are_kept_by_what_changed() -> None:
+    first: JsonObject = {"model": "m", "messages": [{"a": 1}], "tools": [1, 2]}
+    second = {**first, "messages": [{"a": 1}, {"b": 2}], "temperature": 0}
+    third = {"model": "n", "messages": [{"c": 3}], "tools": [1]}
+    asked = [Asked("openai-chat", "/chat/completions", body) for body in (first, second, third)]
+    other = Asked("anthropic", "/v1/messages", first)
+    shortening, reading = Shortening(), Lengthening()
+    notes = [shortening.shortened(note_of(one)) for one in [*asked, other]]
+    assert [reading.read(note) for note in notes] == [*asked, other]
+    assert notes[1].data == {
+        "changes": {
+            "model": {},
+            "messages": {"keep": 1, "add": [{"b": 2}]},
+            "tools": {},
+            "temperature": {"set": 0},
+        }
+    }
+    assert [list(one.body) for one in (reading_of(notes)[1], reading_of(notes)[2])] == [
+        list(second),
+        list(third),
+    ]
+    assert Lengthening().read(notes[1]) is None
+
+
+def reading_of(notes: list[DataChunk]) -> list[Asked]:
+    reading = Lengthening()
+    return [asked for note in notes if (asked := reading.read(note)) is not None]
+
+
+def test_a_request_that_got_no_answer_is_kept() -> None:
+    note = note_of(Asked("anthropic", "/v1/messages", {"model": "m"}))
+    run = Run(id="r", thread_id="t", status="failed", error="no connection")
+    moment = datetime(2026, 3, 1, tzinfo=UTC)
+    records = [LogRecord(1, moment, note, None), LogRecord(2, moment, MessageStart("m"), None)]
+    (one,) = exchanges_in(Recorded(run, records), "Hi?")
+    assert one.request is not None
+    assert one.request.path == "/v1/messages"
+    assert one.end is not None
+    assert one.end["message"] == "no connection"
+    assert one.response is None
