@@ -1,10 +1,22 @@
 """Run every benchmark: `python -m benchmarks`."""
 
-from . import accumulate, decode, imports, logs, runtime, store_bulk, store_log, store_scale, store_size
+from . import (
+    accumulate,
+    commands,
+    decode,
+    imports,
+    logs,
+    runtime,
+    store_bulk,
+    store_log,
+    store_scale,
+    store_size,
+)
 from .server import compare as server
 
 for benchmark in (
     accumulate,
+    commands,
     decode,
     imports,
     logs,

@@ -13,6 +13,7 @@ QUIET = [
     HealthCheck.data_too_large,
     HealthCheck.large_base_example,
 ]
+os.environ["PARTITA_CONFIG"] = os.devnull  # the settings of whoever runs the tests are no part of them
 settings.register_profile(
     "default", max_examples=20, deadline=None, derandomize=True, suppress_health_check=QUIET
 )

@@ -1,5 +1,32 @@
-"""`python -m partita` is `partita`."""
+"""`partita`, and `python -m partita`."""
 
-from partita.cli.main import main
+import os
+import sys
+from typing import TYPE_CHECKING
 
-main()
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line. Ctrl-C is told without a traceback, also while this is loaded."""
+    sys.unraisablehook = _unheard
+    try:
+        from partita.cli.main import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _unheard(raised: "UnraisableHookArgs") -> None:
+    """End at a Ctrl-C in a place that passes no error on, such as a lock of an import."""
+    if issubclass(raised.exc_type, KeyboardInterrupt):
+        os._exit(INTERRUPTED)
+    sys.__unraisablehook__(raised)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ from partita.cli.import_ import import_anything
 from partita.errors import PartitaError
 from partita.store.imports.registry import SYSTEMS
 from partita.store.opening import open_store
-from partita.types.json import dumps, loads
+from partita.types.json import JsonObject, dumps, loads
 from tests.store.import_examples import MASTRA, make_sqlite, mastra_message, said
 
 
@@ -115,3 +115,109 @@ def test_a_system_nobody_knows_is_refused(hive: str) -> None:
 
 def test_the_help_has_examples() -> None:
     assert "partita import mastra.db --from mastra --dry-run" in run("--help").stdout
+
+
+def test_the_examples_are_brought_in_once(store: str) -> None:
+    first = run("--demo", "--store", store)
+    assert (first.exit_code, first.stdout.split()[:2]) == (0, ["threads", "7"]), first.output
+    again = run("--demo", "--store", store, "--json")
+    assert loads(again.stdout) == {"threads": 7}
+    lamp = "7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10"
+    assert kept(store, lamp) == 12
+
+
+def test_the_examples_come_alone(store: str, hive: str) -> None:
+    result = run(hive, "--demo", "--store", store)
+    assert (result.exit_code, "only --store and --json fit" in result.output) == (2, True)
+
+
+ROWS: list[JsonObject] = [
+    {"id": "m1", "chatId": 7, "role": "user", "parts": [{"type": "text", "text": "High tide?"}]},
+    {
+        "id": "m2",
+        "chatId": 7,
+        "role": "assistant",
+        "parts": [{"type": "text", "text": "At noon."}],
+        "createdAt": "2026-03-02T09:00:04Z",
+    },
+    {"id": "m1", "chatId": 8, "role": "user", "parts": [{"type": "text", "text": "Low tide?"}]},
+]
+LEGACY: list[JsonObject] = [
+    {"id": "m1", "role": "user", "content": "Tide?", "timestamp": "2026-03-02T09:00:00Z"},
+    {
+        "id": "m2",
+        "role": "assistant",
+        "content": {"type": "tool-call", "id": "c1", "name": "tide", "input": {}},
+        "timestamp": "2026-03-02T09:00:02Z",
+        "parentId": "m1",
+    },
+    {
+        "id": "m3",
+        "role": "tool",
+        "content": {"type": "tool-result", "id": "c1", "name": "tide", "output": 2.1},
+        "timestamp": "2026-03-02T09:00:03Z",
+        "parentId": "m2",
+    },
+    {
+        "id": "m4",
+        "role": "assistant",
+        "content": "Two metres.",
+        "timestamp": "2026-03-02T09:00:04Z",
+        "parentId": "m3",
+    },
+]
+
+
+def lines(path: Path, rows: list[JsonObject]) -> str:
+    path.write_bytes(b"".join(dumps(row) + b"\n" for row in rows))
+    return str(path)
+
+
+def test_messages_of_any_format_go_to_the_threads_that_a_column_names(store: str, tmp_path: Path) -> None:
+    asked = (lines(tmp_path / "chats.jsonl", ROWS), "--from", "ai-sdk-ui-v5", "--store", store)
+    planned = run(*asked, "--thread-by", "chatId", "--dry-run", "--json")
+    assert loads(planned.stdout)["new"] == 3
+    with pytest.raises(PartitaError, match="no thread '7'"):
+        kept(store, "7")
+    told = run(*asked, "--thread-by", "chatId").stdout.splitlines()
+    assert told[1:] == [
+        "  threads           2  2 new",
+        "  messages          3  3 new, 0 changed, 0 unchanged",
+    ]
+    assert (kept(store, "7"), kept(store, "8")) == (2, 1)
+    again = run(*asked, "--thread-by", "chatId")
+    assert "0 new, 0 changed, 3 unchanged" in again.stdout
+
+
+def test_a_result_goes_to_its_call_and_what_followed_it_follows_the_call(store: str, tmp_path: Path) -> None:
+    source = lines(tmp_path / "old.jsonl", LEGACY)
+    with pytest.warns(DeprecationWarning, match="LegacyMessage"):
+        assert run(source, "--from", "legacy", "--thread", "t1", "--store", store).exit_code == 0
+
+    async def read() -> list[tuple[str, str | None]]:
+        async with open_store(store) as opened:
+            return [(message.id, message.parent_id) for message in await opened.list_messages("t1")]
+
+    assert asyncio.run(read()) == [("m1", None), ("m2", "m1"), ("m4", "m2")]
+
+
+UNFIT = {
+    "no thread": (ROWS[:2], ["--from", "ui"], "which thread it is in"),
+    "no such column": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
+    "an id twice": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
+    "a stream": (ROWS, ["--from", "anthropic", "--thread", "t"], "is a stream, not messages"),
+}
+
+
+@pytest.mark.parametrize(("rows", "arguments", "words"), UNFIT.values(), ids=UNFIT)
+def test_messages_that_do_not_fit_are_refused(
+    store: str, tmp_path: Path, rows: list[JsonObject], arguments: list[str], words: str
+) -> None:
+    result = run(lines(tmp_path / "rows.jsonl", rows), *arguments, "--store", store)
+    assert result.exit_code == 1
+    assert words in str(result.exception)
+
+
+def test_a_file_that_is_not_there_is_told(store: str, tmp_path: Path) -> None:
+    result = run(str(tmp_path / "nowhere.jsonl"), "--from", "ui", "--thread", "t", "--store", store)
+    assert "No such file" in str(result.exception)

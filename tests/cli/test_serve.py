@@ -1,6 +1,7 @@
 """`partita serve`, as a person meets it."""
 
 import os
+import pty
 import signal
 import socket
 import subprocess
@@ -39,9 +40,10 @@ class Server:
     """The command in a process, in an otherwise empty home."""
 
     def __init__(self, home: Path, *arguments: str, alone: bool = False, **environment: str) -> None:
+        controller, terminal = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-c", MAIN, *(() if alone else ("serve",)), *arguments],
-            stdout=subprocess.PIPE,
+            stdout=terminal if alone else subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=home,
@@ -52,8 +54,11 @@ class Server:
                 **environment,
             },
         )
-        assert self.process.stdout is not None
-        self.line = self.process.stdout.readline().strip()
+        os.close(terminal)
+        with os.fdopen(controller) as shown:
+            said = shown if alone else self.process.stdout
+            assert said is not None
+            self.line = said.readline().strip()
         self.url = self.line.removeprefix("Partita is at ").partition(" ")[0]
 
     def stop(self) -> tuple[int, str]:

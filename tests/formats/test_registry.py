@@ -2,16 +2,19 @@
 
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from partita.cli.formats import formats
 from partita.errors import FormatError, PartitaError
-from partita.formats import registry
+from partita.formats import plugins
 from partita.formats.format import Format
-from partita.formats.registry import ALIASES, all_formats, convert, get_format
+from partita.formats.registry import ALIASES, all_formats, broken_formats, convert, get_format
 from partita.types.codec import to_json
 from partita.types.json import Json
 from partita.types.messages import Message, ToolCallPart, text_of
@@ -38,18 +41,58 @@ def test_what_reads_answers_of_providers_is_imported_only_when_it_is_needed() ->
     assert not lazy & set(shown.stdout.split())
 
 
-def test_other_packages_add_formats(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("morse", "tests.formats.test_registry:MORSE", registry.ENTRY_POINTS)
-    monkeypatch.setattr(registry, "entry_points", EntryPoints([entry]).select)
-    all_formats.cache_clear()
-    try:
-        assert get_format("morse") is MORSE
-    finally:
-        monkeypatch.undo()
+MORSE = Format("morse", "dots and dashes")
+OURS = Format("plain", "a name that is taken")
+NO_FORMAT = "dots and dashes"
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Lets entry points be found as if packages with them were installed."""
+
+    def install(**values: str) -> None:
+        entries = [EntryPoint(name, value, plugins.ENTRY_POINTS) for name, value in values.items()]
+        monkeypatch.setattr(plugins, "entry_points", EntryPoints(entries).select)
         all_formats.cache_clear()
 
+    yield install
+    monkeypatch.undo()
+    all_formats.cache_clear()
 
-MORSE = Format("morse", "dots and dashes")
+
+def test_other_packages_add_formats(installed: Callable[..., None]) -> None:
+    installed(morse=f"{__name__}:MORSE")
+    assert get_format("morse") is MORSE
+    assert broken_formats() == {}
+
+
+BROKEN = {
+    "its module is missing": (
+        "no_such_module:FORMAT",
+        "ModuleNotFoundError: No module named 'no_such_module'",
+    ),
+    "its attribute is missing": (f"{__name__}:NOTHING", "AttributeError: "),
+    "it is no format": (f"{__name__}:NO_FORMAT", "it is no Format but str"),
+    "its name is taken": (f"{__name__}:OURS", "there is a format 'plain' already"),
+}
+
+
+@pytest.mark.parametrize(("value", "why"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_format_is_told_and_keeps_no_other_from_working(
+    value: str, why: str, installed: Callable[..., None]
+) -> None:
+    installed(broken=value, morse=f"{__name__}:MORSE")
+    assert get_format("morse") is MORSE
+    assert get_format("plain").load is not None
+    with pytest.raises(FormatError) as raised:
+        get_format("broken")
+    assert why in raised.value.what
+    assert raised.value.where == value
+    shown = CliRunner().invoke(formats, [])
+    assert "morse" in shown.stdout
+    assert "broken of the package" in shown.stderr
+    assert why in shown.stderr
+
 
 CANNOT = {
     "a stream is not a list of messages": ("chunks", "ui", "fold it first"),

@@ -9,6 +9,7 @@ from partita.formats.registry import convert as convert_payload
 from partita.formats.sniff import guess_format
 from partita.types.json import is_array
 
+from .completing import formats
 from .output import print_json, print_lines, print_losses, say
 from .source import open_source
 
@@ -23,8 +24,16 @@ Examples:
 """,
 )
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--from", "source", metavar="FORMAT", help="The format of FILE; guessed when not given.")
-@click.option("--to", "target", metavar="FORMAT", required=True, help="The format to write.")
+@click.option(
+    "--from",
+    "source",
+    metavar="FORMAT",
+    shell_complete=formats,
+    help="The format of FILE; guessed when not given.",
+)
+@click.option(
+    "--to", "target", metavar="FORMAT", required=True, shell_complete=formats, help="The format to write."
+)
 @click.option("--losses", is_flag=True, help="Tell on stderr what could not be carried, one line each.")
 def convert(file: BinaryIO, source: str | None, target: str, losses: bool) -> None:
     """Rewrite the messages of FILE in another format.

@@ -2,6 +2,7 @@
 
 import click
 
+from .completing import run_ids
 from .opened import opened
 from .options import resource_option, store_option
 
@@ -14,13 +15,13 @@ Examples:
   partita diff 0198a3c2 last --json | jq .facts
 """,
 )
-@click.argument("a", metavar="RUN")
-@click.argument("b", metavar="RUN")
+@click.argument("a", metavar="RUN", shell_complete=run_ids)
+@click.argument("b", metavar="RUN", shell_complete=run_ids)
 @store_option
 @click.option("--json", "as_json", is_flag=True, help="The comparison as JSON.")
-@click.option("--no-pager", is_flag=True, help="Do not stop after each page.")
+@click.option("--pager/--no-pager", default=True, help="Stop after each page.")
 @resource_option
-def diff(a: str, b: str, url: str | None, as_json: bool, no_pager: bool, resource: str | None) -> None:
+def diff(a: str, b: str, url: str | None, as_json: bool, pager: bool, resource: str | None) -> None:
     """Compare two runs: each an id, the beginning of one, or `last`.
 
     Steps are aligned by what they are: a call of a tool beside a call of the same tool, a text beside a
@@ -42,7 +43,7 @@ def diff(a: str, b: str, url: str | None, as_json: bool, no_pager: bool, resourc
     from .printing import console, show
     from .view.run_diff import draw_diff
 
-    show(draw_diff(found, ids, colour=console().is_terminal), pager=not no_pager)
+    show(draw_diff(found, ids, colour=console().is_terminal), pager=pager)
 
 
 COMMAND = diff

@@ -1,12 +1,14 @@
 """`partita doctor`: what is wrong with a store, and putting it right."""
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import click
 
+from .interrupting import run as run_async
+from .options import store_option
 from .output import print_json
 from .progress import Bar
+from .telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.doctor.report import CheckResult, Finding, Health
@@ -19,11 +21,11 @@ SHOWN = 10
     epilog="""\b
 Examples:
   partita doctor                 look; nothing is written
-  partita doctor --full          compare every message and every byte, not a sample
-  partita doctor --repair        put right what needs no guessing, then look again
+  partita doctor --full          every message and byte, not a sample
+  partita doctor --repair        put right what needs no guessing
 """,
 )
-@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@store_option
 @click.option("--repair", is_flag=True, help="Put right what can be put right without guessing.")
 @click.option("--full", is_flag=True, help="Look into every message, blob and log, however long it takes.")
 @click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
@@ -43,7 +45,7 @@ def doctor(ctx: click.Context, url: str | None, repair: bool, full: bool, as_jso
             with Bar("examining") as bar:
                 return await examine(store, repair=repair, full=full, progress=bar)
 
-    health = asyncio.run(work())
+    health = run_async(work())
     if as_json:
         print_json(health.to_json())
     else:
@@ -63,29 +65,29 @@ def _print_check(check: "CheckResult") -> None:
         told.append(f"{check.repaired:,} repaired")
     mark, colour = ("!", "red") if check.problems else ("·", "yellow") if check.notices else ("✓", "green")
     said = f": {', '.join(told)}" if told else ""
-    click.echo(f"{click.style(mark, fg=colour)} {check.title}{said}")
+    tell(f" {check.title}{said}", mark=mark, colour=colour)
     for finding in check.findings[:SHOWN]:
         _print_finding(finding)
     count = check.problems + check.notices
     if count > SHOWN:
-        click.echo(f"    … and {count - SHOWN:,} more")
+        tell(f"    … and {count - SHOWN:,} more")
 
 
 def _print_finding(finding: "Finding") -> None:
     where = f"  ({finding.where})" if finding.where else ""
-    click.echo(f"    {finding.what}{where}")
+    tell(f"    {finding.what}{where}")
     if finding.hint:
-        click.echo(f"      → {finding.hint}")
+        tell(f"      → {finding.hint}")
 
 
 def _print_end(health: "Health", *, full: bool) -> None:
     problems = sum(check.problems for check in health.checks)
     repaired = f"; {health.repaired:,} repaired" if health.repaired else ""
     if problems:
-        click.echo(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")
+        tell(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")
     else:
         sample = "" if full else "; --full looks at more than a sample"
-        click.echo(f"\nThe store is healthy{repaired}{sample}.")
+        tell(f"\nThe store is healthy{repaired}{sample}.")
 
 
 COMMAND = doctor

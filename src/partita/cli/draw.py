@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from msgspec import UNSET
 from rich.console import Group, RenderableType
 from rich.markdown import Markdown
 from rich.padding import Padding
@@ -93,7 +94,7 @@ def draw_part(part: Part) -> RenderableType:
 
 
 def _draw_call(part: ToolCallPart) -> RenderableType:
-    lines: list[RenderableType] = [Text(f"→ {shorten(part.input)}")]
+    lines: list[RenderableType] = [Text(f"→ {shorten(_given(part))}")]
     if part.approval is not None:
         answer = {True: "approved", False: "denied", None: "waiting"}[part.approval.approved]
         why = part.approval.reason or part.approval.request_reason
@@ -106,6 +107,13 @@ def _draw_call(part: ToolCallPart) -> RenderableType:
         lines.append(_draw_output(part.output))
     title = f"[bold]{part.title or part.name}[/] {part.state}"
     return Panel(Group(*lines), title=title, title_align="left", border_style=COLOURS[part.state])
+
+
+def _given(part: ToolCallPart) -> Json:
+    """The input, or the text of it so far."""
+    if part.input is not UNSET:
+        return part.input
+    return "" if part.raw_input is UNSET else part.raw_input
 
 
 def _draw_output(output: ToolOutput) -> RenderableType:

@@ -14,6 +14,7 @@ from partita.stream.accumulator import Accumulator
 from partita.stream.rules import Version
 from partita.types.json import Json
 
+from .completing import formats
 from .output import print_json, print_losses, say
 from .source import Source, open_source
 
@@ -26,7 +27,7 @@ VIEWS = {"ui": "ai-sdk-ui-v{}", "model": "ai-sdk-model-v{}", "canonical": "canon
 Examples:
   partita fold answer.jsonl
   curl -sN localhost:3000/api/chat -d @ask.json | partita fold --as ui
-  partita fold old.txt --from ai-sdk-data-stream-v4 --as model --target-version 5
+  partita fold old.txt --from ai-sdk-data-stream-v4 --target-version 5
 """,
 )
 @click.argument("stream", type=click.File("rb"), default="-")
@@ -40,7 +41,13 @@ Examples:
     show_default=True,
     help="The AI SDK version to print for.",
 )
-@click.option("--from", "source_format", metavar="FORMAT", help="The stream's format, if the guess is wrong.")
+@click.option(
+    "--from",
+    "source_format",
+    metavar="FORMAT",
+    shell_complete=formats,
+    help="The stream's format, if the guess is wrong.",
+)
 @click.option("--lenient", is_flag=True, help="Pass over chunks that do not fit, and say so on stderr.")
 @click.option("--losses", is_flag=True, help="Tell on stderr what the chosen form cannot carry.")
 def fold(

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from partita.errors import NotFoundError
+from partita.types.codec import encode
 
+from .completing import thread_ids
 from .opened import opened
 from .options import resource_option, store_option
 from .output import say
@@ -24,12 +26,15 @@ Examples:
   partita fork 0198a3c2 last --title "again"  all of it, under another title
 """,
 )
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @click.argument("message")
 @click.option("--title", metavar="TITLE", help="The title of the new thread; without it, the same.")
 @store_option
 @resource_option
-def fork(thread: str, message: str, title: str | None, url: str | None, resource: str | None) -> None:
+@click.option("--json", "as_json", is_flag=True, help="The new thread as JSON.")
+def fork(
+    *, thread: str, message: str, title: str | None, url: str | None, resource: str | None, as_json: bool
+) -> None:
     """Make a new thread of THREAD (an id, the beginning of one, or `last`) up to MESSAGE.
 
     MESSAGE is the number that `partita show` shows, an id, or `last`. The thread stays as it is. The id of
@@ -41,7 +46,12 @@ def fork(thread: str, message: str, title: str | None, url: str | None, resource
         found = wait(find_thread(store, thread))
         named = wait(_find_message(store, found, message))
         forked = wait(store.fork_thread(found.id, named.id, title=title))
-    click.echo(forked.id)
+    if as_json:
+        from .printing import write_line
+
+        write_line(encode(forked))
+    else:
+        click.echo(forked.id)
     count = forked.message_count or 0
     say(f"{count} {'message' if count == 1 else 'messages'}, up to #{named.seq}; partita show {forked.id}")
 

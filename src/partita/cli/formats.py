@@ -2,12 +2,52 @@
 
 import click
 
-from partita.formats.registry import ALIASES, all_formats
+from .options import json_option
+from .output import print_lines, say
+from .telling import tell
 
 
-@click.command(short_help="List everything that can be read and written.")
-def formats() -> None:
+@click.command(
+    short_help="List everything that can be read and written.",
+    epilog="""\b
+Examples:
+  partita formats
+  partita formats --json | jq -r 'select(.written).name'
+""",
+)
+@json_option
+def formats(as_json: bool) -> None:
     """List every format, and whether it can be read, written or streamed."""
+    from partita.formats.registry import broken_formats
+
+    if as_json:
+        _print_json()
+    else:
+        _print()
+    for name, broken in broken_formats().items():
+        say(f"{name} of the package {broken.package} cannot be used: {broken.why}")
+
+
+def _print_json() -> None:
+    from partita.formats.registry import ALIASES, all_formats
+
+    short = {full: alias for alias, full in ALIASES.items()}
+    print_lines(
+        {
+            "name": name,
+            "alias": short.get(name),
+            "title": format_.title,
+            "read": format_.load is not None,
+            "written": format_.dump is not None,
+            "streamed": format_.decoder is not None,
+        }
+        for name, format_ in all_formats().items()
+    )
+
+
+def _print() -> None:
+    from partita.formats.registry import ALIASES, all_formats
+
     short = {full: alias for alias, full in ALIASES.items()}
     for name, format_ in all_formats().items():
         does = [
@@ -20,7 +60,7 @@ def formats() -> None:
             if can
         ]
         alias = f"  (or: {short[name]})" if name in short else ""
-        click.echo(f"{name:24} {', '.join(does):15} {format_.title}{alias}")
+        tell(f"{name:24} {', '.join(does):15} {format_.title}{alias}", hang=41)
 
 
 COMMAND = formats

@@ -11,16 +11,22 @@ import msgspec
 from partita.errors import PartitaError
 from partita.types.json import is_object
 
+from .options import store_option
+
 EXAMPLE = """\b
 In Claude Code's settings.json:
-  {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "partita hook claude-code"}]}]}}
+  {"hooks": {"Stop": [{"hooks": [
+    {"type": "command", "command": "partita hook claude-code"}]}]}}
 SubagentStop, SessionEnd and PreCompact work in the same way.
+\b
+Examples:
+  echo '{"transcript_path": "session.jsonl"}' | partita hook claude-code
 """
 
 
 @click.command(short_help="Store a session when its agent stops (called by the agent).", epilog=EXAMPLE)
 @click.argument("agent", type=click.Choice(["claude-code"]))
-@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@store_option
 @click.option("--resource", metavar="ID", help="Whose the thread becomes.")
 @click.option("--strict", is_flag=True, help="Exit with 1 when something goes wrong; else the agent goes on.")
 @click.pass_context
@@ -32,12 +38,20 @@ def hook(ctx: click.Context, *, agent: str, url: str | None, resource: str | Non
     """
     try:
         transcript = _transcript(sys.stdin.buffer.read())
-        problems = _store(transcript, url, resource)
+        problems = _store(transcript, url, resource or _resource())
     except PartitaError as error:
         problems = [str(error)]
     for problem in problems:
         click.echo(f"partita hook: {problem}", err=True)
     ctx.exit(1 if problems and strict else 0)
+
+
+def _resource() -> str | None:
+    """Whose threads become, by the settings. They are read here, so that a mistake in them stops no agent."""
+    from partita.config.config import Config
+
+    found = Config().get("import.resource")
+    return None if found is None else str(found)
 
 
 def _transcript(data: bytes) -> Path:

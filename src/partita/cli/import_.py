@@ -1,9 +1,26 @@
-"""`partita import`: the sessions of coding agents on this machine, or the rows of another system."""
+"""`partita import`: the sessions of coding agents on this machine, rows of another system, or messages."""
 
 import click
 
+from .completing import Items, formats, log_agents, starting
+from .options import is_given, store_option
+
 SYSTEMS = ("mastra", "cherry", "smithers")
 """Whose rows can be brought in. The store knows them too, but takes a tenth of a second to be asked."""
+
+FOR_LOGS = ("agents", "workers")
+FOR_ROWS = ("tables", "batch_size")
+FOR_MESSAGES = ("thread", "thread_by")
+
+DEMO_ALONE = "--demo brings in the examples: of the others, only --store and --json fit"
+NO_LOGS = "--dry-run, --tables, --batch-size and --thread are for rows: name a system with --from"
+ONE_FILE = "with a format after --from, name one file, and only options that fit messages"
+ONE_SOURCE = "with --from, name one source, and neither --agent, --workers nor --thread"
+
+
+def _sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """What may be named with --from."""
+    return [*starting(((name, None) for name in SYSTEMS), incomplete), *formats(ctx, param, incomplete)]
 
 
 @click.command(
@@ -11,29 +28,48 @@ SYSTEMS = ("mastra", "cherry", "smithers")
     short_help="Bring in agents' sessions, or rows of other systems.",
     epilog="""\b
 Examples:
-  partita import                                       all sessions of all agents on this machine
-  partita import ~/.claude/projects/-home-me-app       one project's; a folder or single files
-  partita import --agent codex                         one agent's
-  partita import mastra.db --from mastra --dry-run     another system's rows: what would be done
+  partita import                                    every session found here
+  partita import ~/.claude/projects/-home-me-app    a folder, or single files
+  partita import --agent codex                      one agent's
+  partita import mastra.db --from mastra --dry-run  what would be done
   partita import postgresql://me@host/app --from mastra --tables my_schema
-  partita import dump/ --from smithers --json          a folder of agents.csv, tool_calls.jsonl …
+  partita import dump/ --from smithers --json       a folder of CSV, JSONL …
+  partita import chats.jsonl --from ai-sdk-ui-v5 --thread-by chatId
+  partita import --demo --store examples.db         examples to look at
 """,
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]…")
-@click.option("--from", "system", type=click.Choice(SYSTEMS), help="Whose rows they are: no logs.")
-@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@click.option(
+    "--from",
+    "system",
+    metavar="NAME",
+    shell_complete=_sources,
+    help=f"No logs, but rows of {', '.join(SYSTEMS)}, or messages in a format of `partita formats`.",
+)
+@store_option
 @click.option("--resource", metavar="ID", help="Whose they become.")
-@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Logs: only of this agent.")
-@click.option("--workers", type=click.IntRange(min=1), help="Logs: how many processes read.")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=log_agents,
+    help="Logs: only of this agent.",
+)
+@click.option("--workers", metavar="N", type=click.IntRange(min=1), help="Logs: how many processes read.")
 @click.option("--tables", metavar="NAME", help="Rows: the schema or prefix of the tables.")
 @click.option(
     "--batch-size",
+    metavar="N",
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
     help="Rows: messages a transaction.",
 )
-@click.option("--dry-run", is_flag=True, help="Rows: write nothing, and tell what would be done.")
+@click.option("--thread", metavar="ID", help="Messages: the thread that they go to.")
+@click.option("--thread-by", metavar="NAME", help="Messages: the column that names their thread.")
+@click.option("--dry-run", is_flag=True, help="Rows, messages: write nothing, and tell what would be done.")
+@click.option("--demo", is_flag=True, help="A few conversations that come with Partita, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @click.pass_context
 def import_anything(
@@ -47,7 +83,10 @@ def import_anything(
     workers: int | None,
     tables: str | None,
     batch_size: int,
+    thread: str | None,
+    thread_by: str | None,
     dry_run: bool,
+    demo: bool,
     as_json: bool,
 ) -> None:
     """Bring in what agents have said.
@@ -58,23 +97,43 @@ def import_anything(
 
     With --from: the rows of another system. PATH is a SQLite file (its program may be running), a
     postgresql:// URL, or a dump: JSON, JSON lines, CSV with a header, or a folder of such files named after
-    their tables. It is never written to.
+    their tables. It is never written to. Or --from names a format, and PATH is a file of messages in it, JSON
+    or JSON lines, for threads that they name themselves or that --thread or --thread-by names.
 
     Done again it changes nothing, and adds what was added there.
 
     Exit code: 0 when all went well, 1 when something could not be brought in.
     """
-    if system is None:
+    if demo:
+        from .import_demo import run as run_demo
+
+        _refuse(
+            ctx, DEMO_ALONE, "paths", "system", "resource", *FOR_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run"
+        )
+        code = run_demo(url=url, as_json=as_json)
+    elif system is None:
         from .import_logs import run as run_logs
 
-        if dry_run or tables:
-            raise click.UsageError("--dry-run and --tables are for rows: name a system with --from")
+        _refuse(ctx, NO_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run")
         code = run_logs(paths, url=url, resource=resource, agents=agents, workers=workers, as_json=as_json)
+    elif system not in SYSTEMS:
+        from .import_messages import run as run_messages
+
+        _refuse(ctx, ONE_FILE, *FOR_LOGS, *FOR_ROWS, unless=len(paths) == 1)
+        code = run_messages(
+            paths[0],
+            system,
+            url=url,
+            resource=resource,
+            thread=thread,
+            thread_by=thread_by,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
     else:
         from .import_rows import run as run_rows
 
-        if len(paths) != 1 or agents or workers:
-            raise click.UsageError("with --from, name one source, and neither --agent nor --workers")
+        _refuse(ctx, ONE_SOURCE, *FOR_LOGS, *FOR_MESSAGES, unless=len(paths) == 1)
         code = run_rows(
             paths[0],
             system,
@@ -86,6 +145,12 @@ def import_anything(
             as_json=as_json,
         )
     ctx.exit(code)
+
+
+def _refuse(ctx: click.Context, why: str, *names: str, unless: bool = True) -> None:
+    """Say what is wrong where options stand on the command line that do not fit."""
+    if not unless or any(is_given(ctx, name) for name in names):
+        raise click.UsageError(why)
 
 
 COMMAND = import_anything

@@ -1,14 +1,15 @@
 """`partita import` of logs: what is found, how far it is, what came of it."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from .interrupting import run as run_async
 from .log_bar import LogBar
 from .output import print_json
+from .telling import tell
 
 if TYPE_CHECKING:  # what reads is loaded when a command needs it
     from partita.errors import PartitaError
@@ -72,7 +73,7 @@ def run(
                     report.problem(problem.where, f"{problem.what}; hint: {problem.hint}")
                 return report
 
-        report = asyncio.run(work())
+        report = run_async(work())
     if as_json:
         print_json(report.to_json())
     else:
@@ -83,19 +84,17 @@ def run(
 def _print(report: "LogImportReport", seconds: float, *, named: bool) -> None:
     counts = report.counts
     if not report.files and not report.failed:
-        click.echo("No logs of agents were found.")
+        tell("No logs of agents were found.")
         if not named:
-            click.echo(
-                "hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME … to the right place"
-            )
+            tell("hint: name files or folders, or set CLAUDE_CONFIG_DIR, CODEX_HOME … to the right place")
         return
     speed = f", {report.bytes / seconds / 1e6:.0f} MB/s" if report.bytes and seconds > 0 else ""
-    click.echo(f"files     {report.files:>9,}  {report.read:,} with news, {report.bytes / 1e6:.1f} MB{speed}")
-    click.echo(f"threads   {'':>9}  {counts.new_threads:,} new")
+    tell(f"files     {report.files:>9,}  {report.read:,} with news, {report.bytes / 1e6:.1f} MB{speed}")
+    tell(f"threads   {'':>9}  {counts.new_threads:,} new")
     told = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
-    click.echo(f"messages  {'':>9}  {told}")
+    tell(f"messages  {'':>9}  {told}")
     if report.gone:
-        click.echo(f"gone      {report.gone:>9,}  files that were read once are no more; their threads stay")
+        tell(f"gone      {report.gone:>9,}  files that were read once are no more; their threads stay")
     _print_findings(report)
     _print_problems(report)
 
@@ -105,19 +104,19 @@ def _print_findings(report: "LogImportReport") -> None:
         f"{path}: {finding}" for path, findings in sorted(report.findings.items()) for finding in findings
     ]
     if lines:
-        click.echo("\nnot understood, but kept:")
+        tell("\nnot understood, but kept:")
         _print_lines(lines)
 
 
 def _print_problems(report: "LogImportReport") -> None:
     lines = [f"{path}: {what}" for path, each in sorted(report.problems.items()) for what in each]
     if lines:
-        click.echo("\ncould not be brought in:")
+        tell("\ncould not be brought in:")
         _print_lines(lines)
 
 
 def _print_lines(lines: Sequence[str]) -> None:
     for line in lines[:SHOWN]:
-        click.echo(f"  {line}")
+        tell(f"  {line}")
     if len(lines) > SHOWN:
-        click.echo(f"  … and {len(lines) - SHOWN:,} more; --json tells all")
+        tell(f"  … and {len(lines) - SHOWN:,} more; --json tells all")

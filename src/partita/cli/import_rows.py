@@ -1,15 +1,14 @@
 """`partita import --from`: threads and messages of other systems, from their databases or dumps."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
-
 from partita.store.imports.registry import SYSTEMS
 
+from .interrupting import run as run_async
 from .output import print_json
 from .progress import Bar
+from .telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.imports.report import ImportReport
@@ -46,7 +45,7 @@ def run(
                     progress=bar,
                 )
 
-    report = asyncio.run(work())
+    report = run_async(work())
     if as_json:
         print_json(report.to_json())
     else:
@@ -55,28 +54,28 @@ def run(
 
 
 def _print(report: "ImportReport") -> None:
-    click.echo(f"{SYSTEMS[report.system].title}: {', '.join(report.tables)}")
-    click.echo(f"  threads   {report.threads:>9,}  {report.new_threads:,} new")
+    tell(f"{SYSTEMS[report.system].title}: {', '.join(report.tables)}")
+    tell(f"  threads   {report.threads:>9,}  {report.new_threads:,} new")
     counts = f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
-    click.echo(f"  messages  {report.messages:>9,}  {counts}")
+    tell(f"  messages  {report.messages:>9,}  {counts}")
     _print_list("threads without a row of their own, made from their messages", report.orphans)
     if report.lost:
-        click.echo(f"\n{report.lost:,} things could not be carried:")
+        tell(f"\n{report.lost:,} things could not be carried:")
         _print_items([f"{count:,} × {why}" for why, count in report.reasons.items()])
     _print_list("rows failed", [str(one) for one in report.failures], report.failed)
     if report.dry_run:
-        click.echo("\nNothing was written: this was a dry run.")
+        tell("\nNothing was written: this was a dry run.")
 
 
 def _print_list(title: str, items: Sequence[str], count: int | None = None) -> None:
     if items:
-        click.echo(f"\n{len(items) if count is None else count:,} {title}:")
+        tell(f"\n{len(items) if count is None else count:,} {title}:")
         _print_items(items, count)
 
 
 def _print_items(items: Sequence[str], count: int | None = None) -> None:
     for item in items[:SHOWN]:
-        click.echo(f"    {item}")
+        tell(f"    {item}")
     more = (len(items) if count is None else count) - SHOWN
     if more > 0:
-        click.echo(f"    … and {more:,} more; --json tells all")
+        tell(f"    … and {more:,} more; --json tells all")

@@ -1,5 +1,6 @@
 """`partita keys`: what lets programs use the server."""
 
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from partita.types.codec import encode
+from partita.types.json import loads
 
 from .moments import AGO, SECONDS, parse_moment
 from .opened import opened
@@ -59,7 +61,14 @@ def keys() -> None:
     """
 
 
-@keys.command(short_help="Make a key, and print it this once.")
+@keys.command(
+    short_help="Make a key, and print it this once.",
+    epilog="""\b
+Examples:
+  partita keys create --resource ada --name laptop --expires 30d
+  partita keys create --role admin > key.txt    for every resource
+""",
+)
 @store_option
 @click.option("--resource", metavar="ID", help="Whose data it is for; without it everybody's (role admin).")
 @click.option(
@@ -71,17 +80,37 @@ def keys() -> None:
 )
 @click.option("--name", help="What you will know it by.")
 @click.option("--expires", type=ExpiryType(), help="When it ends: 30d, 12h, 2030-01-01; else never.")
+@click.option("--json", "as_json", is_flag=True, help="The key and what is known of it as JSON.")
 def create(
-    *, url: str | None, resource: str | None, role: "KeyRole", name: str | None, expires: datetime | None
+    *,
+    url: str | None,
+    resource: str | None,
+    role: "KeyRole",
+    name: str | None,
+    expires: datetime | None,
+    as_json: bool,
 ) -> None:
     """Make a key. Its text goes to stdout, once."""
     with opened(url) as (store, wait):
         made = wait(store.create_key(resource, role, name, expires))
-    click.echo(made.text)
+    if as_json:
+        from .printing import write_json
+
+        write_json({"key": made.text, **loads(encode(made.key))})
+    else:
+        click.echo(made.text)
     say(f"key {made.key.id}; it is shown this once, and it is not stored")
 
 
-@keys.command("list", short_help="List all keys, newest first.")
+@keys.command(
+    "list",
+    short_help="List all keys, newest first.",
+    epilog="""\b
+Examples:
+  partita keys list
+  partita keys list --json | jq -r .id
+""",
+)
 @store_option
 @json_option
 def list_keys(*, url: str | None, as_json: bool) -> None:
@@ -101,10 +130,27 @@ def list_keys(*, url: str | None, as_json: bool) -> None:
 
 def _print(found: "Sequence[ApiKey]", now: datetime) -> None:
     rows = [NAMES, *(_cells(key, now) for key in found)]
+    if sys.stdout.isatty():
+        _show(rows)
+        return
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         click.echo(line.rstrip())
+
+
+def _show(rows: Sequence[tuple[str, ...]]) -> None:
+    """The same, as wide as the terminal."""
+    from rich.table import Table
+
+    from .printing import show
+
+    table = Table(*rows[0], box=None, pad_edge=False, header_style="dim")
+    for column in table.columns:
+        column.overflow = "fold"
+    for row in rows[1:]:
+        table.add_row(*row)
+    show([table])
 
 
 def _cells(key: "ApiKey", now: datetime) -> tuple[str, ...]:
@@ -122,7 +168,13 @@ def _cells(key: "ApiKey", now: datetime) -> tuple[str, ...]:
     )
 
 
-@keys.command(short_help="Let nobody in any more who shows a key.")
+@keys.command(
+    short_help="Let nobody in any more who shows a key.",
+    epilog="""\b
+Examples:
+  partita keys revoke 5f1c0a9be2d47733  the id that `partita keys list` shows
+""",
+)
 @store_option
 @click.argument("id")
 def revoke(*, url: str | None, id: str) -> None:

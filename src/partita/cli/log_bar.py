@@ -5,13 +5,13 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from .progress import PATIENCE
+
 if TYPE_CHECKING:  # rich is loaded when something is drawn
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
     from partita.logs.importing.report import Progress
-
-PATIENCE = 0.5
 
 
 class LogBar:

@@ -2,24 +2,36 @@
 
 import atexit
 import gc
+import os
+import signal
 import sys
 from importlib import import_module
 
 import click
 
-from partita.errors import PartitaError
 from partita.version import __version__
 
+from .config_defaults import Defaults
+from .failing import exit_code_of
+from .leaving import INTERRUPTED, tell_interrupted
+
 COMMANDS = {
+    "agents": "agents",
+    "backup": "backup",
+    "completion": "completion",
+    "config": "config",
     "convert": "convert",
     "diff": "diff",
     "doctor": "doctor",
+    "export": "export",
+    "fixture": "fixture",
     "fold": "fold",
     "fork": "fork",
     "formats": "formats",
     "hook": "hook",
     "import": "import_",
     "keys": "keys",
+    "mcp": "mcp",
     "migrate": "migrate",
     "replay": "replay",
     "reproject": "reproject",
@@ -39,7 +51,7 @@ RARELY = (100_000, 20, 50)
 
 
 class Commands(click.Group):
-    """The sub-commands, with our errors told in our way: what, where, how to fix."""
+    """The sub-commands, loaded when they are needed; what goes wrong is told in our way."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names."""
@@ -53,21 +65,21 @@ class Commands(click.Group):
         command: click.Command = module.COMMAND
         return command
 
-    def invoke(self, ctx: click.Context) -> object:
-        """Run a command; a `PartitaError` is a message on stderr and exit code 1."""
-        try:
-            return super().invoke(ctx)
-        except PartitaError as error:
-            click.secho(f"error: {error.what}", fg="red", err=True)
-            if error.where:
-                click.echo(f"   at: {error.where}", err=True)
-            if error.hint:
-                click.echo(f" hint: {error.hint}", err=True)
-            ctx.exit(1)
+    def invoke(self, ctx: click.Context) -> None:
+        """Run a command. What goes wrong is told on stderr, and by the exit code."""
+        ctx.exit(exit_code_of(lambda: super(Commands, self).invoke(ctx)))
 
 
 @click.group(
-    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Settings: partita config shows them, and where each comes from.
+Exit codes:
+  0 done, 1 failed or nothing found, 2 wrong use, 130 stopped by Ctrl-C
+  (serve, watch and mcp then end with 0), 70 a mistake in partita itself
+""",
 )
 @click.version_option(__version__, "-V", "--version", message="partita %(version)s")
 @click.pass_context
@@ -88,19 +100,45 @@ def cli(ctx: click.Context) -> None:
     A run again, as it went:        partita replay last
     Is the archive healthy?         partita doctor
     """
+    ctx.default_map = Defaults()
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
     if ctx.invoked_subcommand is None:
-        from .serve import serve
+        _alone(ctx)
 
-        with serve.make_context("serve", ["--open"], parent=ctx) as alone:
-            serve.invoke(alone)
+
+def _alone(ctx: click.Context) -> None:
+    """Serve, for a person at a terminal. A pipe gets the help text: it would wait for ever."""
+    if not sys.stdout.isatty():
+        click.echo(ctx.get_help())
+        click.echo("partita: this is no terminal, so nothing was started; partita serve serves", err=True)
+        ctx.exit(2)
+    from .serve import serve
+
+    with serve.make_context("serve", [], parent=ctx) as alone:
+        if alone.params["opens"] is None:
+            alone.params["opens"] = True
+        serve.invoke(alone)
 
 
 def main() -> None:
-    """Run the command line; a reader that went away is no error."""
+    """Run the command line, and end the process."""
     gc.set_threshold(*RARELY)
     atexit.register(gc.freeze)  # else all that is left is looked through once more: a tenth of a second
+    code = _run()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a Ctrl-C while threads end is the end
+    if code == INTERRUPTED:
+        os._exit(code)  # threads may wait for what nobody wants any more
+    sys.exit(code)
+
+
+def _run() -> int:
     try:
-        cli(prog_name="partita")
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        code: int = cli.main(prog_name="partita", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:  # a second Ctrl-C, while the first one was told
+        tell_interrupted()
+        return INTERRUPTED
+    return code

@@ -1,13 +1,15 @@
 """`partita migrate`: stored messages of an older form, brought to today's."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from .interrupting import run as run_async
+from .options import store_option
 from .output import print_json
 from .progress import Bar
+from .telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.data.report import MigrationReport, Place
@@ -20,21 +22,28 @@ WIDTH = 100
     short_help="Bring stored messages to today's form.",
     epilog="""\b
 Examples:
-  partita migrate --dry-run                  what would be done, with examples
-  partita migrate                            do it; it may be stopped and run again at any time
-  partita migrate --only network-strings     one migration alone
-  partita migrate --rate 500                 at most 500 messages a second, beside other work
-  partita migrate --list                     every migration, and how far it has come
+  partita migrate --dry-run               what would be done, with examples
+  partita migrate                         do it; it may be stopped at any time
+  partita migrate --only network-strings  one migration alone
+  partita migrate --rate 500              at most 500 messages a second
+  partita migrate --list                  all, and how far they have come
 """,
 )
-@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@store_option
 @click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be done.")
 @click.option("--only", metavar="NAME", multiple=True, help="Only this migration; may be given again.")
 @click.option("--again", is_flag=True, help="Look at messages that were looked at before, too.")
 @click.option(
-    "--batch-size", type=click.IntRange(min=1), default=200, show_default=True, help="Messages a transaction."
+    "--batch-size",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Messages a transaction.",
 )
-@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Messages a second, at most.")
+@click.option(
+    "--rate", metavar="N", type=click.FloatRange(min=0, min_open=True), help="Messages a second, at most."
+)
 @click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
 @click.option("--list", "only_list", is_flag=True, help="List the migrations and how far they have come.")
 @click.pass_context
@@ -76,7 +85,7 @@ def migrate(
                     progress=bar,
                 )
 
-    reports = asyncio.run(work())
+    reports = run_async(work())
     if as_json:
         import msgspec
 
@@ -90,23 +99,23 @@ def migrate(
 
 def _print_table(reports: "Sequence[MigrationReport]") -> None:
     changed = "would change" if any(report.dry_run for report in reports) else "changed"
-    click.echo(f"{'migration':20}{'state':9}{'seen':>10}{changed:>14}{'failed':>9}{'verified':>10}  what")
+    tell(f"{'migration':20}{'state':9}{'seen':>10}{changed:>14}{'failed':>9}{'verified':>10}  what")
     for report in reports:
         numbers = f"{report.seen:>10,}{report.changed:>14,}{report.failed:>9,}{report.verified:>10,}"
-        click.echo(f"{report.name:20}{report.state:9}{numbers}  {report.title}")
+        tell(f"{report.name:20}{report.state:9}{numbers}  {report.title}", hang=74)
 
 
 def _print_details(report: "MigrationReport") -> None:
     threads = len(report.threads) + (1 if report.elsewhere else 0)
     if report.changed:
         more = " and more" if report.elsewhere else ""
-        click.echo(f"\n{report.name}: {report.changed:,} messages in {threads:,} threads{more}")
+        tell(f"\n{report.name}: {report.changed:,} messages in {threads:,} threads{more}")
         for what, count in report.done.items():
-            click.echo(f"  {count:>8,}  {what}")
+            tell(f"  {count:>8,}  {what}")
     for example in report.examples if report.dry_run else ():
-        click.echo(f"  {example.thread_id} / {example.message_id}")
-        click.echo(f"    before  {_short(example.before)}")
-        click.echo(f"    after   {_short(example.after)}")
+        tell(f"  {example.thread_id} / {example.message_id}")
+        tell(f"    before  {_short(example.before)}", hang=8)
+        tell(f"    after   {_short(example.after)}", hang=8)
     _print_places("lost on the way", report.lost, report.losses)
     _print_places("could not be changed, and are as they were", report.failed, report.failures)
     _print_places("are wrong after all", report.wrong, report.faults)
@@ -115,11 +124,11 @@ def _print_details(report: "MigrationReport") -> None:
 def _print_places(title: str, count: int, places: "Sequence[Place]") -> None:
     if not count:
         return
-    click.echo(f"\n  {count:,} {title}:")
+    tell(f"\n  {count:,} {title}:")
     for place in places[:SHOWN]:
-        click.echo(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
+        tell(f"    {place.thread_id} / {place.message_id}: {_short(place.what)}")
     if count > SHOWN:
-        click.echo(f"    … and {count - SHOWN:,} more; --json names more of them")
+        tell(f"    … and {count - SHOWN:,} more; --json names more of them")
 
 
 def _short(text: str) -> str:

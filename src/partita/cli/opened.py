@@ -5,6 +5,8 @@ from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from .interrupting import heeding
+
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.facade.store import Store
 
@@ -23,9 +25,13 @@ class Wait(Protocol):
 def opened(url: str | None, resource: str | None = None) -> "Generator[tuple[Store, Wait]]":
     """The store of a URL, all of it or one owner's, and a way to wait for its answers."""
     with asyncio.Runner() as runner:
-        store = runner.run(_opened(url))
+
+        def wait(work: Coroutine[Any, Any, T], /) -> T:
+            return runner.run(heeding(work))
+
+        store = wait(_opened(url))
         try:
-            yield (store if resource is None else store.scoped(resource)), runner.run
+            yield (store if resource is None else store.scoped(resource)), wait
         finally:
             runner.run(store.close())
 

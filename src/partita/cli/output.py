@@ -1,25 +1,26 @@
-"""Data to stdout, talk to stderr."""
+"""Data to stdout, talk to stderr. A terminal is sent nothing that it would obey."""
 
 import sys
 from collections.abc import Iterable, Sequence
 
-import click
-
 from partita.formats.losses import Loss
 from partita.types.json import Json, dumps, indented
+
+from .telling import tell
+from .view.text import json_escaped
 
 
 def print_json(value: Json) -> None:
     """One JSON document: indented for a person, compact for a pipe."""
     stdout = sys.stdout.buffer
-    stdout.write((indented(value) if stdout.isatty() else dumps(value)) + b"\n")
+    stdout.write((json_escaped(indented(value)) if stdout.isatty() else dumps(value)) + b"\n")
 
 
 def print_lines(values: Iterable[Json]) -> None:
     """JSON lines."""
     stdout = sys.stdout.buffer
     for value in values:
-        stdout.write(dumps(value) + b"\n")
+        stdout.write((json_escaped(dumps(value)) if stdout.isatty() else dumps(value)) + b"\n")
 
 
 def print_losses(losses: Sequence[Loss]) -> None:
@@ -32,4 +33,4 @@ def print_losses(losses: Sequence[Loss]) -> None:
 
 def say(text: str) -> None:
     """A word to the person, not to the next program."""
-    click.echo(f"partita: {text}", err=True)
+    tell(f"partita: {text}", err=True)

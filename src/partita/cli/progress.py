@@ -35,7 +35,7 @@ class Bar:
             self._shown = self._show()
         if self._shown is not None:
             progress, task = self._shown
-            progress.update(task, completed=done, total=total)
+            progress.update(task, completed=done, total=total or None)  # none: nobody knows how much
 
     def _show(self) -> "tuple[Progress, TaskID]":
         from rich.console import Console

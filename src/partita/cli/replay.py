@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completing import run_ids
 from .opened import Wait, opened
 from .options import resource_option, store_option
 
@@ -21,19 +22,22 @@ LONGEST_PAUSE = 2.0
     short_help="Watch a run again.",
     epilog="""\b
 Examples:
-  partita replay last                  the newest run, with the pauses there were
-  partita replay 0198a3c2 --speed 10   ten times as fast
-  partita replay last --step           chunk by chunk, back and forth
-  partita replay last --json           its chunks, one a line
+  partita replay last                 the newest run, with its pauses
+  partita replay 0198a3c2 --speed 10  ten times as fast
+  partita replay last --step          chunk by chunk, back and forth
+  partita replay last --json          its chunks, one a line
 """,
 )
-@click.argument("run")
+@click.argument("run", shell_complete=run_ids)
 @store_option
-@click.option("--speed", type=click.FloatRange(min=0), help="2 is twice as fast as it was; 0 is at once.")
+@click.option(
+    "--speed", metavar="N", type=click.FloatRange(min=0), help="2 is twice as fast as it was; 0 is at once."
+)
 @click.option("--at-once", is_flag=True, help="Without pauses: what the run came to.")
 @click.option("--step", is_flag=True, help="Chunk by chunk, back and forth, with the keys it shows.")
 @click.option(
     "--longest-pause",
+    metavar="N",
     type=click.FloatRange(min=0),
     default=LONGEST_PAUSE,
     show_default=True,

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completing import run_ids
 from .opened import opened
 from .options import resource_option, store_option
+from .telling import tell
 
 if TYPE_CHECKING:
     from partita.runtime.replay.reprojection import Changed, Outcome, Reprojected, ReprojectReport
@@ -29,10 +31,10 @@ MARKS: "Mapping[Outcome, tuple[str, str]]" = {
 Examples:
   partita reproject --all --dry-run     what would come out otherwise
   partita reproject --all               and write it
-  partita reproject 0198a3c2            one run, and those that went on with its message
+  partita reproject 0198a3c2            one run, with those that went on
 """,
 )
-@click.argument("runs", nargs=-1, metavar="[RUN]…")
+@click.argument("runs", nargs=-1, metavar="[RUN]…", shell_complete=run_ids)
 @store_option
 @click.option("--all", "every", is_flag=True, help="All runs of the store.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, and tell what would be changed.")
@@ -95,7 +97,7 @@ def _print(report: "ReprojectReport", named: "Sequence[str] | None", *, dry_run:
         "would-lose": "would lose something",
     }
     told = [f"{counts[name]:,} {words.get(name, name)}" for name in MARKS if counts[name]]
-    click.echo(f"{_how_many(report)}: {', '.join(told)}" if told else "no runs")
+    tell(f"{_how_many(report)}: {', '.join(told)}" if told else "no runs")
     if named is None:
         _print_reasons(report.runs)
 
@@ -128,7 +130,7 @@ def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
     if one.outcome == "would-lose":
         words = "written, with losses" if one.written else "would lose something: left as it is"
     why = f": {one_line(one.why)}" if one.why else ""
-    click.echo(f"{click.style(mark, fg=colour)} run {one_line(one.run_id)}  {words}{why}")
+    tell(f" run {one_line(one.run_id)}  {words}{why}", mark=mark, colour=colour)
     for changed in one.messages:
         _print_message(changed)
 
@@ -136,14 +138,14 @@ def _print_run(one: "Reprojected", *, dry_run: bool) -> None:
 def _print_message(changed: "Changed") -> None:
     from .view.text import one_line
 
-    click.echo(f"    message {one_line(changed.message_id)}")
+    tell(f"    message {one_line(changed.message_id)}")
     for what in changed.lost:
-        click.echo(click.style(f"      - {one_line(what)}", fg="red"))
+        tell(one_line(what), mark="      - ", colour="red", hang=2)
     for difference in changed.differences[:SHOWN]:
-        click.echo(f"      {one_line(str(difference))}")
+        tell(f"      {one_line(str(difference))}")
     more = len(changed.differences) - SHOWN
     if more > 0:
-        click.echo(f"      … and {more:,} more; --json tells all")
+        tell(f"      … and {more:,} more; --json tells all")
 
 
 def _print_reasons(runs: "Sequence[Reprojected]") -> None:
@@ -151,7 +153,7 @@ def _print_reasons(runs: "Sequence[Reprojected]") -> None:
 
     why = Counter(one.why or "" for one in runs if one.outcome == "skipped")
     for reason, count in why.most_common(SHOWN):
-        click.echo(f"  {count:>6,} skipped: {one_line(reason, 160)}")
+        tell(f"  {count:>6,} skipped: {one_line(reason, 160)}")
 
 
 COMMAND = reproject

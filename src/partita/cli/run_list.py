@@ -10,6 +10,7 @@ import click
 from partita.types.codec import encode
 from partita.types.runs import RunStatus
 
+from .completing import thread_ids
 from .opened import opened
 from .options import json_option, resource_option, store_option
 from .output import say
@@ -29,12 +30,24 @@ Examples:
 """,
 )
 @store_option
-@click.option("--thread", metavar="THREAD", help="Only of this thread: its id, the beginning of it, or last.")
+@click.option(
+    "--thread",
+    metavar="THREAD",
+    shell_complete=thread_ids,
+    help="Only of this thread: its id, the beginning of it, or last.",
+)
 @click.option("--agent", metavar="NAME", help="Only of this agent.")
 @click.option(
     "--status", type=click.Choice(get_args(RunStatus)), multiple=True, help="Only runs that stand so."
 )
-@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="How many to list.",
+)
 @resource_option
 @json_option
 def runs(

@@ -9,6 +9,7 @@ import click
 
 from partita.types.codec import encode
 
+from .completing import thread_ids
 from .opened import Wait, opened
 from .options import (
     agent_option,
@@ -35,10 +36,10 @@ FIELDS = ("title", "text", "reasoning", "tool-input", "tool-output")
     short_help="Find messages by their words.",
     epilog="""\b
 Examples:
-  partita search flaky clock                 both words, anywhere in a message
+  partita search flaky clock   both words, anywhere in a message
   partita search '"connection refused"' --field tool-output --since 1w
   partita search 'migrate -dry*' --agent claude-code --tool Bash
-  partita search -- --dry-run                words that begin with a dash, after --
+  partita search -- --dry-run  words that begin with a dash, after --
 """,
 )
 @click.argument("query", nargs=-1, required=True)
@@ -49,11 +50,23 @@ Examples:
 @click.option("--tool", metavar="NAME", help="Only messages that call this tool.")
 @since_option
 @until_option
-@click.option("--thread", metavar="THREAD", help="Only in this thread: its id, the beginning of it, or last.")
+@click.option(
+    "--thread",
+    metavar="THREAD",
+    shell_complete=thread_ids,
+    help="Only in this thread: its id, the beginning of it, or last.",
+)
 @click.option(
     "--field", "fields", type=click.Choice(FIELDS), multiple=True, help="Only in this part of a message."
 )
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many to show.",
+)
 @resource_option
 @json_option
 @click.pass_context

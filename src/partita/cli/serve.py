@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from .completing import served_agents
 from .options import store_option
+from .telling import tell
 
 if TYPE_CHECKING:  # the server is loaded when the command is run
     import socket
@@ -23,28 +25,33 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
     short_help="Serve the store, and agents, over HTTP.",
     epilog="""\b
 Examples:
-  partita serve                                  the demo agent, at http://127.0.0.1:7272
+  partita serve                                  the demo agent, on port 7272
   partita serve --agent anthropic:claude-sonnet-4-5
   partita serve --agent claude-code --agent my_app:agent
-  partita serve --host 0.0.0.0 --keys            others too: `partita keys create` makes a key
+  partita serve --host 0.0.0.0 --keys            for others too, with keys
 """,
 )
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, envvar="PARTITA_HOST", help="Where to listen."
+    "--host", default="127.0.0.1", show_default=True, help="Whom to listen to: 0.0.0.0 is everybody."
 )
 @click.option(
     "--port",
+    metavar="N",
     type=click.IntRange(0, 65535),
     default=PORT,
     show_default=True,
-    envvar="PARTITA_PORT",
-    help="0 is any. Without it, the next one that is free.",
+    help="Where to listen; 0 is any port. Without it, the next that is free.",
 )
 @store_option
 @click.option(
-    "--agent", "names", multiple=True, metavar="NAME", help="Who answers: anthropic:MODEL, module:attribute …"
+    "--agent",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=served_agents,
+    help="Who answers: anthropic:MODEL, module:attribute …",
 )
-@click.option("--keys", is_flag=True, help="Only those may ask who have a key.")
+@click.option("--keys/--no-keys", default=False, help="Only those may ask who have a key.")
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name the server may have.")
 @click.option("--client", default="7", show_default=True, metavar="N", help="The AI SDK that clients have.")
@@ -58,7 +65,7 @@ Examples:
     hidden=True,
     help="After so many seconds, the runs of a server that died are ended.",
 )
-@click.option("--open", "opens", is_flag=True, help="Open the browser.")
+@click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
 @click.pass_context
 def serve(
     ctx: click.Context,
@@ -74,9 +81,9 @@ def serve(
     imports: bool,
     demo: bool,
     lease: float | None,
-    opens: bool,
+    opens: bool | None,
 ) -> None:
-    """Serve the store and agents over HTTP, until Ctrl-C.
+    """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
 
     What `useChat` of the AI SDK calls is there, and an API for all else: see /api/docs. Without --keys, only
     this machine may ask. Sessions of agents that are found here are brought in while the server runs; where
@@ -105,7 +112,7 @@ def serve(
     serve_on(
         app,
         sockets,
-        tell=lambda address: _tell(address, opens=opens),
+        tell=lambda address: _tell(address, opens=bool(opens)),
         before=None if examples is None else examples.put_in,
         beside=together(
             *(() if examples is None else (examples.act,)),
@@ -133,7 +140,7 @@ def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[
 
 
 def _tell(address: str, *, opens: bool) -> None:
-    click.echo(f"Partita is at {address} (API docs: {address}/api/docs)")
+    tell(f"Partita is at {address} (API docs: {address}/api/docs)")
     if opens and _has_desktop():
         import webbrowser
 

@@ -36,7 +36,8 @@ def all_agents() -> "dict[str, AgentService]":
 
 
 def agent_of(name: str) -> "AgentService":
-    """The agent of one name: ours, one of another package, or `module:attribute`."""
+    """The agent of one name: one that `partita agents` lists, of another package, or `module:attribute`."""
+    from partita.runtime.known_agents import KNOWN, NamedAgent
     from partita.runtime.registry import agent_names, get_agent
 
     kind, colon, rest = name.partition(":")
@@ -44,6 +45,9 @@ def agent_of(name: str) -> "AgentService":
         from partita.demo.agent import demo_agent
 
         return demo_agent()
+    known = next((one for one in KNOWN if one.name == name), None)
+    if known is not None:
+        return NamedAgent(name, get_agent(known.agent), known.description)
     if not colon or kind in agent_names():
         return get_agent(name)
     from partita.runtime.plugged.as_agent import as_agent
@@ -57,9 +61,9 @@ def _attribute(name: str, module_name: str, path: str) -> Any:
         sys.path.insert(0, "")
     try:
         found: Any = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
+    except Exception as error:
+        if not _is_missing(error, module_name):
+            raise _broken(name, error) from error
         from partita.runtime.registry import agent_names
 
         raise AgentError(
@@ -72,6 +76,27 @@ def _attribute(name: str, module_name: str, path: str) -> Any:
             raise AgentError(f"{module_name} has no {path!r}", where=name, hint="name it as module:attribute")
         found = getattr(found, step)
     return found
+
+
+def _is_missing(error: Exception, module_name: str) -> bool:
+    """Whether the module itself was not found, rather than something that it needs."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    return missing is not None and f"{module_name}.".startswith(f"{missing}.")
+
+
+def _broken(name: str, error: Exception) -> AgentError:
+    """What went wrong in a module of the user's, and on which line."""
+    from traceback import extract_tb
+
+    place = extract_tb(error.__traceback__)[-1]
+    line = (
+        (error.filename, error.lineno) if isinstance(error, SyntaxError) else (place.filename, place.lineno)
+    )
+    return AgentError(
+        f"{name} cannot be loaded: {type(error).__name__}: {error}",
+        where=f"{line[0]}:{line[1]}",
+        hint="PARTITA_TRACEBACK=1 shows the traceback",
+    )
 
 
 def _near(word: str, known: Sequence[str]) -> str:

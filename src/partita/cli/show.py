@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completing import formats, thread_ids
 from .opened import Wait, opened
 from .options import resource_option, store_option
 
@@ -20,14 +21,14 @@ PARTS_AT_ONCE = 1000
     short_help="Read a thread.",
     epilog="""\b
 Examples:
-  partita show last                     the newest thread
-  partita show 0198a3c2 --full          by the beginning of its id; nothing folded
-  partita show last --last 5            its last five messages
+  partita show last                   the newest thread
+  partita show 0198a3c2 --full        by how its id begins; nothing folded
+  partita show last --last 5          its last five messages
   partita show 0198a3c2 --format ui > chat.json
-  partita show 0198a3c2 --raw | head    what the agent wrote, byte for byte
+  partita show 0198a3c2 --raw | head  what the agent wrote, byte for byte
 """,
 )
-@click.argument("thread")
+@click.argument("thread", shell_complete=thread_ids)
 @store_option
 @click.option("--full", is_flag=True, help="Fold nothing: whole outputs, whole reasoning, sub-agents.")
 @click.option("--branch", metavar="MESSAGE", help="The branch through this message, not the active one.")
@@ -35,9 +36,15 @@ Examples:
 @click.option("--from", "first", metavar="N", type=int, help="Begin with message number N.")
 @click.option("--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
 @click.option("--json", "as_json", is_flag=True, help="Canonical messages as JSON, one a line.")
-@click.option("--format", "format_name", metavar="NAME", help="The messages in another format, as JSON.")
+@click.option(
+    "--format",
+    "format_name",
+    metavar="NAME",
+    shell_complete=formats,
+    help="The messages in another format, as JSON.",
+)
 @click.option("--raw", is_flag=True, help="The logs of its runs, byte for byte.")
-@click.option("--no-pager", is_flag=True, help="Do not stop after each page.")
+@click.option("--pager/--no-pager", default=True, help="Stop after each page.")
 @resource_option
 def show(
     *,
@@ -51,7 +58,7 @@ def show(
     as_json: bool,
     format_name: str | None,
     raw: bool,
-    no_pager: bool,
+    pager: bool,
     resource: str | None,
 ) -> None:
     """Show THREAD: an id, the beginning of one, or `last`.
@@ -81,7 +88,7 @@ def show(
 
             print_format(store, wait, chosen, format_name)
         else:
-            _print(store, wait, chosen, full=full, internal=internal, pager=not no_pager)
+            _print(store, wait, chosen, full=full, internal=internal, pager=pager)
 
 
 def _print(store: "Store", wait: Wait, chosen: "Chosen", *, full: bool, internal: bool, pager: bool) -> None:

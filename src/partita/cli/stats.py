@@ -71,7 +71,12 @@ Examples:
 @project_option
 @click.option("--model", metavar="NAME", help="Only responses of this model.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=14, show_default=True, help="How many lines a table has."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=14,
+    show_default=True,
+    help="How many lines a table has.",
 )
 @click.option(
     "--timezone", "zone", type=ZONE, help="Where days begin, such as Europe/Berlin; without it, here."

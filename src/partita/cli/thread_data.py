@@ -67,7 +67,7 @@ def print_raw(store: Store, wait: Wait, thread: Thread) -> None:
     terminal = stdout.isatty()
     empty = True
     for run in runs_of(store, wait, thread.id):
-        for raw in _raw_entries(store, wait, run):
+        for raw in raw_entries(store, wait, run):
             shown = escaped(raw.decode("utf-8", "backslashreplace")).encode() if terminal else raw
             stdout.write(shown if shown.endswith(b"\n") else shown + b"\n")
             empty = False
@@ -75,7 +75,8 @@ def print_raw(store: Store, wait: Wait, thread: Thread) -> None:
         say("no log of this thread is kept")
 
 
-def _raw_entries(store: Store, wait: Wait, run: Run) -> Iterator[bytes]:
+def raw_entries(store: Store, wait: Wait, run: Run) -> Iterator[bytes]:
+    """What an agent wrote in a run, some entries at a time."""
     after = 0
     while records := wait(store.read_log(run.id, after=after, limit=RECORDS_AT_ONCE)):
         yield from (record.raw for record in records if record.raw is not None)

@@ -41,7 +41,7 @@ class Listed(NamedTuple):
     epilog="""\b
 Examples:
   partita threads                            the newest
-  partita threads --project . --since 2d     of this folder, since two days ago
+  partita threads --project . --since 2d     of this folder, of two days
   partita threads --text "flaky test" --errors
   partita threads --all --json | wc -l
 """,
@@ -53,7 +53,14 @@ Examples:
 @until_option
 @click.option("--text", metavar="WORDS", help="Only threads with these words, in the title or in a message.")
 @click.option("--errors", is_flag=True, help="Only threads in which something went wrong.")
-@click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="How many to list.")
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="How many to list.",
+)
 @click.option("--all", "every", is_flag=True, help="List all, however many there are.")
 @click.option("--iso", is_flag=True, help="Exact times, in UTC.")
 @resource_option

@@ -30,13 +30,18 @@ NEXT_STEPS = """\
 """
 
 
-@click.command(short_help="Watch a stream become a message.")
+@click.command(
+    short_help="Watch a stream become a message.",
+    epilog="""\b
+Examples:
+  partita tour           in a terminal, at the speed of a model
+  partita tour --fast    the same without pauses
+""",
+)
 @click.option("--fast", is_flag=True, help="Do not wait between chunks.")
 def tour(fast: bool) -> None:
     """Watch a recorded stream become a message, and the message become other formats."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = _console()
     chunks = list(recorded_stream())
     console.rule("[bold]1. A stream becomes a message")
     message = _fold(console, chunks, watch=console.is_terminal and not fast)
@@ -46,6 +51,18 @@ def tour(fast: bool) -> None:
     _show_sample(console, message)
     console.rule("[bold]3. Now with your own")
     console.print(NEXT_STEPS)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    class Quiet(Console):
+        """One whose reader may go away: that is no failure."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Quiet(highlight=False)
 
 
 def _fold(console: "Console", chunks: list[Chunk], watch: bool) -> AssistantMessage:

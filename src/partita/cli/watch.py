@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .completing import log_agents
 from .import_logs import check_agents, find
+from .options import store_option
 from .output import print_json
+from .telling import tell
 
 if TYPE_CHECKING:  # what reads is loaded when a command needs it
     from partita.logs.importing.report import LogImportReport
@@ -23,15 +26,22 @@ if TYPE_CHECKING:  # what reads is loaded when a command needs it
     short_help="Follow the sessions of agents while they work.",
     epilog="""\b
 Examples:
-  partita watch                        all agents on this machine, until Ctrl-C
-  partita watch ~/.claude/projects     one folder
-  partita watch --json                 one JSON object for everything that came in
+  partita watch                     all agents on this machine, until Ctrl-C
+  partita watch ~/.claude/projects  one folder
+  partita watch --json              one JSON object for all that came in
 """,
 )
 @click.argument("paths", nargs=-1, type=click.Path(exists=True), metavar="[PATH]…")
-@click.option("--store", "url", metavar="URL", help="The store; without it $PARTITA_STORE, or your own file.")
+@store_option
 @click.option("--resource", metavar="ID", help="Whose the threads become.")
-@click.option("--agent", "agents", multiple=True, metavar="NAME", help="Only logs of this agent.")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=log_agents,
+    help="Only logs of this agent.",
+)
 @click.option("--poll", is_flag=True, help="Look at the files again and again; do not wait for events.")
 @click.option("--json", "as_json", is_flag=True, help="What comes in as JSON, one object a line.")
 def watch(
@@ -101,11 +111,11 @@ def _tell(report: "LogImportReport", *, as_json: bool) -> None:
     click.echo(f"{time}  {report.read:,} files, {counts.new:,} new messages, {counts.changed:,} changed")
     for path, problems in report.problems.items():
         for problem in problems:
-            click.echo(f"          {path}: {problem}", err=True)
+            tell(f"          {path}: {problem}", err=True)
 
 
 def _tell_way(way: "Way") -> None:
-    click.echo(f"watching by {way.name}{f' ({way.why})' if way.why else ''}", err=True)
+    tell(f"watching by {way.name}{f' ({way.why})' if way.why else ''}", err=True)
 
 
 COMMAND = watch

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, partial
-from importlib.metadata import entry_points
 from typing import get_args
 
 from partita.errors import FormatError
@@ -33,9 +32,8 @@ from .format import Decoder, Dumped, Format, Loaded
 from .gemini_cli.stream import GeminiStreamDecoder
 from .mastra import v1 as mastra_v1
 from .mastra import v2 as mastra_v2
+from .plugins import Broken, read_plugins
 from .smithers import load as smithers_load
-
-ENTRY_POINTS = "partita.formats"
 
 CHAT = "openai-chat"
 
@@ -55,11 +53,13 @@ ALIASES: Mapping[str, str] = {
 @cache
 def all_formats() -> Mapping[str, Format]:
     """Every format by name: ours, then those that other packages bring."""
-    found = {format_.name: format_ for format_ in _own()}
-    for entry in entry_points(group=ENTRY_POINTS):
-        loaded: Format = entry.load()
-        found.setdefault(loaded.name, loaded)
-    return found
+    own = {format_.name: format_ for format_ in _own()}
+    return {**own, **read_plugins({*own, *ALIASES}).formats}
+
+
+def broken_formats() -> Mapping[str, Broken]:
+    """What other packages bring and cannot be used, by the name of the entry point."""
+    return read_plugins({*ALIASES, *(format_.name for format_ in _own())}).broken
 
 
 def get_format(name: str) -> Format:
@@ -67,6 +67,12 @@ def get_format(name: str) -> Format:
     known = all_formats()
     full = ALIASES.get(name, name)
     if full not in known:
+        if broken := broken_formats().get(name):
+            raise FormatError(
+                f"the format {name!r} cannot be used: {broken.why}",
+                where=broken.value,
+                hint=f"mend or uninstall the package {broken.package}",
+            )
         near = get_close_matches(name, [*known, *ALIASES], n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise FormatError(f"no format {name!r}", hint=f"{hint}there are {', '.join(sorted(known))}")

@@ -42,13 +42,22 @@ def admit(app: ASGIApp) -> ASGIApp:
     return admitting
 
 
+def role_for(opt: Mapping[str, Any], method: str) -> Role:
+    """The role a route takes: reading needs `read`, all else `write`, unless the route says otherwise."""
+    role: Role = opt.get("role") or ("read" if method in READING else "write")
+    return role
+
+
 def _check_role(scope: Scope) -> None:
-    """Refuse who may not: reading needs `read`, all else `write`, unless the route says otherwise."""
-    opt: Mapping[str, Any] = scope["route_handler"].opt
-    needed: Role = opt.get("role") or ("read" if scope["method"] in READING else "write")
+    """Refuse who may not."""
+    needed = role_for(scope["route_handler"].opt, scope["method"])
     caller: CallerView = scope[CALLER]
     if not caller.principal.may(needed):
-        raise Problem(403, f"this key may not do that: it takes the role {needed!r}")
+        raise Problem(
+            403,
+            f"this key may not do that: it takes the role {needed!r}",
+            hint=f"make one that may: partita keys create --role {needed}",
+        )
 
 
 def _restore_slashes(found: dict[str, Any]) -> None:

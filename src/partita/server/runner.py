@@ -48,7 +48,7 @@ def serve(
     before: Work | None = None,
     beside: Work | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. Runs at work are then marked as interrupted.
+    """Serve until SIGINT, SIGTERM or SIGHUP. Runs at work are then marked as interrupted.
 
     `before` is done before anybody is answered, `beside` while the server runs.
     """
@@ -156,11 +156,13 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Stop when asked to; a second Ctrl-C stops at once. It is no error to be stopped."""
+        """Stop when asked to, or when the terminal goes; a second Ctrl-C stops at once. It is no error."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        signals = (signal.SIGINT, signal.SIGTERM)
+        signals = [signal.SIGINT, signal.SIGTERM]
+        if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # so by nohup
+            signals.append(signal.SIGHUP)
         earlier: list[Any] = [signal.signal(each, self.handle_exit) for each in signals]
         try:
             yield

@@ -104,7 +104,9 @@ def _branch(
     """The ids on the way from the first message through one to the last; a circle ends the way."""
     parents = {row.id: row.parent_id for row in every}
     if through not in parents:
-        raise NotFoundError(f"no message {through!r} in thread {thread_id!r}")
+        raise NotFoundError(
+            f"no message {through!r} in thread {thread_id!r}", hint="list_messages() shows what there is"
+        )
     branch: set[str] = set()
     above: str | None = through
     while above is not None and above in parents and above not in branch:

@@ -15,7 +15,7 @@ from litestar.params import Body, FromPath, QueryParameter
 from schemathesis.specs.openapi import definitions
 
 from partita.server.openapi.config import openapi_config
-from partita.server.openapi.document import describe_api
+from partita.server.openapi.document import ROLE, describe_api
 from partita.server.openapi.schemas import REF, named
 from partita.server.replies import Listing, Reply
 from partita.server.roles import caller_of
@@ -129,6 +129,19 @@ def test_every_operation_may_fail_with_a_problem_and_nothing_else() -> None:
         assert ("404" in bad) == ("{" in name), name
         for answer in bad.values():
             assert list(answer["content"]) == ["application/problem+json"], name
+
+
+def test_every_operation_names_the_role_it_takes_unless_it_is_open() -> None:
+    roles = {name: operation.get(ROLE) for name, operation in operations(whole())}
+    assert {name for name, role in roles.items() if role is None} == {"get /healthz", "get /readyz"}
+    assert roles["get /api/threads"] == "read"
+    assert roles["post /api/threads"] == "write"
+    assert roles["post /api/convert"] == "read"
+    assert roles["get /metrics"] == "admin"
+
+
+def test_every_tag_is_described() -> None:
+    assert [tag["name"] for tag in whole()["tags"] if not tag.get("description")] == []
 
 
 def test_keys_may_be_sent_in_two_ways_or_not_at_all() -> None:

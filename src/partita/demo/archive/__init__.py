@@ -5,7 +5,9 @@ sub-agent beside it, and is brought in as such logs are.
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from importlib.resources import as_file, files
+from typing import Final
 
 from partita.logs.importing.runner import import_logs
 from partita.logs.places.finding import find_logs
@@ -18,6 +20,9 @@ from partita.types.threads import Thread
 
 THREAD: Codec[Thread] = Codec(Thread)
 CODING = "coding"
+
+WRITTEN: Final = int(datetime(2026, 3, 31, tzinfo=UTC).timestamp()) * 10**9
+"""When the last word of the logs was written, whenever the package was installed: no agent is at work."""
 
 
 def threads() -> Iterator[tuple[Thread, list[Message]]]:
@@ -39,7 +44,7 @@ async def load_archive(store: Store) -> int:
 
 async def _load_logs(store: Store) -> int:
     with as_file(files(__name__).joinpath(CODING)) as folder:
-        found = find_logs([folder]).files
+        found = [file._replace(mtime_ns=WRITTEN) for file in find_logs([folder]).files]
         await import_logs(store, found)
     sessions = [file.session for file in found if file.kind == "session" and file.session]
     for session in sessions:

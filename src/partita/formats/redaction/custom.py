@@ -32,7 +32,11 @@ class Custom(NamedTuple):
 def compiled(customs: list[Custom]) -> list[re.Pattern[str]]:
     """The patterns for what was given; an error that says which one is no good."""
     if len(customs) > MOST:
-        raise DecodeError(f"more than {MOST} strings and patterns", where="redact.custom")
+        raise DecodeError(
+            f"more than {MOST} strings and patterns",
+            where="redact.custom",
+            hint="give fewer, or patterns for several",
+        )
     return [_compiled(one, f"redact.custom[{number}]") for number, one in enumerate(customs)]
 
 
@@ -46,7 +50,9 @@ def _compiled(custom: Custom, where: str) -> re.Pattern[str]:
     try:
         pattern = re.compile(_bounded(custom.text, where))
     except re.error as error:
-        raise DecodeError(f"the pattern is no good: {error}", where=where) from None
+        raise DecodeError(
+            f"the pattern is no good: {error}", where=where, hint="write it as a regular expression"
+        ) from None
     if pattern.match(""):
         raise DecodeError("the pattern matches nothing at all", where=where, hint="ask for at least a letter")
     return pattern

@@ -111,7 +111,10 @@ def _row(message: Message, format_: str) -> Row:
 async def delete_message(caller: Caller, thread_id: FromPath[str], message_id: FromPath[str]) -> None:
     """What followed it follows what it followed."""
     if not await caller.store.delete_messages(thread_id, [message_id]):
-        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+        raise NotFoundError(
+            f"no message {message_id!r} in thread {thread_id!r}",
+            hint="GET /api/assistant-ui/threads/ID/messages lists them",
+        )
 
 
 ASSISTANT_UI_MESSAGES: Final = [list_messages, append_message, update_message, delete_message]

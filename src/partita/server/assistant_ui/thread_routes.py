@@ -121,7 +121,7 @@ async def thread_of(caller: CallerView, thread_id: str) -> Thread:
     """The thread of that id."""
     thread = await caller.store.get_thread_by_id(thread_id)
     if thread is None:
-        raise NotFoundError(f"no thread {thread_id!r}")
+        raise NotFoundError(f"no thread {thread_id!r}", hint=f"GET {THREADS} lists them")
     return thread
 
 
@@ -192,7 +192,7 @@ def _change(tx: Transaction, thread_id: str, change: ThreadChange) -> Thread:
 async def delete_thread(caller: Caller, thread_id: FromPath[str]) -> None:
     """The thread and all its messages."""
     if not await caller.store.delete_thread(thread_id):
-        raise NotFoundError(f"no thread {thread_id!r}")
+        raise NotFoundError(f"no thread {thread_id!r}", hint=f"GET {THREADS} lists them")
 
 
 @post(f"{THREAD}/title", status_code=200, tags=TAGS, summary="Give a thread a title")

@@ -38,7 +38,9 @@ async def taken(head: Head, receive: Receive, limits: Limits) -> Receive | None:
         return bounded(receive, limits.body_bytes, limits.body_seconds) if head.has_body else receive
     media = media_type(head.content_type)
     if head.content_encoding and head.content_encoding.strip().lower() != b"identity":
-        raise Problem(415, "a compressed body is not taken", where="content-encoding")
+        raise Problem(
+            415, "a compressed body is not taken", where="content-encoding", hint="send it as it is"
+        )
     upload = is_upload(head.path, media)
     if head.has_body and not upload:
         _check_json(media)
@@ -85,7 +87,7 @@ def _too_large(most: int) -> Problem:
 
 
 def _too_slow() -> Problem:
-    return Problem(408, "the body took too long")
+    return Problem(408, "the body took too long", hint="send it faster, or in pieces")
 
 
 async def whole(receive: Receive, most: int, seconds: float) -> bytes | None:

@@ -98,7 +98,11 @@ class Gate:
         if principal is None:
             raise _unknown(is_open=self._authenticate.is_open)
         if metrics and not (principal.may("admin") and principal.resource_id is None):
-            raise Problem(403, "this takes the role 'admin', for every resource")
+            raise Problem(
+                403,
+                "this takes the role 'admin', for every resource",
+                hint="make such a key: partita keys create --role admin",
+            )
         return principal
 
     async def _known(self, scope: Scope) -> Principal | None:

@@ -51,7 +51,9 @@ class Head(NamedTuple):
         if not self.content_length:
             return 0
         if not self.content_length.isdigit() or len(self.content_length) > LONGEST_LENGTH:
-            raise Problem(400, "the length of the body is no number", where="content-length")
+            raise Problem(
+                400, "the length of the body is no number", where="content-length", hint="send digits"
+            )
         return int(self.content_length)
 
     @property
@@ -74,7 +76,9 @@ def read_head(scope: Scope, limits: Limits) -> Head:
         wanted = WANTED.get(name)
         if wanted is not None:
             if wanted in found:
-                raise Problem(400, "a header was sent twice", where=name.decode("latin-1"))
+                raise Problem(
+                    400, "a header was sent twice", where=name.decode("latin-1"), hint="send it once"
+                )
             found[wanted] = value
     if size > limits.header_bytes:
         raise Problem(431, "the headers are too large", hint=f"at most {limits.header_bytes} bytes")

@@ -59,7 +59,10 @@ class Hosts:
         authority = parse_authority(text)
         if authority is None:
             raise Problem(
-                400, "the host is no name of a host" if text else "the host is missing", where="host"
+                400,
+                "the host is no name of a host" if text else "the host is missing",
+                where="host",
+                hint="send the name of the server, as every client does",
             )
         host = authority.host
         if self._any or any_name or is_loopback(host) or host in self._names or host.endswith(self._endings):

@@ -129,7 +129,7 @@ def _foreign(where: str) -> Problem:
         403,
         "the page that asks is from another site",
         where=where,
-        hint="let it in by its origin: asgi(origins=['https://…']), --allow-origin",
+        hint="let it in by its origin: asgi(origins=['https://…']), partita serve --origin",
     )
 
 

@@ -131,7 +131,12 @@ def _told(request: Request[Any, Any, Any], name: str, *, strict: bool = True) ->
     except DecodeError as error:
         if not strict:
             return text
-        raise Problem(400, f"{name} is no JSON: {error.what}", where=f"query {name}") from None
+        raise Problem(
+            400,
+            f"{name} is no JSON: {error.what}",
+            where=f"query {name}",
+            hint="send it as JSON, encoded for an address",
+        ) from None
 
 
 def _in_brackets(items: Iterable[tuple[str, Any]], name: str) -> JsonObject | None:
@@ -145,7 +150,7 @@ def _in_brackets(items: Iterable[tuple[str, Any]], name: str) -> JsonObject | No
         for step in path[:-1]:
             inner = inner.setdefault(step, {}) if is_object(inner) else None
         if not is_object(inner) or path[-1] in inner:  # in whatever order they come
-            raise Problem(400, f"{key[:80]} says two things", where=f"query {name}")
+            raise Problem(400, f"{key[:80]} says two things", where=f"query {name}", hint="say one of them")
         inner[path[-1]] = value
     return found or None
 

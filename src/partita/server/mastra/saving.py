@@ -38,7 +38,11 @@ def _checked(caller: CallerView, raw: Json, place: int) -> JsonObject:
     """A message with an id, a thread and a resource."""
     where = f"$.messages[{place}]"
     if not is_object(raw):
-        raise ConversionError(f"a message is an object, found {kind_of(raw)}", where=where)
+        raise ConversionError(
+            f"a message is an object, found {kind_of(raw)}",
+            where=where,
+            hint="give {id, threadId, role, content}",
+        )
     told = dict(raw)
     if caller.principal.resource_id is not None and "resourceId" not in raw:
         told["resourceId"] = caller.principal.resource_id

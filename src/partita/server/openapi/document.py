@@ -9,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse, Response
 from litestar.routes import HTTPRoute
 
+from partita.server.roles import role_for
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 
 from .parameters import camel, parameters_of
@@ -18,6 +19,8 @@ from .words import DESCRIPTION, DIALECTS, EXAMPLES, SECURITY, SECURITY_SCHEMES, 
 
 DIALECT: Final = "https://spec.openapis.org/oas/3.1/dialect/base"
 NO_TYPE: Final = object()
+ROLE: Final = "x-partita-role"
+"""Which role a key needs for an operation."""
 NAMED: Final = re.compile(r"{(\w+)}")
 UNTOLD: Final = (Any, bytes, str, None, type(None))
 """Types that say nothing of what a body is."""
@@ -143,6 +146,8 @@ def _operation(one: Operation, known: Described, names: dict[tuple[str, str], st
     )
     if one.handler.opt.get("open"):
         placed["security"] = []
+    else:
+        placed[ROLE] = role_for(one.handler.opt, one.method.upper())
     return placed
 
 

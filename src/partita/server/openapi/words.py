@@ -31,6 +31,7 @@ TAGS: Final = {
     "import": "Bringing in what others have kept.",
     "formats": "One format to another, losses told.",
     "blobs": "Files and pictures.",
+    "sharing": "A thread as a file, for somebody else to read.",
     "mastra": "As clients of Mastra expect it.",
     "assistant-ui": "As clients of assistant-ui expect it.",
     "keys": "Who may ask.",

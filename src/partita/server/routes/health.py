@@ -35,7 +35,12 @@ async def get_readiness(caller: Caller) -> Reply[Health]:
     try:
         await asyncio.wait_for(caller.hub.store.get_thread_by_id(""), PATIENCE)
     except (StoreError, OSError, TimeoutError):
-        raise Problem(503, "the store does not answer", headers={"retry-after": "1"}) from None
+        raise Problem(
+            503,
+            "the store does not answer",
+            hint="look whether its database runs, and what the server prints",
+            headers={"retry-after": "1"},
+        ) from None
     return Reply(Health())
 
 

@@ -135,7 +135,9 @@ async def _body(request: Request[Any, Any, Any]) -> bytes:
 def _target(name: str) -> str:
     known = get_format(name)
     if known.dump is None:
-        raise FormatError(f"{known.name} can be read but not written", where="query to")
+        raise FormatError(
+            f"{known.name} can be read but not written", where="query to", hint="choose another target"
+        )
     return known.name
 
 

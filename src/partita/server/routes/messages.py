@@ -13,7 +13,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 from msgspec.structs import replace
 
-from partita.errors import FormatError, NotFoundError
+from partita.errors import FormatError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
@@ -41,6 +41,7 @@ from partita.types.messages import (
 from partita.types.value import Value
 
 from .message_choice import CHOSEN, Blobs, Choice
+from .missing import no_message
 from .parameters import routes_for_callers
 from .threads import thread_of
 
@@ -227,7 +228,7 @@ async def get_message(
 async def _message_of(caller: CallerView, thread_id: str, message_id: str, blobs: BlobMode) -> Message:
     message = await caller.store.get_message(thread_id, message_id, blobs=blobs)
     if message is None:
-        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+        raise no_message(thread_id, message_id)
     return message
 
 
@@ -235,7 +236,7 @@ async def _message_of(caller: CallerView, thread_id: str, message_id: str, blobs
 async def delete_message(caller: Caller, thread_id: FromPath[str], message_id: FromPath[str]) -> None:
     """What followed it follows what it followed."""
     if not await caller.store.delete_messages(thread_id, [message_id]):
-        raise NotFoundError(f"no message {message_id!r} in thread {thread_id!r}")
+        raise no_message(thread_id, message_id)
 
 
 @put(

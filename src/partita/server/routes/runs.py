@@ -12,7 +12,7 @@ from litestar.params import Body, FromPath, QueryParameter
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
-from partita.errors import ConflictError, NotFoundError
+from partita.errors import ConflictError
 from partita.runtime.replay.diff import diff_runs, to_object
 from partita.runtime.replay.reproject import reproject
 from partita.runtime.replay.retelling import is_imported
@@ -26,6 +26,7 @@ from partita.types.json import Json, JsonObject
 from partita.types.runs import Run, RunStatus
 from partita.types.tools import ErrorTextOutput, ToolOutput
 
+from .missing import no_run, no_thread
 from .parameters import SEVERAL, Agent, Cursor, Limit, chosen, routes_for_callers
 
 STATUSES: Final[tuple[RunStatus, ...]] = get_args(RunStatus)
@@ -43,7 +44,7 @@ async def run_of(caller: Caller, run_id: str) -> Run:
     """The run of that id, if the caller may see it."""
     run = await caller.store.get_run(run_id)
     if run is None:
-        raise NotFoundError(f"no run {run_id!r}")
+        raise no_run(run_id)
     return run
 
 
@@ -78,7 +79,7 @@ async def list_runs_of_thread(
 ) -> Reply[Listing[Run]]:
     """A thread that does not exist is a 404, one without runs an empty page."""
     if await caller.store.get_thread_by_id(thread_id) is None:
-        raise NotFoundError(f"no thread {thread_id!r}")
+        raise no_thread(thread_id)
     page = await caller.store.list_runs(
         thread_id=thread_id, status=chosen(status, STATUSES, "status"), limit=limit, cursor=cursor
     )

@@ -10,7 +10,6 @@ from litestar.params import Body, FromPath, QueryParameter
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
-from partita.errors import NotFoundError
 from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
@@ -20,6 +19,7 @@ from partita.store.values import UsageTotals
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
+from .missing import no_thread
 from .parameters import Cursor, Direction, Limit, object_of, routes_for_callers
 from .thread_choice import NARROWED, Wanted
 
@@ -74,7 +74,7 @@ async def thread_of(caller: CallerView, thread_id: str) -> Thread:
     """The thread of that id, as far as the caller may see it."""
     thread = await caller.store.get_thread_by_id(thread_id)
     if thread is None:
-        raise NotFoundError(f"no thread {thread_id!r}")
+        raise no_thread(thread_id)
     return thread
 
 
@@ -157,7 +157,7 @@ def _changed(tx: Transaction, thread_id: str, change: ThreadChange) -> Thread:
 async def delete_thread(caller: Caller, thread_id: FromPath[str]) -> None:
     """With its messages, its runs and their logs, and the blobs that nothing else refers to."""
     if not await caller.store.delete_thread(thread_id):
-        raise NotFoundError(f"no thread {thread_id!r}")
+        raise no_thread(thread_id)
     caller.hub.feed.tell_deleted(caller.store.owner, thread_id)
 
 

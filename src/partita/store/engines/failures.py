@@ -84,7 +84,7 @@ def explained(error: BaseException, where: str) -> StoreError:
         )
     if is_gone(error):
         return UnavailableError(GONE[0], where=where, hint=GONE[1])
-    return StoreError(f"the database says: {cause}", where=where)
+    return StoreError(f"the database says: {cause}", where=where, hint="partita doctor looks for damage")
 
 
 def _by_prefix(table: dict[str, tuple[str, str]], name: str, otherwise: tuple[str, str]) -> tuple[str, str]:

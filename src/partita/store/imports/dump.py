@@ -124,7 +124,9 @@ class DumpSource:
             else:
                 yield from self._csv_rows(path, table)
         except OSError as error:
-            raise StoreError(f"the dump cannot be read: {error.strerror}", where=str(path)) from None
+            raise StoreError(
+                f"the dump cannot be read: {error.strerror}", where=str(path), hint="check who may read it"
+            ) from None
 
     def _json_rows(self, path: Path, table: str | None) -> Iterator[Dumped]:
         if _is_lines(path):

@@ -172,7 +172,11 @@ class Appender:
             await self._write_quick(group)
             await self._write_rest(group)
         except asyncio.CancelledError:
-            group.failure = StoreError("the log was closed while it was written", where=self._engine.where)
+            group.failure = StoreError(
+                "the log was closed while it was written",
+                where=self._engine.where,
+                hint="open the store again, and append it once more",
+            )
             raise
         except Exception as error:  # told to everybody whose entries were in the group
             group.failure = error

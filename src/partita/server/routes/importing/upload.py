@@ -86,7 +86,9 @@ class Spool:
             for block in blocks:
                 self.size += len(block)
                 if self.size > self._limit:
-                    raise Problem(413, f"{self._name} holds more than {self._limit} bytes")
+                    raise Problem(
+                        413, f"{self._name} holds more than {self._limit} bytes", hint="send it in pieces"
+                    )
                 self._digest.update(block)
                 self._file.write(block)
         except OSError:
@@ -104,7 +106,7 @@ async def receive(
                 return await _receive_form(body, folder, Form(options.get("boundary", "")), limit)
             return await _receive_body(body, folder, name or UNNAMED, limit)
     except InternalServerException:
-        raise Problem(400, "the upload broke off") from None
+        raise Problem(400, "the upload broke off", hint="send it again") from None
 
 
 async def _receive_body(body: AsyncIterator[bytes], folder: Path, name: str, limit: int) -> list[Upload]:

@@ -1,0 +1,126 @@
+"""`partita agents`: who could be asked on this machine, and whose sessions are here."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from .options import json_option
+
+if TYPE_CHECKING:  # what finds them is loaded when the command is run
+    from pathlib import Path
+
+    from partita.types.json import JsonObject
+
+
+class Row(NamedTuple):
+    """An agent: its name, what it is made of, what it lacks, and its sessions."""
+
+    name: str
+    agent: str
+    description: str
+    missing: str | None
+    places: "tuple[Path, ...]"
+    sessions: int | None
+    """How many files of sessions there are; `None` of an agent that keeps none here."""
+
+    def to_json(self) -> "JsonObject":
+        """The same for a program."""
+        return {
+            "name": self.name,
+            "agent": self.agent,
+            "description": self.description,
+            "usable": self.missing is None,
+            "missing": self.missing,
+            "places": [str(place) for place in self.places],
+            "sessions": self.sessions,
+        }
+
+
+@click.command(
+    short_help="List agents: who could be asked, and whose sessions are here.",
+    epilog="""\b
+Examples:
+  partita agents                              all of them
+  partita agents --json | jq -r 'select(.usable).name'
+  partita serve --agent claude-code           ask one
+  partita import --agent claude-code          bring in its sessions
+""",
+)
+@json_option
+def agents(as_json: bool) -> None:
+    """List the agents that are known by name: what each lacks to be asked here, and its sessions.
+
+    Only the environment, the installed packages, the path and the folders of agents are looked at; nobody is
+    asked, and no session is opened. Agents of your own are named module:attribute.
+    """
+    rows = _rows()
+    if as_json:
+        from .printing import write_json
+
+        for row in rows:
+            write_json(row.to_json())
+    else:
+        _print(rows)
+
+
+def _rows() -> list[Row]:
+    """The agents, those that can be asked first."""
+    from partita.logs.places.places import discover, homes
+    from partita.runtime.known_agents import KNOWN, missing_for
+
+    places = homes()
+    counts = Counter(file.agent for file in discover())
+    rows = [
+        Row("demo", "demo", "Answers from a script.", None, (), None),
+        *(
+            Row(
+                known.name,
+                known.agent,
+                known.description,
+                missing_for(known),
+                tuple(place for place in places.get(known.name, ()) if place.is_dir())
+                or places.get(known.name, ())[:1],
+                counts[known.name] if known.name in places else None,
+            )
+            for known in KNOWN
+        ),
+        *(Row(name, name, "From another package.", None, (), None) for name in _foreign()),
+    ]
+    return sorted(rows, key=lambda row: row.missing is not None)
+
+
+def _foreign() -> list[str]:
+    """Agents that other packages bring. They are not loaded for that."""
+    from importlib.metadata import entry_points
+
+    from partita.runtime.registry import ENTRY_POINTS, OWN
+
+    return sorted({entry.name for entry in entry_points(group=ENTRY_POINTS)} - OWN.keys())
+
+
+def _print(rows: list[Row]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from .printing import show
+    from .view.look import short_path
+    from .view.text import one_line
+
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("agent", "can be asked", "sessions", "where they are"):
+        table.add_column(name, overflow="fold", justify="right" if name == "sessions" else "left")
+    for row in rows:
+        state = (
+            Text("yes", style="green") if row.missing is None else Text(one_line(row.missing), style="dim")
+        )
+        table.add_row(
+            Text(row.name, style="cyan"),
+            state,
+            "" if row.sessions is None else f"{row.sessions:,}",
+            Text(", ".join(short_path(str(place)) for place in row.places), style="dim"),
+        )
+    show([table])
+
+
+COMMAND = agents

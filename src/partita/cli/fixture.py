@@ -1,0 +1,119 @@
+"""`partita fixture`: a stored run as a recording that tests replay."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from partita.errors import PartitaError, StoreError
+
+from .completing import run_ids
+from .opened import opened
+from .options import resource_option, store_option
+from .output import print_json, say
+from .view.text import json_escaped
+
+if TYPE_CHECKING:
+    from partita.runtime.recordings.cleaning import Cleaned
+    from partita.types.json import JsonObject
+
+
+@click.command(
+    short_help="Make a test recording of a run.",
+    epilog="""\b
+Examples:
+  partita fixture last -o tests/recordings/weather.json
+  partita fixture 0198a3c2 --hide "Ada Lovelace"  to stdout, without that name
+  partita fixture last -o weather.json --json     and what was done, as JSON
+""",
+)
+@click.argument("run", shell_complete=run_ids)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; without it, stdout."
+)
+@click.option("--hide", multiple=True, metavar="TEXT", help="Replace this too, wherever it stands.")
+@store_option
+@resource_option
+@click.option("--json", "as_json", is_flag=True, help="What was written, as JSON; needs -o.")
+def fixture(
+    *,
+    run: str,
+    output: Path | None,
+    hide: tuple[str, ...],
+    url: str | None,
+    resource: str | None,
+    as_json: bool,
+) -> None:
+    """Write what a model was asked in RUN, and what it answered, as a file for tests.
+
+    RUN is an id, the beginning of one, or `last`; `partita runs` lists them. In a test, the fixture
+    `partita_replay` serves the file as a model, or as the API of its provider. Secrets are taken out. A file
+    that holds a recording is written anew; another is left alone.
+    """
+    if as_json and output is None:
+        raise click.UsageError("--json tells of a file: say where it shall be, with -o")
+    from partita.formats.redaction.custom import Custom
+    from partita.formats.redaction.redactor import Rules
+    from partita.runtime.recordings.cleaning import clean
+    from partita.runtime.recordings.files import write_recording, written
+    from partita.runtime.recordings.making import record_run
+
+    from .run_lookup import find_run
+
+    if output is not None:
+        _check(output)
+    with opened(url, resource) as (store, wait):
+        recording = wait(record_run(store, wait(find_run(store, run))))
+    cleaned = clean(recording, Rules(custom=tuple(Custom(text) for text in hide)))
+    if output is None:
+        data, stdout = written(cleaned.recording), sys.stdout.buffer
+        stdout.write(json_escaped(data) if stdout.isatty() else data)
+    else:
+        write_recording(output, cleaned.recording)
+    if as_json:
+        print_json(_report(cleaned, output))
+    else:
+        _tell(cleaned, output)
+
+
+def _check(path: Path) -> None:
+    """Refuse to write over what is no recording."""
+    from partita.runtime.recordings.files import read_recording
+
+    if not path.exists():
+        return
+    try:
+        read_recording(path)
+    except PartitaError:
+        raise StoreError(
+            "the file is there, and is no recording", where=str(path), hint="give another name, or delete it"
+        ) from None
+
+
+def _tell(cleaned: "Cleaned", output: Path | None) -> None:
+    recording = cleaned.recording
+    count = len(recording.exchanges)
+    where = "" if output is None else f"{output}: "
+    say(f"{where}{count} {'answer' if count == 1 else 'answers'} of run {recording.origin.id}")
+    for finding in cleaned.findings:
+        say(f"replaced {finding.preview} by {finding.mark}, {finding.times} times")
+    if not recording.is_http:
+        say("it serves as a model only: no API was asked, or what was asked was not kept")
+
+
+def _report(cleaned: "Cleaned", output: Path | None) -> "JsonObject":
+    recording = cleaned.recording
+    return {
+        "run": recording.origin.id,
+        "file": str(output),
+        "answers": len(recording.exchanges),
+        "endpoint": recording.is_http,
+        "replaced": [
+            {"kind": one.kind, "preview": one.preview, "mark": one.mark, "times": one.times}
+            for one in cleaned.findings
+        ],
+    }
+
+
+COMMAND = fixture

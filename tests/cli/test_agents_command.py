@@ -1,0 +1,88 @@
+"""`partita agents`: who could be asked here, and whose sessions there are."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from partita.cli.main import cli
+from partita.cli.serve_agents import agent_of
+from partita.logs.places.places import AGENTS
+from partita.runtime.known_agents import KNOWN
+from partita.types.json import Json, loads
+from tests.cli.test_serve import with_session
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with one session, one program, and no keys."""
+    keys = [key for known in KNOWN for key in known.keys]
+    for name in (*keys, "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("COLUMNS", "200")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "claude"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    with_session(tmp_path)
+    return tmp_path
+
+
+def partita(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def listed() -> dict[str, Json]:
+    result = partita("agents", "--json")
+    assert result.exit_code == 0, result.output
+    rows: list[Json] = [loads(line) for line in result.stdout_bytes.splitlines()]
+    return {row["name"]: row for row in rows}
+
+
+def test_every_agent_is_listed_with_what_it_lacks(home: Path) -> None:
+    rows = listed()
+    assert rows.keys() >= {"demo", *(known.name for known in KNOWN), *AGENTS}
+    assert rows["anthropic"]["missing"] == "set ANTHROPIC_API_KEY"
+    assert rows["anthropic"]["sessions"] is None
+    assert rows["codex"] == {
+        "name": "codex",
+        "agent": "codex",
+        "description": "Codex, on this machine.",
+        "usable": False,
+        "missing": "install codex",
+        "places": [str(home / ".codex")],
+        "sessions": 0,
+    }
+    assert rows["claude-code"]["usable"] is True
+    assert rows["claude-code"]["sessions"] == 1
+    assert rows["claude-code"]["places"] == [str(home / ".claude")]
+
+
+def test_a_key_makes_an_agent_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    row = listed()["anthropic"]
+    assert row["usable"] is True
+    assert "k" not in {str(value) for value in row.values()}  # what it is stays untold
+
+
+def test_a_person_sees_those_that_can_be_asked_first() -> None:
+    result = partita("agents")
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert lines[0] == ["agent", "can", "be", "asked", "sessions", "where", "they", "are"]
+    assert lines[1:3] == [["demo", "yes"], ["claude-code", "yes", "1", "~/.claude"]]
+    assert ["codex", "install", "codex", "0", "~/.codex"] in lines
+
+
+def test_what_is_listed_can_be_served_by_that_name() -> None:
+    for known in KNOWN:
+        if known.program is not None:
+            assert agent_of(known.name).name == known.name
+
+
+def test_a_folder_elsewhere_is_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".claude").rename(home / "elsewhere")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "elsewhere"))
+    row = listed()["claude-code"]
+    assert (row["places"], row["sessions"]) == ([str(home / "elsewhere")], 1)

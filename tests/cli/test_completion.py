@@ -1,0 +1,150 @@
+"""What a shell completes, and the scripts that let it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from partita.cli.completing import NEWEST
+from partita.cli.main import COMMANDS, cli
+from partita.store.facade.store import Store
+from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, threads
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("completion") / "store.db")
+    fill(path, threads)
+    return path
+
+
+def completed(*words: str, store: str = "memory:") -> dict[str, str]:
+    """What zsh would offer in the place of the last word, with what it says of each."""
+    environment = {
+        "_PARTITA_COMPLETE": "zsh_complete",
+        "COMP_WORDS": " ".join(["partita", *words]),
+        "COMP_CWORD": str(len(words)),
+        "PARTITA_STORE": store,
+    }
+    result = CliRunner().invoke(cli, [], prog_name="partita", env=environment)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    items: dict[str, str] = {}
+    for kind, value, about in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+        assert kind in ("plain", "file", "dir")
+        items[value] = about
+    return items
+
+
+CASES = {
+    "commands": (("thr",), {"threads"}),
+    "options": (("threads", "--li"), {"--limit"}),
+    "formats": (("convert", "--to", "ai-sdk-ui-v"), {f"ai-sdk-ui-v{n}" for n in (4, 5, 6, 7)}),
+    "short names of formats": (("show", "last", "--format", "canon"), {"canonical"}),
+    "agents to import": (("import", "--agent", ""), {"claude-code", "codex", "gemini-cli", "opencode"}),
+    "agents to ask": (("serve", "--agent", "cla"), {"claude-code"}),
+    "settings": (("config", "get", "serve.p"), {"serve.port"}),
+    "shells": (("completion", ""), {"bash", "zsh", "fish"}),
+    "systems": (("import", "--from", "mastr"), {"mastra", "mastra-v1", "mastra-v2"}),
+}
+
+
+@pytest.mark.parametrize(("words", "meant"), CASES.values(), ids=CASES)
+def test_words_are_completed(words: tuple[str, ...], meant: set[str]) -> None:
+    assert completed(*words).keys() == meant
+
+
+def test_every_command_is_offered_with_what_it_does() -> None:
+    offered = completed("")
+    assert offered.keys() == COMMANDS.keys()
+    assert offered["threads"].startswith("List the threads")
+
+
+def test_threads_are_offered_newest_first_with_their_titles(store: str) -> None:
+    offered = completed("show", "", store=store)
+    assert list(offered) == ["last", CLOCK, BUILD, OTHER]
+    assert offered[CLOCK] == "Fix the flaky clock test"
+    assert completed("fork", BUILD[:12], store=store).keys() == {BUILD}
+    assert completed("search", "--thread", "77", store=store).keys() == {OTHER}
+
+
+def test_the_store_of_the_command_line_is_asked(store: str) -> None:
+    assert CLOCK in completed("show", "--store", store, "01")
+
+
+def test_a_title_says_nothing_to_the_terminal(tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        await store.create_thread("t", title="red \x1b[31m\nlamp" + "x" * 200)
+
+    fill(str(tmp_path / "s.db"), work)
+    about = completed("show", "t", store=str(tmp_path / "s.db"))["t"]
+    assert about.startswith("red [31m lampx")
+    assert len(about) == 80
+
+
+def test_runs_are_offered(tmp_path: Path) -> None:
+    async def work(store: Store) -> None:
+        await store.create_thread("t", title="The lamp")
+        for number in range(NEWEST + 5):
+            run = await store.open_run("t", id=f"run-{number:02}", agent="keeper")
+            await store.finish_run(run.id)
+
+    path = str(tmp_path / "s.db")
+    fill(path, work)
+    offered = completed("replay", "", store=path)
+    assert len(offered) == NEWEST + 1
+    assert offered["run-34"] == "The lamp"
+    assert "run-00" not in offered
+
+
+TROUBLE = {
+    "no store": "nowhere.db",
+    "a server": "postgresql://nobody@127.0.0.1:1/none",
+    "no URL": "http://lamp",
+    "no database": "broken.db",
+    "another database": "empty.db",
+}
+
+
+@pytest.mark.parametrize("store", TROUBLE.values(), ids=TROUBLE)
+def test_trouble_with_the_store_is_silent(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.db").write_text("no database at all" * 100)
+    Path("empty.db").touch()
+    assert completed("show", "", store=store).keys() == {"last"}
+    assert not Path("nowhere.db").exists()  # nothing is made by pressing a key
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_calls_the_program(shell: str) -> None:
+    script = CliRunner().invoke(cli, ["completion", shell], prog_name="partita").stdout
+    assert f"_PARTITA_COMPLETE={shell}_complete" in script
+    assert "partita" in script
+
+
+def test_a_real_bash_completes(tmp_path: Path, store: str) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("there is no bash")
+    program = tmp_path / "partita"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m partita "$@"\n')
+    program.chmod(0o755)
+    script = f"""eval "$(partita completion bash)"
+COMP_WORDS=(partita show {CLOCK[:14]}) COMP_CWORD=2
+_partita_completion partita
+printf '%s\\n' "${{COMPREPLY[@]}}"
+complete -p partita"""
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path), "PARTITA_STORE": store}
+    result = subprocess.run(
+        [bash, "--norc", "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.stderr == ""
+    assert result.stdout.splitlines()[0] == CLOCK
+    assert "_partita_completion" in result.stdout

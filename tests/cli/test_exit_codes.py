@@ -1,0 +1,231 @@
+"""How commands end: with a code that scripts can rely on, and never with a traceback."""
+
+import errno
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from partita.cli.failing import exit_code_of
+from partita.cli.main import cli
+from partita.errors import AgentError, NotFoundError
+from tests.cli.test_serve import with_session
+from tests.cli.view_store import fill
+
+MAIN = "from partita.__main__ import main; main()"
+
+
+def partita(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), env=environment)
+
+
+def started(
+    home: Path, program: str, *arguments: str, stdout: int = subprocess.PIPE
+) -> "subprocess.Popen[str]":
+    """The command in a process, in an otherwise empty home."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=home,
+        env={"PATH": os.environ["PATH"], "HOME": str(home), "PARTITA_STORE": str(home / "s.db")},
+    )
+
+
+CODES: dict[str, tuple[Sequence[str], int]] = {
+    "done": (["formats"], 0),
+    "help": (["--help"], 0),
+    "the version": (["--version"], 0),
+    "nothing found": (["show", "nothing-like-this"], 1),
+    "no such command": (["frobnicate"], 2),
+    "no such option": (["threads", "--frobnicate"], 2),
+    "an option without its value": (["threads", "--limit"], 2),
+    "a value of the wrong kind": (["threads", "--limit", "few"], 2),
+    "no such file": (["fold", "no-such-file.jsonl"], 2),
+    "alone, in a pipe": ([], 2),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code"), CODES.values(), ids=CODES)
+def test_codes(arguments: Sequence[str], code: int, tmp_path: Path) -> None:
+    result = partita(*arguments, PARTITA_STORE=str(tmp_path / "s.db"))
+    assert result.exit_code == code, result.output
+    assert (result.stderr == "") == (code == 0)
+    assert "Traceback" not in result.output
+
+
+def test_the_codes_are_in_the_help() -> None:
+    told = partita("--help").stdout
+    assert "0 done, 1 failed or nothing found, 2 wrong use, 130 stopped by Ctrl-C" in told
+
+
+def test_alone_in_a_pipe_nothing_is_started(tmp_path: Path) -> None:
+    result = partita(PARTITA_STORE=str(tmp_path / "s.db"))
+    assert "Usage: " in result.stdout
+    assert "partita serve serves" in result.stderr
+    assert not (tmp_path / "s.db").exists()
+
+
+ENDS: dict[str, tuple[BaseException, int, str]] = {
+    "an error of ours": (NotFoundError("no lamp", where="the shelf", hint="buy one"), 1, "error: no lamp"),
+    "Ctrl-C": (KeyboardInterrupt(), 130, "partita: interrupted"),
+    "no room": (OSError(errno.ENOSPC, "No space left on device", "out.db"), 1, "hint: make room"),
+    "no right": (PermissionError(errno.EACCES, "Permission denied", "/root/x"), 1, "at: /root/x"),
+    "a bug": (ZeroDivisionError("division\nby zero"), 70, "ZeroDivisionError: division by zero"),
+    "a bug without words": (AssertionError(), 70, "this should not happen: AssertionError\n"),
+}
+
+
+@pytest.mark.parametrize(("error", "code", "told"), ENDS.values(), ids=ENDS)
+def test_what_goes_wrong_is_told_in_lines(
+    error: BaseException,
+    code: int,
+    told: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PARTITA_TRACEBACK", raising=False)
+
+    def work() -> None:
+        raise error
+
+    assert exit_code_of(work) == code
+    shown = capfd.readouterr().err
+    assert told in shown
+    assert "Traceback" not in shown
+    assert shown.count("\n") <= 3
+
+
+def test_a_traceback_is_shown_when_it_is_wanted(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITA_TRACEBACK", "1")
+
+    def work() -> None:
+        raise AgentError("no lamp")
+
+    assert exit_code_of(work) == 1
+    assert "in work" in capfd.readouterr().err
+
+
+def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no device that is always full")
+    with full.open("w") as output:
+        process = started(tmp_path, MAIN, "formats", stdout=output.fileno())
+        _, talk = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "error: no space left on device" in talk
+    assert "Traceback" not in talk
+    assert "Exception ignored" not in talk
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    process = started(tmp_path, MAIN, "formats")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process, process.stderr as talk:
+        assert talk.read() == ""
+    assert process.returncode == 0
+
+
+WHILE_LOADING = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from partita.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "partita.cli.threads", "sqlalchemy"])
+def test_an_interruption_while_modules_are_loaded_is_quiet(tmp_path: Path, module: str) -> None:
+    process = started(tmp_path, WHILE_LOADING.format(module=module), "threads")
+    output, talk = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output == ""
+    assert talk in ("", "partita: interrupted\n")
+
+
+UNHEARD = """
+import partita.__main__, partita.cli.main as it
+class Lamp:
+    def __del__(self):
+        raise KeyboardInterrupt
+def get_command(self, ctx, name):
+    Lamp()
+it.Commands.get_command = get_command
+partita.__main__.main()
+"""
+
+
+def test_an_interruption_where_no_error_is_passed_on_ends_it_too(tmp_path: Path) -> None:
+    process = started(tmp_path, UNHEARD, "threads")
+    output, talk = process.communicate(timeout=60)
+    assert (process.returncode, output, talk) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is looked up in /proc what the process does")
+def test_an_import_that_waits_for_a_store_is_interrupted_and_leaves_no_process(tmp_path: Path) -> None:
+    with_session(tmp_path)
+    fill(str(tmp_path / "s.db"), lambda store: store.count_threads())
+    with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        process = started(tmp_path, MAIN, "import", "--workers", "2")
+        while not is_open(process.pid, tmp_path / "s.db"):
+            time.sleep(0.02)
+        readers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output, talk = process.communicate(timeout=60)
+        seconds = time.monotonic() - began
+    assert (process.returncode, output, talk) == (130, "", "partita: interrupted\n")
+    assert seconds < 20  # the lock would have been waited for longer
+    assert readers
+    while any(is_alive(int(reader)) for reader in readers):  # until they are gone, or the test takes too long
+        time.sleep(0.02)
+
+
+def is_open(pid: int, path: Path) -> bool:
+    """Whether a process has a file open."""
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed just now
+            if link.readlink() == path:
+                return True
+    return False
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process that has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_module_of_the_user_that_cannot_be_loaded_is_told_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken_lamp.py").write_text("wick = 1\nraise ValueError('no oil')\n")
+    (tmp_path / "crooked_lamp.py").write_text("wick = 1\nlight up\n")
+    for module, what in {"broken_lamp": "ValueError: no oil", "crooked_lamp": "SyntaxError"}.items():
+        result = partita("serve", "--agent", f"{module}:agent", "--port", "0", PARTITA_STORE="memory:")
+        assert result.exit_code == 1
+        assert what in result.stderr
+        assert f"{module}.py:2" in result.stderr
+        assert "PARTITA_TRACEBACK=1" in result.stderr

@@ -1,0 +1,173 @@
+"""`partita fixture`: a stored run becomes a file that tests replay, as a model and as an API."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+from partita.runtime.agent.agent import Agent
+from partita.runtime.providers.anthropic import AnthropicService
+from partita.runtime.providers.openai_chat import OpenAIChatService
+from partita.runtime.providers.service import ProviderService
+from partita.runtime.recordings.files import read_recording
+from partita.runtime.recordings.recording import Recording
+from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.service import AgentService
+from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.testing import RecordingError, Replay
+from partita.types.json import JsonObject, dumps, is_object, loads
+from partita.types.messages import AssistantMessage, text_of
+from tests.cli.view_store import fill, partita
+from tests.runtime.replay.recordings import SCRIPT, weather
+from tests.testing.stand_in import stand_in
+
+QUESTION = "My key is sk-test-1234567890abcdef. How is the weather in Bergen?"
+MAKERS: dict[str, Callable[[str], ProviderService[Any]]] = {
+    "anthropic": lambda address: AnthropicService("claude-sonnet-5", base_url=address, api_key="k"),
+    "openai": lambda address: OpenAIChatService("gpt-5-mini", base_url=f"{address}/v1", api_key="k"),
+}
+
+
+def look(city: str) -> str:
+    """The weather of a city."""
+    return "rain, 9 degrees"
+
+
+look.__name__ = "weather"
+
+
+def agent_of(model: AgentService, store: Store) -> Agent:
+    return Agent(model, tools=[look], store=store, instructions="Be brief.")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """One run with each model, each in a thread of its own."""
+
+    async def work(opened: Store) -> None:
+        with stand_in() as address:
+            for name, make in MAKERS.items():
+                service = make(address)
+                agent = agent_of(service, opened)
+                await agent.run(name, QUESTION)
+                await service.aclose()
+                await agent.session.close()
+        agent = Agent(ScriptedService(SCRIPT), tools=[weather], store=opened)
+        await agent.run("scripted", "weather?")
+        await agent.session.close()
+
+    path = str(tmp_path_factory.mktemp("store") / "store.db")
+    fill(path, work)
+    return path
+
+
+def run_in(store: str, thread: str) -> str:
+    line = partita(store, "runs", "--json", "--thread", thread).stdout_bytes.splitlines()[0]
+    return str(loads(line)["id"])
+
+
+def made(store: str, thread: str, folder: Path, *options: str) -> Recording:
+    path = folder / f"{thread}.json"
+    result = partita(store, "fixture", run_in(store, thread), "-o", str(path), *options)
+    assert result.exit_code == 0, result.stderr
+    return read_recording(path)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_run_is_written_whole_and_without_its_secrets(store: str, tmp_path: Path, name: str) -> None:
+    recording = made(store, name, tmp_path)
+    text = (tmp_path / f"{name}.json").read_text()
+    assert "sk-test" not in text
+    assert "[redacted: api key 1]" in text
+    assert (recording.origin.kind, recording.origin.id) == ("run", run_in(store, name))
+    assert [one.request is not None and one.response is not None for one in recording.exchanges] == [True] * 2
+    last = recording.exchanges[-1].request
+    assert last is not None
+    assert is_object(last.body)
+    assert b"rain, 9 degrees" in dumps(last.body)
+    assert b"Be brief." in dumps(last.body)
+    assert recording.messages[0]["role"] == "user"
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_it_is_a_model_for_an_agent(store: str, tmp_path: Path, name: str) -> None:
+    made(store, name, tmp_path)
+
+    async def ask(question: str) -> AssistantMessage:
+        with Replay(tmp_path) as replay:
+            async with open_store("memory:") as opened:
+                agent = agent_of(replay.model(name), opened)
+                try:
+                    return await agent.run("t", question)
+                finally:
+                    await agent.session.close()
+
+    assert text_of(asyncio.run(ask(QUESTION))) == "In Bergen it is rain, 9 degrees."
+    with pytest.raises(RecordingError, match=r"weather in Berge.* → .*weather in Os") as caught:
+        asyncio.run(ask(QUESTION.replace("Bergen", "Oslo")))
+    assert "sk-test" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_it_is_an_api(store: str, tmp_path: Path, name: str) -> None:
+    recording = made(store, name, tmp_path)
+    with Replay(tmp_path) as replay:
+        endpoint = replay.endpoint(name)
+        for exchange in recording.exchanges:
+            assert exchange.request is not None
+            assert exchange.response is not None
+            address = endpoint.base_url + exchange.request.path
+            with urlopen(Request(address, data=dumps(exchange.request.body))) as response:
+                assert response.read() == b"".join(exchange.response.pieces)
+
+
+def test_a_run_without_an_api_serves_as_a_model_only(store: str, tmp_path: Path) -> None:
+    path = tmp_path / "scripted.json"
+    result = partita(store, "fixture", run_in(store, "scripted"), "-o", str(path))
+    assert "serves as a model only" in result.stderr
+    with Replay(tmp_path) as replay:
+        with pytest.raises(RecordingError, match="as a model only"):
+            replay.endpoint("scripted")
+        with pytest.raises(RecordingError, match="as a model only"):
+            replay.endpoint("scripted", provider="openai")
+
+    async def ask() -> AssistantMessage:
+        with Replay(tmp_path) as replay:
+            async with open_store("memory:") as opened:
+                agent = Agent(replay.model("scripted"), tools=[weather], store=opened)
+                try:
+                    return await agent.run("t", "weather?")
+                finally:
+                    await agent.session.close()
+
+    assert text_of(asyncio.run(ask())) == "It is sunny in Oslo, and it will stay so."
+
+
+def test_to_stdout_and_what_was_done(store: str, tmp_path: Path) -> None:
+    run = run_in(store, "openai")
+    result = partita(store, "fixture", run, "--hide", "Bergen")
+    assert result.exit_code == 0, result.output
+    assert loads(result.stdout_bytes)["partita"] == "recording/1"
+    assert "Bergen" not in result.stdout
+    assert "partita: 2 answers of run" in result.stderr
+    path = tmp_path / "new" / "one.json"
+    told: JsonObject = loads(partita(store, "fixture", run, "-o", str(path), "--json").stdout_bytes)
+    assert told["answers"] == 2
+    assert told["endpoint"] is True
+    assert told["file"] == str(path)
+    assert [one["mark"] for one in told["replaced"]] == ["[redacted: api key 1]"]
+    assert partita(store, "fixture", run, "--json").exit_code == 2
+
+
+def test_another_file_is_left_alone(store: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.json"
+    path.write_text("{}")
+    result = partita(store, "fixture", "last", "-o", str(path))
+    assert result.exit_code == 1
+    assert "is no recording" in result.stderr
+    assert path.read_text() == "{}"
+    assert partita(store, "fixture", "nonesuch").exit_code == 1

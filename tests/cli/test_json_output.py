@@ -1,0 +1,82 @@
+"""`--json` wherever a program might read what is printed."""
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from partita.cli.main import COMMANDS, cli
+from partita.types.json import Json, loads
+from tests.cli.view_store import CLOCK, fill, threads
+
+WITHOUT = {
+    "completion": "it prints a script",
+    "convert": "it prints JSON",
+    "fold": "it prints JSON",
+    "hook": "it prints nothing",
+    "keys revoke": "it prints nothing",
+    "mcp": "it speaks JSON already",
+    "serve": "it serves",
+    "tour": "it is for people",
+}
+
+
+def commands() -> dict[str, click.Command]:
+    found: dict[str, click.Command] = {}
+    above = click.Context(cli)
+    for name in COMMANDS:
+        command = cli.get_command(above, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            found |= {f"{name} {one}": inner for one, inner in command.commands.items()}
+        else:
+            found[name] = command
+    return found
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("json") / "store.db")
+    fill(path, threads)
+    return path
+
+
+def partita(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def test_every_command_has_it_or_a_reason_not_to() -> None:
+    having = {
+        name for name, command in commands().items() if any("--json" in one.opts for one in command.params)
+    }
+    assert commands().keys() - having == WITHOUT.keys()
+
+
+def test_formats_say_what_can_be_done_with_them() -> None:
+    rows: list[Json] = [loads(line) for line in partita("formats", "--json").stdout_bytes.splitlines()]
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["ai-sdk-ui-v7"] == {
+        "name": "ai-sdk-ui-v7",
+        "alias": "ui",
+        "title": by_name["ai-sdk-ui-v7"]["title"],
+        "read": True,
+        "written": True,
+        "streamed": False,
+    }
+    assert by_name["anthropic"]["streamed"] is True
+
+
+def test_a_fork_is_told_whole(store: str) -> None:
+    result = partita("fork", CLOCK, "1", "--title", "Again", "--json", "--store", store)
+    thread: Json = loads(result.stdout_bytes)
+    assert thread["title"] == "Again"
+    assert thread["id"] != CLOCK
+    assert partita("show", thread["id"], "--json", "--store", store).exit_code == 0
+
+
+def test_a_key_is_told_with_what_is_known_of_it(store: str) -> None:
+    made: Json = loads(
+        partita("keys", "create", "--resource", "ada", "--json", "--store", store).stdout_bytes
+    )
+    assert made["key"].startswith("pk_")
+    listed: Json = loads(partita("keys", "list", "--json", "--store", store).stdout_bytes)
+    assert made == {**listed, "key": made["key"]}
