@@ -25,7 +25,7 @@ setup: ## Create .venv and install everything the tests need
 
 run: ## Open the page, with your agents' sessions or a demo
 	@$(MAKE) --no-print-directory -j2 .venv/installed $(PAGE)
-	@$(BIN)/partita
+	@$(BIN)/partita serve --open
 
 web: $(PAGE) ## Build the page
 
@@ -65,8 +65,8 @@ pyright:
 unit: setup ## Run the tests, a bounded sample of the conformance ones included
 	$(TESTS)
 
-walk: .venv/installed ## Follow the README as a stranger would, in a fresh clone and an empty home
-	$(BIN)/python docs/walk.py
+walk: setup ## Follow the README and the guides as a stranger would, in a fresh clone and an empty home
+	$(BIN)/python -m docs.walk
 
 full: setup ## Run every test in every place that it can run in, 200 examples a test
 	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(TESTS) --timeout 3600
@@ -74,8 +74,8 @@ full: setup ## Run every test in every place that it can run in, 200 examples a 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(TESTS) tests/conformance
 
-chaos: setup ## Kill writers hundreds of times, and look whether anything acknowledged is gone
-	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs
+chaos: setup ## Kill and interrupt writers hundreds of times, and look whether anything acknowledged is gone
+	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs tests/terminal/test_interrupting.py
 
 fuzz: setup ## Send the server requests made at random, by its own description and against it
 	PARTITA_FUZZ=100 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/server/security
@@ -93,9 +93,10 @@ blocking: .venv/installed ## Write the store without await anew
 	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking/store.py
 	$(BIN)/ruff format --quiet src/partita/store/blocking/store.py
 
-docs: .venv/installed ## Write the generated pages of the documentation anew
-	$(BIN)/python docs/generate.py > docs/reference.md
+docs: .venv/installed ## Write the generated pages of the documentation anew, and build the site from all of them
+	$(BIN)/python -m docs.generating
 	$(BIN)/python docs/picture.py > docs/tour.svg
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 pictures: setup ## Take the pictures of the documentation anew
 	cd web && npx vitest run --project pictures

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
@@ -63,7 +63,7 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def started(surroundings: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def started(surroundings: dict[str, str]) -> Generator[subprocess.Popen[str], None, None]:
     command = command_of(last("CMD"))
     with subprocess.Popen(command, env=surroundings, stdout=subprocess.PIPE, text=True) as process:
         try:

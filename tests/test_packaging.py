@@ -139,7 +139,7 @@ def test_a_wheel_has_all_that_the_program_needs(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "installed")
     done = subprocess.run(
-        [sys.executable, "-c", "import partita; print(partita.__file__); import partita.__main__", "tour"],
+        [sys.executable, "-c", "import partita.__main__ as it; print(it.__file__); it.main()", "tour"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path / "installed"), "HOME": str(tmp_path)},
         capture_output=True,

@@ -1,0 +1,94 @@
+"""What the README says of its peers, seen in the peers themselves, at the versions that are pinned here.
+
+When one of these fails, a peer has become better: the table has to say so.
+"""
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
+from langchain_core.messages.utils import convert_to_messages, convert_to_openai_messages
+from pydantic_ai.ui.vercel_ai import VercelAIAdapter
+from pydantic_ai.ui.vercel_ai.request_types import UIMessage
+
+from partita import get_format
+from tests.conformance.bridge import RealPackage
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = {"type": "text", "text": "Rain till noon.", "state": "done"}
+REASONING = {
+    "type": "reasoning",
+    "text": "The glass is falling.",
+    "state": "done",
+    "providerMetadata": {"anthropic": {"signature": "c2lnbmVk"}},
+}
+DATA = {"type": "data-barometer", "id": "d1", "data": {"hPa": 998}}
+SOURCE = {"type": "source-url", "sourceId": "s1", "url": "https://weather.example/bergen"}
+MESSAGE: dict[str, Any] = {"id": "m1", "role": "assistant", "parts": [REASONING, DATA, SOURCE, TEXT]}
+UNKNOWN: dict[str, Any] = {**MESSAGE, "mood": "calm", "parts": [TEXT, {"type": "hologram", "depth": 3}]}
+
+
+def test_ours_comes_back_whole() -> None:
+    ui = get_format("ai-sdk-ui-v7")
+    assert ui.load is not None
+    assert ui.dump is not None
+    for message in (MESSAGE, UNKNOWN):
+        loaded = ui.load([message])
+        dumped = ui.dump(loaded.messages)
+        assert dumped.payload == [message]
+        assert not loaded.losses
+        assert not dumped.losses
+
+
+def test_ours_tells_what_another_format_cannot_hold() -> None:
+    ui, model = get_format("ai-sdk-ui-v7"), get_format("ai-sdk-model-v7")
+    assert ui.load is not None
+    assert model.dump is not None
+    losses = model.dump(ui.load([MESSAGE]).messages).losses
+    told = " ".join(map(str, losses))
+    assert "998" in told
+    assert "weather.example" in told
+
+
+def test_pydantic_ai_drops_parts_in_silence() -> None:
+    loaded = VercelAIAdapter.load_messages([UIMessage.model_validate(MESSAGE)])
+    back = [one.model_dump(by_alias=True, exclude_none=True) for one in VercelAIAdapter.dump_messages(loaded)]
+    assert "Rain till noon." in str(back)
+    for lost in ("998", "weather.example", "c2lnbmVk"):
+        assert lost not in str(back)
+
+
+def test_pydantic_ai_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(pydantic.ValidationError):
+        UIMessage.model_validate({**MESSAGE, "mood": "calm"})
+
+
+def test_langchain_drops_fields_in_silence() -> None:
+    message = {"role": "assistant", "content": "Rain.", "reasoning_content": "Falling.", "mood": "calm"}
+    (back,) = convert_to_openai_messages(convert_to_messages([message]))
+    assert back == {"role": "assistant", "content": "Rain."}
+
+
+def test_the_ai_sdk_drops_parts_in_silence(real: RealPackage) -> None:
+    answer = real.ask({"op": "model_messages", "version": 7, "messages": [MESSAGE]})
+    assert answer["error"] is None
+    assert "Rain till noon." in str(answer["result"])
+    for lost in ("998", "weather.example"):
+        assert lost not in str(answer)
+
+
+def test_the_ai_sdk_drops_fields_in_silence(real: RealPackage) -> None:
+    message = {"id": "m1", "role": "assistant", "mood": "calm", "parts": [TEXT]}
+    answer = real.ask({"op": "validate", "version": 7, "messages": [message]})
+    assert answer["success"]
+    assert "calm" not in str(answer)
+
+
+@pytest.mark.parametrize("name", ["pydantic-ai-slim", "langchain-core"])
+def test_the_readme_names_the_versions_that_were_looked_at(name: str) -> None:
+    major, minor, *_ = version(name).split(".")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert re.search(rf"{name.removesuffix('-slim')} {major}\.{minor}\b", readme)

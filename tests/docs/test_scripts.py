@@ -1,0 +1,59 @@
+"""The scripts of the documentation are right by the types of the packages they use."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .blocks import ROOT, Block, all_blocks
+
+LANGUAGES = ("ts", "tsx", "js", "jsx")
+SCRIPTS = [
+    block
+    for block in all_blocks(*LANGUAGES)
+    if not (block.file or "").startswith("examples/")  # an example checks its own files
+]
+PLACES = [ROOT / "web/node_modules", *sorted((ROOT / "examples").glob("*/web/node_modules"))]
+COMPILER = ROOT / "web/node_modules/typescript/bin/tsc"
+OPTIONS = {
+    "strict": True,
+    "noEmit": True,
+    "skipLibCheck": True,
+    "allowJs": True,
+    "checkJs": True,
+    "jsx": "react-jsx",
+    "target": "es2022",
+    "lib": ["es2023", "dom", "dom.iterable"],
+    "module": "esnext",
+    "moduleResolution": "bundler",
+    "moduleDetection": "force",
+    "types": ["node"],
+}
+
+
+def check(folder: Path, scripts: list[Block]) -> str:
+    """What the compiler says of scripts, each in a folder with the other files of its page."""
+    for block in scripts:
+        place = folder / str(block.page.relative_to(ROOT)).replace("/", "-").removesuffix(".md")
+        path = place / (block.file or f"line-{block.line}.{block.language}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, "utf-8")
+    packages = {"*": [f"{place}/{inner}*" for place in PLACES for inner in ("@types/", "")]}
+    roots = [f"{place}/@types" for place in PLACES if (place / "@types").exists()]
+    options = {**OPTIONS, "paths": packages, "typeRoots": roots}
+    (folder / "tsconfig.json").write_text(json.dumps({"compilerOptions": options, "include": ["**/*"]}))
+    result = subprocess.run(
+        ["node", str(COMPILER), "-p", str(folder), "--pretty", "false"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NO_COLOR": "1"},
+    )
+    return "" if result.returncode == 0 else result.stdout + result.stderr
+
+
+@pytest.mark.skipif(not SCRIPTS, reason="no page has a script")
+def test_scripts_fit_the_packages_they_use(tmp_path: Path) -> None:
+    assert check(tmp_path, SCRIPTS) == ""

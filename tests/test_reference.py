@@ -1,0 +1,132 @@
+"""The reference is what the code says, and the site that is built of it leads nowhere else."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mkdocs.config.defaults import MkDocsConfig
+
+from docs.generating.curl import HERE, curl
+from docs.generating.pages import PAGES
+from docs.generating.routes import described, operations
+from partita.server.app import asgi
+from partita.types.json import Json, JsonObject, is_array, is_object
+from tests.server.conftest import client_of, says, scripted
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+LOADED = re.compile(
+    r"<(?:script|img|iframe|source)[^>]+src=\"(https?:[^\"]+)|<link[^>]+href=\"(https?:[^\"]+)"
+)
+IN_STYLE = re.compile(r"url\([\"']?(https?:[^)]+)|@import")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    assert (DOCS / name).read_text("utf-8") == PAGES[name](), "run: make docs"
+
+
+def navigation(item: Json) -> Iterator[str]:
+    if isinstance(item, str):
+        yield item
+    elif is_object(item):
+        for inner in item.values():
+            yield from navigation(inner)
+    elif is_array(item):
+        for inner in item:
+            yield from navigation(inner)
+
+
+def configured(**more: Any) -> MkDocsConfig:
+    from mkdocs.config.base import load_config  # pyright: ignore[reportUnknownVariableType] # takes any option
+
+    return load_config(str(ROOT / "mkdocs.yml"), **more)
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = list(navigation(configured()["nav"]))
+    pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
+    assert sorted(listed) == sorted([*pages, "changes.md", "contributing.md"])
+
+
+def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mkdocs.commands.build import build
+
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    build(configured(site_dir=str(tmp_path), strict=True))
+    pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
+    assert tmp_path / "reference" / "formats.html" in pages
+    assert {path.name: found for path, text in pages.items() if (found := LOADED.findall(text))} == {}
+    styles = [path for path in tmp_path.rglob("*.css") if IN_STYLE.search(path.read_text("utf-8"))]
+    assert styles == []
+    index = json.loads((tmp_path / "search" / "search_index.json").read_text("utf-8"))
+    assert any(entry["location"].startswith("reference/errors.html#") for entry in index["docs"])
+    start = pages[tmp_path / "apps" / "start.html"]
+    assert '<span class="filename">examples/chat/server/main.py</span>' in start, "a file is a block's title"
+
+
+FILES = {
+    "@session.jsonl": b'{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi."}]}\n',
+    "@tower.png": b"P",
+}
+"""What stands for the files of a reader."""
+
+ENDLESS = {"/api/feed": {"seconds": "0.01"}}
+"""What a request needs so that its answer ends."""
+
+
+async def send(client: httpx.AsyncClient, command: str) -> httpx.Response:
+    """What `curl` would send."""
+    words = iter(shlex.split(command.replace("\\\n", " ")))
+    assert next(words) == "curl"
+    method, address, body = "", "", None
+    headers: dict[str, str] = {}
+    for word in words:
+        match word:
+            case "--request":
+                method = next(words)
+            case "--head":
+                method = "HEAD"
+            case "--header":
+                name, _, value = next(words).partition(": ")
+                headers[name] = value
+            case "--data":
+                body = next(words).encode()
+            case "--data-binary":
+                body = FILES[next(words)]
+            case "--no-buffer":
+                pass
+            case _:
+                assert word.startswith(HERE)
+                address = word.removeprefix(HERE)
+    method = method or ("GET" if body is None else "POST")
+    url = httpx.URL(address).copy_merge_params(ENDLESS.get(address, {}))
+    return await client.request(method, url, headers=headers, content=body)
+
+
+async def test_every_request_of_the_reference_is_understood() -> None:
+    document = described()
+    commands = [curl(path, method, said, document) for path, method, said in operations(document)]
+    answers: dict[str, str] = {}
+    app = asgi(scripted([says("Forty-one metres.")]), store="memory:")
+    async with app.lifespan(), client_of(app) as client:
+        for command in sorted(commands, key=lambda one: "/api/chat " not in one):
+            answer = await send(client, command)
+            if not is_understood(answer):
+                answers[command] = f"{answer.status_code} {answer.text[:200]}"
+    assert answers == {}
+
+
+def is_understood(answer: httpx.Response) -> bool:
+    """Done, or refused for what is in the store: not for how it was asked."""
+    if answer.status_code == 404 and answer.request.method != "HEAD":
+        problem: JsonObject = answer.json()
+        return str(problem["detail"]) != "Not Found"
+    return answer.status_code < 400 or answer.status_code in (404, 409)
