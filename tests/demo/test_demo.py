@@ -1,9 +1,11 @@
 """What there is to look at when there is nothing else: an agent, and an archive."""
 
 from datetime import UTC, datetime
+from importlib.resources import as_file, files
 
 import pytest
 
+from partita.demo import archive
 from partita.demo.agent import CLERK, SCRIPT, SURVEYOR, demo_agent
 from partita.demo.archive import load_archive, threads
 from partita.demo.network import PILOT, ROUTER, demo_network
@@ -162,3 +164,12 @@ async def test_the_archive_is_stored_as_it_is_and_once() -> None:
         coding = await store.get_thread_by_id("7c1f4c5e-2f0a-4d0b-9a52-6b1d2f7c9e10")
         assert coding is not None
         assert coding.updated_at == datetime(2026, 3, 30, 8, 4, 38, 400_000, tzinfo=UTC)
+
+
+async def test_no_agent_of_the_archive_is_at_work_however_new_the_files_are() -> None:
+    with as_file(files(archive)) as folder:
+        for file in folder.rglob("*.jsonl"):
+            file.touch()  # as if the package had been installed just now
+    async with open_store("memory:") as store:
+        await load_archive(store)
+        assert {run.status for run in await store.list_runs()} == {"completed"}

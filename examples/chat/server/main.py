@@ -1,0 +1,33 @@
+"""A harbour office that answers in a chat: FastAPI in front, Partita behind it."""
+
+import os
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from partita import Agent, asgi, tool
+
+SCRIPT = Path(__file__).with_name("script.json")
+MODEL = os.environ.get("MODEL", f"scripted:{SCRIPT}")  # a script needs no key; or anthropic:claude-sonnet-4-5
+
+
+@tool
+def tide(harbour: str) -> dict[str, str]:
+    """When the water is high and low in a harbour today."""
+    return {"harbour": harbour, "high": "14:20", "low": "20:35"}
+
+
+@tool(approval="always")
+def book_berth(boat: str, nights: int) -> str:
+    """Book a berth for a boat. Somebody must allow it first."""
+    return f"Berth 7 is kept for the {boat}, {nights} nights."
+
+
+office = Agent(MODEL, tools=[tide, book_berth], name="office", instructions="You answer in a harbour office.")
+chat = asgi(
+    office,
+    store=os.environ.get("DATABASE_URL", "sqlite:///chat.db"),
+    origins=["http://localhost:3000"],
+)
+app = FastAPI(lifespan=chat.lifespan)
+app.mount("/", chat)

@@ -1,0 +1,60 @@
+"use client";
+
+import { useChat } from "@ai-sdk/react";
+import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { Message } from "./message";
+import { Threads } from "./threads";
+
+export function Chat({ id, before }: { id: string; before: UIMessage[] }) {
+  const [words, setWords] = useState("");
+  const { messages, status, error, sendMessage, addToolApprovalResponse } = useChat({
+    id,
+    messages: before,
+    resume: true, // an answer that is at work goes on after a reload
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  const busy = status === "submitted" || status === "streaming";
+
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    end.current?.scrollIntoView();
+  }, [messages]);
+
+  function send(event: FormEvent) {
+    event.preventDefault();
+    if (!words.trim()) return;
+    sendMessage({ text: words });
+    setWords("");
+  }
+
+  return (
+    <main>
+      <Threads current={id} changed={status} />
+      <section>
+        <div className="messages">
+          {messages.map((message) => (
+            <Message key={message.id} message={message} answer={addToolApprovalResponse} />
+          ))}
+          {error && <p className="error">{error.message}</p>}
+          <div ref={end} />
+        </div>
+        <form onSubmit={send}>
+          <input
+            aria-label="Message"
+            placeholder="Ask about the tide, for a berth, or for a story"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
+          {busy ? (
+            <button type="button" onClick={() => fetch(`/api/chat/${id}/stop`, { method: "POST" })}>
+              Stop
+            </button>
+          ) : (
+            <button type="submit">Send</button>
+          )}
+        </form>
+      </section>
+    </main>
+  );
+}

@@ -1,0 +1,38 @@
+import Link from "next/link";
+import { useEffect, useState } from "react";
+
+interface Summary {
+  thread: { id: string; title?: string };
+  preview?: string;
+  runStatus?: string;
+}
+
+/** The chats there are, read again whenever something has changed. */
+export function Threads({ current, changed }: { current: string; changed: string }) {
+  const [chats, setChats] = useState<Summary[]>([]);
+
+  useEffect(() => {
+    fetch("/api/summaries")
+      .then((answer) => answer.json())
+      .then(({ items }: { items?: Summary[] }) => setChats(items ?? []));
+  }, [changed]);
+
+  return (
+    <nav>
+      <Link className="new" href="/" prefetch={false}>
+        New chat
+      </Link>
+      {chats.map(({ thread, preview, runStatus }) => (
+        <Link
+          key={thread.id}
+          href={`/chat/${thread.id}`}
+          prefetch={false}
+          aria-current={thread.id === current ? "page" : undefined}
+        >
+          {thread.title ?? preview ?? thread.id}
+          {runStatus === "running" && " …"}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,120 @@
+"""The chat of the guide: its server answers, and its page fits the packages it uses."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.docs.blocks import ROOT, blocks_of
+
+CHAT = ROOT / "examples" / "chat"
+PACKAGES = ROOT / "web" / "node_modules"
+
+
+@pytest.fixture
+async def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the example's own application, over a store that is empty."""
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path}/chat.db")
+    monkeypatch.delenv("MODEL", raising=False)
+    spec = spec_from_file_location("harbour", CHAT / "server" / "main.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "harbour", module)
+    spec.loader.exec_module(module)
+    transport = httpx.ASGITransport(app=module.app)
+    async with (
+        module.chat.lifespan(),
+        httpx.AsyncClient(
+            transport=transport, base_url="http://localhost:8000", headers={"origin": "http://localhost:3000"}
+        ) as client,
+    ):
+        yield client
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"id": "u1", "role": "user", "parts": [{"type": "text", "text": text}]}
+
+
+async def ask(client: httpx.AsyncClient, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+    answer = await client.post("/api/chat", json={"id": "c1", "messages": messages})
+    assert answer.status_code == 200, answer.text
+    lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
+    return [json.loads(line) for line in lines]
+
+
+async def test_the_tide_is_looked_up(client: httpx.AsyncClient) -> None:
+    chunks = await ask(client, said("When is the tide?"))
+    outputs = [chunk["output"] for chunk in chunks if chunk["type"] == "tool-output-available"]
+    assert outputs == [{"harbour": "Vardvik", "high": "14:20", "low": "20:35"}]
+    assert chunks[-1]["type"] == "finish"
+
+
+@pytest.mark.parametrize(
+    ("approved", "state"), [(True, "output-available"), (False, "output-denied")], ids=["allowed", "refused"]
+)
+async def test_a_berth_waits_for_leave(client: httpx.AsyncClient, approved: bool, state: str) -> None:
+    await ask(client, said("Have you a berth?"))
+    history = (await client.get("/api/threads/c1/messages?format=ui&bare=true")).json()
+    call = history[-1]["parts"][-1]
+    assert call["state"] == "approval-requested"
+
+    call.update(state="approval-responded", approval={"id": call["approval"]["id"], "approved": approved})
+    await ask(client, *history)
+    parts = (await client.get("/api/threads/c1/messages?format=ui&bare=true")).json()[-1]["parts"]
+    assert [part["state"] for part in parts if part["type"] == "tool-book_berth"] == [state]
+    assert parts[-1]["text"] == "Noted. Is there anything else?"
+
+
+async def test_pages_of_other_sites_are_refused(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/api/summaries", headers={"origin": "http://localhost:3001"})
+    assert answer.status_code == 403
+
+
+NEXT = Path(__file__).with_name("next.d.ts")
+"""Of Next.js, the types that the page uses: the real one takes 400 MB, and builds it in `make walk`."""
+
+
+def test_the_page_fits_the_packages_it_uses(tmp_path: Path) -> None:
+    shutil.copytree(
+        CHAT / "web", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", ".next")
+    )
+    shutil.copy(NEXT, tmp_path / "next-env.d.ts")
+    (tmp_path / "node_modules").symlink_to(PACKAGES, target_is_directory=True)
+    compiler = ["node", str(PACKAGES / "typescript/bin/tsc"), "-p", str(tmp_path), "--pretty", "false"]
+    result = subprocess.run(compiler, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_page_has_the_same_packages_as_ours() -> None:
+    ours = json.loads((ROOT / "web" / "package.json").read_text("utf-8"))
+    theirs = json.loads((CHAT / "web" / "package.json").read_text("utf-8"))
+    for kind in ("dependencies", "devDependencies"):
+        same = theirs[kind].keys() & ours[kind].keys()
+        assert {name: theirs[kind][name] for name in same} == {name: ours[kind][name] for name in same}
+    assert "ai" in theirs["dependencies"]
+
+
+def test_the_lock_file_names_no_registry() -> None:
+    lock = json.loads((CHAT / "web" / "package-lock.json").read_text("utf-8"))
+    assert [name for name, package in lock["packages"].items() if "resolved" in package] == []
+    assert lock["packages"][""]["dependencies"]["next"]
+
+
+def test_the_guide_shows_every_file() -> None:
+    shown = {block.file for block in blocks_of(ROOT / "docs/apps/start.md") if block.file}
+    written = [
+        *CHAT.glob("server/*.*"),
+        *CHAT.glob("web/*.json"),
+        *CHAT.glob("web/*.ts"),
+        *CHAT.glob("web/app/**/*.*"),
+    ]
+    made = {"package-lock.json", "next-env.d.ts", "chat.db"}
+    assert shown == {str(path.relative_to(ROOT)) for path in written if path.name not in made}

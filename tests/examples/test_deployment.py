@@ -1,0 +1,17 @@
+"""The unit of the deployment guide starts what there is to start."""
+
+import configparser
+import shlex
+
+from tests.docs.blocks import ROOT, blocks_of
+from tests.docs.sh import look_at_partita
+
+
+def test_the_service_is_started_with_options_that_exist() -> None:
+    (unit,) = (block for block in blocks_of(ROOT / "docs/apps/deployment.md") if block.language == "ini")
+    read = configparser.ConfigParser(strict=False, interpolation=None)
+    read.read_string(unit.text)
+    program, *arguments = shlex.split(read["Service"]["ExecStart"])
+    assert program.endswith("/bin/partita")
+    assert arguments[0] == "serve"
+    look_at_partita(arguments)
