@@ -43,6 +43,7 @@ SHELL = frozenset(
 )
 """What may stand beside commands that are only looked at."""
 
+DEPENDENCIES = ("dependencies", "devDependencies")
 _JOINS = frozenset({"&&", "||", "|", ";", "&"})
 
 
@@ -160,7 +161,10 @@ def _package_files(name: str) -> Iterator[Path]:
 @cache
 def _npm_packages() -> frozenset[str]:
     locks = (json.loads(path.read_text("utf-8")) for path in _package_files("package-lock.json"))
-    return frozenset(place.rpartition("node_modules/")[2] for lock in locks for place in lock["packages"])
+    locked = {place.rpartition("node_modules/")[2] for lock in locks for place in lock["packages"]}
+    files = [json.loads(path.read_text("utf-8")) for path in _package_files("package.json")]
+    named = {name for file in files for kind in DEPENDENCIES for name in file.get(kind, {})}
+    return frozenset(locked | named)
 
 
 @cache
