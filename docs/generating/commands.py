@@ -22,7 +22,7 @@ _EXAMPLES = re.compile(r"^Examples?:\n", re.MULTILINE)
 
 def page() -> str:
     """The whole page."""
-    with click.Context(cli, info_name="partita") as context:
+    with click.Context(cli, info_name="partita", **cli.context_settings) as context:
         commands = list(_commands(cli, context))
     listed = md.table(
         ("command", "what it does"),

@@ -94,7 +94,7 @@ def look_at_partita(arguments: Words, *, whole: bool = True) -> None:
 
     command: click.Command = cli
     rest = [word for word in arguments if word != "…"]
-    context = click.Context(cli, info_name="partita")
+    context = click.Context(cli, info_name="partita", **cli.context_settings)
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         inner = command.get_command(context, rest[0])
         assert inner is not None, f"partita has no command {rest[0]}"

@@ -1,0 +1,101 @@
+"""How every command is tried. A command that is not here fails a test."""
+
+from dataclasses import dataclass
+
+from .material import THREAD
+
+HOOK = b'{"transcript_path": "logs/5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1.jsonl"}'
+HELLO = (
+    b'{"jsonrpc":"2.0","id":0,"method":"initialize",'
+    b'"params":{"protocolVersion":"2025-11-25","capabilities":{}}}\n'
+    b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_sessions","arguments":{}}}\n'
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line, what it needs, and what is special about it."""
+
+    words: str
+    """Its words; those with blanks in them stand in quotes."""
+
+    code: int = 0
+    given: bytes = b""
+    """What stands on its input, in a pipe. In a terminal nothing is typed but the end."""
+
+    json: bool | None = True
+    """Whether it knows --json; `None`: all it writes is JSON anyway."""
+
+    colours: bool = False
+    fits: bool = True
+    """Whether lines end where the terminal does. Paths, scripts, JSON and logs are never broken."""
+
+    stops_after: str = ""
+    """It goes on until Ctrl-C, which is pressed once these words are seen."""
+
+    silent: bool = False
+    """Whether it writes no data."""
+
+
+CASES: dict[str, list[Case]] = {
+    "agents": [Case("agents", colours=True)],
+    "backup": [
+        Case("backup out.backup"),
+        Case("backup --check store.db", 1, silent=True),
+    ],
+    "completion": [Case("completion bash", json=False, fits=False)],
+    "config": [Case("config", colours=True), Case("config --json", json=None, fits=False)],
+    "config get": [Case("config get serve.port"), Case("config get store", fits=False)],
+    "config path": [Case("config path", fits=False)],
+    "convert": [
+        Case("convert messages.json --to model", json=None, fits=False),
+        Case("convert wrong.json --from ui --to model", 1, json=None, silent=True),
+    ],
+    "diff": [Case("diff last {other} --no-pager", colours=True)],
+    "doctor": [Case("doctor", 1, colours=True)],
+    "export": [
+        Case(f"export {THREAD}", json=False, fits=False),
+        Case(f"export {THREAD} --format jsonl", json=False, fits=False),
+        Case("export --all --format html -o out", silent=True),
+    ],
+    "fixture": [Case("fixture last", json=None, fits=False), Case("fixture last -o run.json", silent=True)],
+    "fold": [Case("fold stream.jsonl", json=None, fits=False)],
+    "fork": [Case("fork moon last"), Case(f"fork {THREAD} 9999", 1, silent=True)],
+    "formats": [Case("formats")],
+    "hook": [Case("hook claude-code", given=HOOK, json=False, silent=True, fits=False)],
+    "import": [
+        Case("import logs/5b0f6f0e-2f8e-4b52-9d3b-1a52ad1fb6a1.jsonl --workers 1"),
+        Case("import logs --workers 1"),
+        Case("import mastra.db --from mastra"),
+        Case("import messages.json --from ui --thread t"),
+        Case("import --demo"),
+    ],
+    "keys": [Case("keys --help", json=False, fits=False)],
+    "keys create": [Case("keys create --role admin")],
+    "keys list": [Case("keys list")],
+    "keys revoke": [Case("keys revoke 0123456789abcdef", 1, json=False, silent=True)],
+    "mcp": [Case("mcp", given=HELLO, json=None, fits=False)],
+    "migrate": [Case("migrate --list"), Case("migrate --dry-run"), Case("migrate")],
+    "replay": [
+        Case("replay last --speed 20", colours=True),
+        Case("replay last --at-once", colours=True),
+    ],
+    "reproject": [Case("reproject last --dry-run", colours=True), Case("reproject --all --dry-run")],
+    "runs": [Case("runs", colours=True), Case("runs --agent nobody", silent=True)],
+    "search": [Case("search evil", colours=True), Case("search nowhere-at-all", 1, silent=True)],
+    "serve": [
+        Case("serve --port 0 --no-import", json=False, stops_after="Partita is at"),
+    ],
+    "show": [
+        Case(f"show {THREAD} --no-pager", colours=True),
+        Case(f"show {THREAD} --full --internal --no-pager", colours=True),
+        Case(f"show {THREAD} --format ui", json=None, fits=False),
+        Case(f"show {THREAD} --raw", json=False, fits=False, silent=True),
+        Case("show nobody-knows-it", 1, silent=True),
+    ],
+    "stats": [Case("stats", colours=True), Case("stats --by agent", colours=True)],
+    "threads": [Case("threads", colours=True), Case("threads --text nowhere-at-all", silent=True)],
+    "tour": [Case("tour --fast", json=False, colours=True)],
+    "watch": [Case("watch logs", stops_after="new messages")],
+}
+EVERY = [case for cases in CASES.values() for case in cases]

@@ -1,0 +1,29 @@
+"""One process that forks, and one folder of material, for all tests here."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .desk import Desk
+from .material import lay_out
+from .processes import Forge
+
+
+@pytest.fixture(scope="session")
+def forge() -> Iterator[Forge]:
+    opened = Forge()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("material")
+    lay_out(folder)
+    return folder
+
+
+@pytest.fixture
+def desk(forge: Forge, material: Path, tmp_path: Path) -> Desk:
+    return Desk(forge, tmp_path, material)
