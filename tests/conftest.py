@@ -15,7 +15,7 @@ QUIET = [
 ]
 os.environ["PARTITA_CONFIG"] = os.devnull  # the settings of whoever runs the tests are no part of them
 settings.register_profile(
-    "default", max_examples=20, deadline=None, derandomize=True, suppress_health_check=QUIET
+    "default", max_examples=12, deadline=None, derandomize=True, suppress_health_check=QUIET
 )
 settings.register_profile("more", max_examples=200, deadline=None, suppress_health_check=QUIET)
 settings.register_profile("long", max_examples=3000, deadline=None, suppress_health_check=QUIET)

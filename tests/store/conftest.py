@@ -2,7 +2,8 @@
 
 `PARTITA_TEST_POSTGRES` names a server to use instead of the one that the tests start; its user must be
 allowed to create databases. A store in memory is SQLite without a file: a quarter of the tests try it, chosen
-by their names; with `PARTITA_FULL=1` all do.
+by their names. Of the many cases of one test a third are tried on PostgreSQL, all of them in a file. With
+`PARTITA_FULL=1` everything is tried everywhere.
 """
 
 import os
@@ -25,22 +26,32 @@ ENGINES = ("memory", "sqlite", "postgresql")
 IN_MEMORY = 4
 """One of so many tests is tried in memory."""
 
+ON_POSTGRES = 3
+"""One of so many cases of a test is tried on PostgreSQL."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out most of what is tried in memory."""
+    """Leave out most of what is tried in memory, and of what is tried on PostgreSQL in many cases."""
     if os.environ.get("PARTITA_FULL") == "1":
         return
-    spare = [item for item in items if _is_in_memory(item) and crc32(item.nodeid.encode()) % IN_MEMORY]
+    spare = [item for item in items if crc32(item.nodeid.encode()) % _one_of(item)]
     config.hook.pytest_deselected(items=spare)
     left = set(map(id, spare))
     items[:] = [item for item in items if id(item) not in left]
 
 
-def _is_in_memory(item: pytest.Item) -> bool:
+def _one_of(item: pytest.Item) -> int:
+    """How many tests like this there are for each that is run."""
     parameters = (
         item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     )
-    return parameters.get("url") == "memory"
+    match parameters.get("url"):
+        case "memory":
+            return IN_MEMORY
+        case "postgresql" if len(parameters) > 1:
+            return ON_POSTGRES
+        case _:
+            return 1
 
 
 @pytest.fixture(scope="session")
