@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from partita.cli.failing import BUG, DONE, FAILED
-from partita.cli.leaving import INTERRUPTED
+from partita.cli.ending.failing import BUG, DONE, FAILED
+from partita.cli.ending.leaving import INTERRUPTED
 from partita.cli.main import cli
 from partita.config.settings import BY_OPTION, SETTINGS, VARIABLES, Setting
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
-from partita.cli.serve_agents import agent_of
+from partita.cli.serving.agents import agent_of
 from partita.logs.places.places import AGENTS
 from partita.runtime.known_agents import KNOWN
 from partita.types.json import Json, loads

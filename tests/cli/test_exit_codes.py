@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from partita.cli.failing import exit_code_of
+from partita.cli.ending.failing import exit_code_of
 from partita.cli.main import cli
 from partita.errors import AgentError, NotFoundError
 from tests.cli.test_serve import with_session

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from click.testing import Result
 
-from partita.cli.export_choice import file_name
-from partita.cli.export_file import Made, Wanted
+from partita.cli.exporting.choice import file_name
+from partita.cli.exporting.file import Made, Wanted
 from partita.formats.registry import all_formats
 from partita.server.app import asgi
 from partita.server.page.files import page_files

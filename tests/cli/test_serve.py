@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from partita.cli.main import cli
-from partita.cli.serve_agents import agent_of, agents_of
+from partita.cli.serving.agents import agent_of, agents_of
 from partita.errors import AgentError
 from partita.runtime.scripted.service import ScriptedService
 from partita.types.json import dumps

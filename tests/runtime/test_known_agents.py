@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.cli.serve_agents import agents_of
+from partita.cli.serving.agents import agents_of
 from partita.runtime import known_agents
 from partita.runtime.known_agents import KNOWN, UnavailableAgent
 from partita.runtime.registry import get_agent

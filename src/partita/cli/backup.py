@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .interrupting import run as run_async
+from partita.cli.ending.interrupting import run as run_async
+
 from .options import store_option
 from .output import print_json, say
 from .progress import Bar

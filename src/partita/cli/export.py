@@ -18,11 +18,10 @@ from .options import (
 )
 
 if TYPE_CHECKING:  # the store and the server's parts are loaded when a command needs them
+    from partita.cli.exporting.choice import Filter
+    from partita.cli.exporting.file import Wanted
+    from partita.cli.exporting.report import Talk
     from partita.store.facade.store import Store
-
-    from .export_choice import Filter
-    from .export_file import Wanted
-    from .export_report import Talk
 
 BY_ENDING = {".html": "html", ".htm": "html", ".jsonl": "jsonl", ".json": "fixture"}
 OTHERWISE = "markdown"
@@ -121,8 +120,8 @@ def export(
 
     Exit code: 0, or 1 when one of several files could not be written or was there already.
     """
-    from .export_choice import Filter
-    from .export_file import wanted_file
+    from partita.cli.exporting.choice import Filter
+    from partita.cli.exporting.file import wanted_file
 
     chosen = Filter(agent, project, since, until, every=every)
     if bool(threads) == bool(chosen):
@@ -137,7 +136,7 @@ def export(
         name, redact=redact, kinds=kinds, also=also, leave_out=leave_out, branch=branch, internal=internal
     )
     with opened(url, resource) as (store, wait):
-        from .export_report import Talk
+        from partita.cli.exporting.report import Talk
 
         talk = Talk(as_json=as_json, several=several)
         if several:
@@ -159,8 +158,9 @@ def _write_one(
     *,
     force: bool,
 ) -> None:
-    from .export_choice import file_name
-    from .export_file import make_file, print_file, save_file
+    from partita.cli.exporting.choice import file_name
+    from partita.cli.exporting.file import make_file, print_file, save_file
+
     from .lookup import find_thread
 
     thread = wait(find_thread(store, given))
@@ -187,10 +187,10 @@ def _write_all(
     force: bool,
 ) -> None:
     """A file for each thread; one that cannot be written is told, and the others go on."""
+    from partita.cli.exporting.choice import chosen_threads, file_name, threads_named
+    from partita.cli.exporting.file import make_file, save_file
     from partita.errors import PartitaError, StoreError
 
-    from .export_choice import chosen_threads, file_name, threads_named
-    from .export_file import make_file, save_file
     from .progress import Bar
 
     if folder.exists() and not folder.is_dir():

@@ -105,19 +105,19 @@ def import_anything(
     Exit code: 0 when all went well, 1 when something could not be brought in.
     """
     if demo:
-        from .import_demo import run as run_demo
+        from partita.cli.importing.demo import run as run_demo
 
         _refuse(
             ctx, DEMO_ALONE, "paths", "system", "resource", *FOR_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run"
         )
         code = run_demo(url=url, as_json=as_json)
     elif system is None:
-        from .import_logs import run as run_logs
+        from partita.cli.importing.logs import run as run_logs
 
         _refuse(ctx, NO_LOGS, *FOR_ROWS, *FOR_MESSAGES, "dry_run")
         code = run_logs(paths, url=url, resource=resource, agents=agents, workers=workers, as_json=as_json)
     elif system not in SYSTEMS:
-        from .import_messages import run as run_messages
+        from partita.cli.importing.messages import run as run_messages
 
         _refuse(ctx, ONE_FILE, *FOR_LOGS, *FOR_ROWS, unless=len(paths) == 1)
         code = run_messages(
@@ -131,7 +131,7 @@ def import_anything(
             as_json=as_json,
         )
     else:
-        from .import_rows import run as run_rows
+        from partita.cli.importing.rows import run as run_rows
 
         _refuse(ctx, ONE_SOURCE, *FOR_LOGS, *FOR_MESSAGES, unless=len(paths) == 1)
         code = run_rows(

@@ -9,11 +9,11 @@ from importlib import import_module
 
 import click
 
+from partita.cli.ending.failing import exit_code_of
+from partita.cli.ending.leaving import INTERRUPTED, tell_interrupted
 from partita.version import __version__
 
 from .config_defaults import Defaults
-from .failing import exit_code_of
-from .leaving import INTERRUPTED, tell_interrupted
 
 COMMANDS = {
     "agents": "agents",
@@ -98,6 +98,10 @@ def cli(ctx: click.Context) -> None:
     One thread, as it went:         partita show last
     Words anywhere in them:         partita search flaky test
     A run again, as it went:        partita replay last
+    One to pass on, no secrets:     partita export last -o session.html
+    A run as a test:                partita fixture last -o tests/one.json
+    A memory for your agent:        partita mcp
+    All of it in one file:          partita backup
     Is the archive healthy?         partita doctor
     """
     ctx.default_map = Defaults()

@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from .interrupting import heeding
+from partita.cli.ending.interrupting import heeding
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.facade.store import Store

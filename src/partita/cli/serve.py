@@ -89,13 +89,12 @@ def serve(
     this machine may ask. Sessions of agents that are found here are brought in while the server runs; where
     there are none, and the store is empty, a few examples are put in it.
     """
+    from partita.cli.serving.agents import agents_of
+    from partita.cli.serving.examples import Examples
+    from partita.cli.serving.sessions import following, sessions_here, together
     from partita.server.app import asgi
     from partita.server.runner import serve_on
     from partita.server.settings import Settings
-
-    from .serve_agents import agents_of
-    from .serve_examples import Examples
-    from .serve_sessions import following, sessions_here, together
 
     app = asgi(
         agents_of(names),

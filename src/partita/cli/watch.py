@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from partita.cli.importing.logs import check_agents, find
+
 from .completing import log_agents
-from .import_logs import check_agents, find
 from .options import store_option
 from .output import print_json
 from .telling import tell

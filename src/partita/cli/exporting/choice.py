@@ -7,15 +7,14 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from partita.cli.lookup import find_thread
+from partita.cli.opened import Wait
+from partita.cli.output import say
 from partita.store.facade.store import Store
 from partita.types.threads import Thread
 
-from .lookup import find_thread
-from .opened import Wait
-from .output import say
-
 if TYPE_CHECKING:
-    from .export_file import Made
+    from .file import Made
 
 PAGE = 500
 PLAIN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

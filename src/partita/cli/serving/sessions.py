@@ -14,19 +14,18 @@ if TYPE_CHECKING:  # the server is loaded when the command is run
 
 def sessions_here() -> "tuple[LogFile, ...]":
     """The logs that agents left on this machine."""
-    from .import_logs import find
+    from partita.cli.importing.logs import find
 
     return find((), ())[0]
 
 
 async def following(hub: "Hub") -> None:
     """Bring in what is there, then every new line within a second."""
+    from partita.cli.importing.log_bar import LogBar
     from partita.errors import PartitaError
     from partita.logs.importing.live import watch_logs
     from partita.logs.importing.workers import Workers
     from partita.logs.places.places import roots
-
-    from .log_bar import LogBar
 
     telling = _Telling(hub)
     try:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from partita.cli.ending.interrupting import run as run_async
+from partita.cli.output import print_json
+from partita.cli.progress import Bar
+from partita.cli.telling import tell
 from partita.store.imports.registry import SYSTEMS
-
-from .interrupting import run as run_async
-from .output import print_json
-from .progress import Bar
-from .telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.imports.report import ImportReport

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .interrupting import run as run_async
-from .output import print_json
-from .telling import tell
+from partita.cli.ending.interrupting import run as run_async
+from partita.cli.output import print_json
+from partita.cli.telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.formats.format import Loaded
@@ -51,10 +51,9 @@ def run(
 
 
 def _load(path: str, format: str) -> "Loaded":
+    from partita.cli.source import open_source
     from partita.errors import FormatError, PartitaError
     from partita.formats.registry import get_format
-
-    from .source import open_source
 
     try:
         reading = get_format(format).load

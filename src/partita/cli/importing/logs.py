@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .interrupting import run as run_async
+from partita.cli.ending.interrupting import run as run_async
+from partita.cli.output import print_json
+from partita.cli.telling import tell
+
 from .log_bar import LogBar
-from .output import print_json
-from .telling import tell
 
 if TYPE_CHECKING:  # what reads is loaded when a command needs it
     from partita.errors import PartitaError

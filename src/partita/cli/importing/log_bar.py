@@ -5,7 +5,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from .progress import PATIENCE
+from partita.cli.progress import PATIENCE
 
 if TYPE_CHECKING:  # rich is loaded when something is drawn
     from rich.progress import Progress as RichProgress

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from partita.cli.output import say
+from partita.cli.printing import write_json
+from partita.cli.view.text import counted, one_line, size_of
 from partita.errors import PartitaError
 from partita.formats.redaction.redactor import Finding
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
-from .export_file import Made
-from .output import say
-from .printing import write_json
-from .view.text import counted, one_line, size_of
+from .file import Made
 
 SHOWN = 10
 """How many things are told one by one."""

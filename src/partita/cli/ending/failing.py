@@ -10,10 +10,10 @@ from typing import Final, TextIO
 import click
 from click.exceptions import Exit
 
+from partita.cli.telling import tell
 from partita.errors import PartitaError
 
 from .leaving import INTERRUPTED, keep, stay, tell_interrupted
-from .telling import tell
 
 DONE: Final = 0
 FAILED: Final = 1

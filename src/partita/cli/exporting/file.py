@@ -8,6 +8,11 @@ from typing import Any, Final, NamedTuple, get_args
 
 import click
 
+from partita.cli.opened import Wait
+from partita.cli.runs import runs_of
+from partita.cli.selection import Selection, choose
+from partita.cli.thread_data import raw_entries, whole_messages
+from partita.cli.view.text import counted, escaped
 from partita.errors import FormatError, NotFoundError
 from partita.formats.losses import Loss
 from partita.formats.redaction.kinds import BY_NAME
@@ -28,12 +33,6 @@ from partita.store.backup.whole_file import told, whole_file
 from partita.store.facade.store import Store
 from partita.types.threads import Thread
 from partita.version import __version__
-
-from .opened import Wait
-from .runs import runs_of
-from .selection import Selection, choose
-from .thread_data import raw_entries, whole_messages
-from .view.text import counted, escaped
 
 RAW: Final = "raw"
 KINDS_LEFT_OUT: Final[Sequence[str]] = get_args(Leaving)

@@ -1,8 +1,8 @@
 """`partita import --demo`: a few conversations to look at, and nobody's."""
 
-from .interrupting import run as run_async
-from .output import print_json
-from .telling import tell
+from partita.cli.ending.interrupting import run as run_async
+from partita.cli.output import print_json
+from partita.cli.telling import tell
 
 
 def run(*, url: str | None, as_json: bool) -> int:

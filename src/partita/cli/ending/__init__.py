@@ -1,0 +1,1 @@
+"""How commands end: well, badly, or by Ctrl-C."""

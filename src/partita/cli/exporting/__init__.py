@@ -1,0 +1,1 @@
+"""Threads on their way into files."""

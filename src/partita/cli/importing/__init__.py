@@ -1,0 +1,1 @@
+"""What is brought in: logs, rows, messages, the demo."""

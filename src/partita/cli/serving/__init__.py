@@ -1,0 +1,1 @@
+"""What the server is given: agents, sessions, examples."""
