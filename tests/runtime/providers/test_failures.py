@@ -18,6 +18,9 @@ from tests.runtime.playback import JSON, Play, Playback
 from .asking import ask, chunks, completion, error, fold, is_whole, play, raw
 from .families import FAILURE_NAMES, FAMILIES, Family, Service, framed
 
+SILENCE = 1.5
+"""Seconds: a busy machine must have said something within them."""
+
 
 def details(event: ErrorEvent) -> JsonObject:
     assert is_object(event.details)
@@ -117,7 +120,7 @@ async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
 async def test_silence_in_the_middle_of_an_answer_is_a_timeout(family: Family) -> None:
     seen = framed(family.events[:4], names=family.names)
     async with Playback(Play(body=seen, then="silence")) as playback:
-        events = await ask(family.service(playback.address, timeout=0.3))
+        events = await ask(family.service(playback.address, timeout=SILENCE))
         await asyncio.wait_for(playback.was_left.wait(), 30)
     assert error(events).name == "timeout"
     assert raw(events) == seen
