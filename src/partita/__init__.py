@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.validate.validate import Validation as Validation
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
     from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
+    from .formats.converting import convert as convert
     from .formats.diagnostics import Finding as Finding
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from .formats.format import Loaded as Loaded
     from .formats.losses import Loss as Loss
     from .formats.registry import all_formats as all_formats
-    from .formats.registry import convert as convert
     from .formats.registry import get_format as get_format
     from .formats.sniff import Guess as Guess
     from .formats.sniff import sniff as sniff
@@ -374,8 +374,8 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.formats.registry": (
         "all_formats",
         "get_format",
-        "convert",
     ),
+    "partita.formats.converting": ("convert",),
     "partita.formats.sniff": (
         "sniff",
         "Guess",

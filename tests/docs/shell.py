@@ -41,7 +41,7 @@ class Shell:
     """One bash, in a home of its own."""
 
     def __init__(self, home: Path, programs: Path, outputs: Path) -> None:
-        self.home, self.folder = home, home / "work"
+        self.home, self.folder = home, home / "desk"
         self.folder.mkdir()
         self._port = str(free_port())
         self._outputs = outputs

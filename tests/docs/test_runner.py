@@ -73,7 +73,7 @@ def test_a_shell_keeps_its_folder_its_variables_and_the_last_code(shell: Shell) 
     shell.write("inner/note.txt", "at /home/ada\n")
     assert shell.run("cd inner && export WORD=oil").code == 0
     assert shell.run('echo "$WORD" && cat note.txt; pwd; false').output == (
-        "oil\nat /home/ada\n/home/ada/work/inner\n"
+        "oil\nat /home/ada\n/home/ada/desk/inner\n"
     )
     assert shell.run("echo $?").output == "1\n"
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError
-from partita.formats.answers.tool_spec import ToolSpec
 from partita.formats.anthropic.names import id_of, name_of
 from partita.formats.anthropic.request import build_request
+from partita.formats.format import ToolSpec
 from partita.types.fold import expand
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (

@@ -586,7 +586,7 @@ def test_damaged_json_spoils_nothing_but_its_row(column: str, text: str) -> None
         (ForeignPart("cherry", text),),
         (TextPart("hi"),),
     ]
-    ((path, what, why),) = loaded.losses
+    ((path, what, why, _),) = loaded.losses
     assert (path, what) == (f"$[0].{column}", dumps(text).decode())
     assert "no JSON" in why
 

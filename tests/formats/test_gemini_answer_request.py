@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from partita.formats.answers.model_view import model_view
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.formats.gemini.decoder import GeminiDecoder
 from partita.formats.gemini.names import ALLOWED, tool_name
 from partita.formats.gemini.request import build_request

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from partita.errors import ConversionError
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
 from partita.formats.openai_chat.request import BRIDGE, build_request

@@ -6,7 +6,7 @@ import pytest
 
 from partita.errors import ConversionError
 from partita.formats.answers.model_view import model_view
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.formats.openai_responses.decoder import ResponsesDecoder
 from partita.formats.openai_responses.request import build_request
 from partita.types.json import Json, JsonObject

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from partita.cli.formats import formats
 from partita.errors import FormatError, PartitaError
 from partita.formats import plugins
+from partita.formats.converting import convert
 from partita.formats.format import Format
-from partita.formats.registry import ALIASES, all_formats, broken_formats, convert, get_format
+from partita.formats.registry import ALIASES, all_formats, broken_formats, get_format
 from partita.types.codec import to_json
 from partita.types.json import Json
 from partita.types.messages import Message, ToolCallPart, text_of

@@ -4,8 +4,8 @@ from typing import BinaryIO
 
 import click
 
+from partita.formats.converting import convert as convert_payload
 from partita.formats.format import Dumped
-from partita.formats.registry import convert as convert_payload
 from partita.formats.sniff import guess_format
 from partita.types.json import is_array
 

@@ -1,14 +1,33 @@
 """What a format is: a name, and pure functions between its payloads and canonical messages."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from partita.types.chunks import Chunk
-from partita.types.json import Json
+from partita.types.json import Json, JsonObject
 from partita.types.messages import Message
+from partita.types.value import Value
 
 from .losses import Loss
+
+
+class ToolSpec(Value):
+    """A tool as a model is told of it: its name, what it is for, and the JSON schema of its input."""
+
+    name: str
+    description: str | None = None
+    input_schema: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a request to a model says besides its messages."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    """Tools that any model can be told of."""
+    settings: JsonObject = field(default_factory=dict[str, Any])
+    """All the rest, in the words of the API it was written for: the model, its own tools, how to answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +36,8 @@ class Loaded:
 
     messages: tuple[Message, ...]
     losses: tuple[Loss, ...] = ()
+    request: Request | None = None
+    """The rest of the request that the messages came in, if they did."""
 
     @property
     def lossless(self) -> bool:
@@ -49,12 +70,51 @@ class Decoder(Protocol):
         ...
 
 
+class Encoder(Protocol):
+    """Chunks in, events of a stream out."""
+
+    @property
+    def losses(self) -> Sequence[Loss]:
+        """What could not be told so far; a path begins with the number of the chunk."""
+        ...
+
+    def feed(self, chunk: Chunk) -> list[Json]:
+        """The events that tell of a chunk."""
+        ...
+
+    def finish(self) -> list[Json]:
+        """The events that close what is open when the chunks end."""
+        ...
+
+
+class Slot(NamedTuple):
+    """Where a payload has room for what its format has no place for: a metadata field of its own."""
+
+    put: Callable[[Json, JsonObject], Json]
+    """The payload with an object in the slot."""
+    take: Callable[[Json], tuple[Json, JsonObject | None]]
+    """The payload without what was in the slot, and what was in it."""
+
+
+Implied: TypeAlias = Mapping[str, frozenset[Any]]
+"""By the name of a member, the values that a reader of it has understood once it has read the rest.
+
+They are constants (`object: chat.completion`) and words that show in the form of the message (`type: text`).
+A value that is not among them, and is found nowhere in the messages, was not carried.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One wire format. A stream format has a decoder; a format that is only read has no `dump`."""
+    """One wire format. What it cannot do it has no function for."""
 
     name: str
     title: str
     load: Callable[[Json], Loaded] | None = None
     dump: Callable[[Sequence[Message]], Dumped] | None = None
     decoder: Callable[[], Decoder] | None = None
+    encoder: Callable[[], Encoder] | None = None
+    ask: Callable[[Sequence[Message], Request], Dumped] | None = None
+    """Writes a whole request: messages, tools, and settings in the words of this format."""
+    slot: Slot | None = None
+    implied: Callable[[], Implied] | None = None

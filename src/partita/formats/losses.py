@@ -1,7 +1,7 @@
 """What a conversion could not carry, told one by one."""
 
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from partita.types.json import Json, dumps
 
@@ -9,17 +9,27 @@ SHOWN = 100
 """How many characters of a lost value a loss shows."""
 
 
+Severity: TypeAlias = Literal["lost", "changed", "repaired", "minor"]
+"""How bad it is.
+
+`lost`: it is gone. `changed`: it is there in another form, and cannot be told from what had that form before.
+`repaired`: something was added, moved or renamed because the target insists on it. `minor`: it is gone and
+nobody who reads the messages will miss it, such as padding and counters of a stream.
+"""
+
+
 class Loss(NamedTuple):
-    """One thing that did not survive: where it was, what it was, and why it could not be carried."""
+    """One thing that did not survive: where it was, what it was, why, and how bad that is."""
 
     path: str
     what: str
     why: str
+    severity: Severity = "lost"
 
     @classmethod
-    def of(cls, path: str, value: Json, why: str) -> "Loss":
+    def of(cls, path: str, value: Json, why: str, severity: Severity = "lost") -> "Loss":
         """The loss of a JSON value."""
-        return cls(path, shown(value), why)
+        return cls(path, shown(value), why, severity)
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what} ({self.why})"

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.types.events import AgentStreamEvent
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message

@@ -11,7 +11,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
 from partita.errors import AgentError, FormatError
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.plugged.ask import Ask
 from partita.runtime.plugged.recognition import recognise

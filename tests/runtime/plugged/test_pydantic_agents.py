@@ -23,7 +23,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolC
 from pydantic_ai.models.test import TestModel
 
 from partita.errors import AgentError
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.service import Options
 from partita.runtime.session.session import Session

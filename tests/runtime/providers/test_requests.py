@@ -4,9 +4,8 @@ import pytest
 
 from partita.errors import AgentError, FormatError
 from partita.formats.answers.model_view import model_view
-from partita.formats.answers.tool_spec import ToolSpec
 from partita.formats.anthropic import request as anthropic
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.formats.gemini import request as gemini
 from partita.formats.openai_chat import request as openai_chat
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect

@@ -6,7 +6,8 @@ import pytest
 
 from partita.errors import AgentError
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.registry import CHAT, CHAT_SERVERS, get_format
+from partita.formats.own import CHAT, CHAT_SERVERS
+from partita.formats.registry import get_format
 from partita.runtime.providers.anthropic import AnthropicService
 from partita.runtime.providers.gemini import GeminiService
 from partita.runtime.providers.openai_chat import OpenAIChatService

@@ -3,7 +3,7 @@
 import pytest
 
 from partita.errors import AgentError
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.runtime.tools.tool import client_tool, tool
 from partita.runtime.tools.toolset import Toolset
 from partita.types.json import JsonObject

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.formats.converting import convert as convert_payload
 from partita.formats.registry import ALIASES, all_formats
-from partita.formats.registry import convert as convert_payload
 from partita.types.json import Json, JsonObject, dumps
 
 JSON = {"content-type": "application/json"}

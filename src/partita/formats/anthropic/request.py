@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, assert_never
 
 from partita.errors import ConversionError
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object

@@ -8,8 +8,7 @@ Gemini's own answers go back byte for byte.
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_array

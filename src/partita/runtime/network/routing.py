@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET
 
 from partita.errors import DecodeError
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, PrimitiveType, ToolCallPart
 from partita.types.parts import TextPart

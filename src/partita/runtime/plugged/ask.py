@@ -8,8 +8,9 @@ from typing import Final, TypeAlias
 
 from partita.errors import AgentError, FormatError
 from partita.formats.answers.model_view import model_view
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.registry import CHAT, CHAT_SERVERS, get_format
+from partita.formats.format import ToolSpec
+from partita.formats.own import CHAT, CHAT_SERVERS
+from partita.formats.registry import get_format
 from partita.runtime.service import Options, Prompt
 from partita.runtime.session.turn import seed_of
 from partita.types.json import Json, JsonObject

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from partita.errors import AgentError
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from partita.errors import AgentError
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI, Dialect
-from partita.formats.registry import CHAT, get_format
+from partita.formats.own import CHAT
+from partita.formats.registry import get_format
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 

@@ -7,8 +7,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from partita.errors import AgentError
 from partita.formats.answers.model_view import View, model_view
-from partita.formats.answers.tool_spec import ToolSpec
-from partita.formats.format import Dumped
+from partita.formats.format import Dumped, ToolSpec
 from partita.runtime.requests import Asked
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent

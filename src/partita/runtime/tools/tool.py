@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, overload
 
 from partita.errors import AgentError
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.types.json import Json, JsonObject, is_object
 
 from .schema import check_schema, schema_of_parameters, schema_of_type

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from partita.errors import AgentError
-from partita.formats.answers.tool_spec import ToolSpec
+from partita.formats.format import ToolSpec
 from partita.types.tools import ErrorTextOutput
 
 from .signature import name_of

@@ -11,10 +11,10 @@ from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
 from partita.errors import FormatError, PartitaError
+from partita.formats.converting import convert as convert_payload
 from partita.formats.format import Decoder, Dumped
-from partita.formats.losses import Loss
+from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format
-from partita.formats.registry import convert as convert_payload
 from partita.formats.sniff import LOOKED_AT, Guess, sniff
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply
@@ -33,6 +33,9 @@ class LostValue(msgspec.Struct):
     path: Annotated[str, Meta(description="Where it was.", examples=["$[0].parts[1]"])]
     what: Annotated[str, Meta(description="What it was.")]
     why: Annotated[str, Meta(description="Why it could not be carried.")]
+    severity: Annotated[Severity, Meta(description="Whether it is lost, changed, a repair, or minor.")] = (
+        "lost"
+    )
 
 
 class FormatGuess(msgspec.Struct):

@@ -11,7 +11,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.losses import Loss
+from partita.formats.losses import Loss, Severity
 from partita.formats.registry import all_formats, get_format
 from partita.formats.sniff import Guess
 from partita.logs.places.detection import AGENT_OF
@@ -44,6 +44,7 @@ class InspectedLoss(msgspec.Struct):
     ]
     what: str
     why: str
+    severity: Annotated[Severity, Meta(description="Whether it is lost, changed, a repair, or minor.")]
     side: Side
 
 

@@ -1,0 +1,19 @@
+"""Functions and values of formats, imported when they are first needed: most are not, in most processes."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module in `partita.formats`, imported when it is first called."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(f"partita.formats.{module}"), name)(*arguments, **named)
+
+    return call
+
+
+def value_of(module: str, name: str) -> Callable[[], Any]:
+    """Gives a value of a module in `partita.formats`."""
+    return lambda: getattr(import_module(f"partita.formats.{module}"), name)
