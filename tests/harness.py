@@ -7,6 +7,10 @@
 
     .venv/bin/python tests/harness.py provider FAMILY FILE… [--chunks] > truths.jsonl
 
+    .venv/bin/python tests/harness.py convert [--from FORMAT] --to FORMAT FILE > payload-and-losses.json
+
+    .venv/bin/python tests/harness.py mutate --from FORMAT --to FORMAT FILE > silent-leaves.json
+
 Each line in is a case with an `id` and its input; each line out has the `id` and our result, with the
 fields that the real package's result has. Nothing here knows an expected result.
 """
@@ -234,13 +238,31 @@ def run(job: str, case: JsonObject, version: Version) -> JsonObject:
     return {"id": case["id"], **JOBS[job](case, version)}
 
 
+def judge_conversion(job: str, file: Path, source: str | None, target: str) -> None:
+    """Print a converted payload with its losses, or the leaves whose change nobody would notice."""
+    from tests.converting import converted, read_payload, silent, spelled
+
+    payload = read_payload(file)
+    try:
+        result = converted(payload, source, target)
+    except PartitaError as error:
+        sys.exit(f"{file.name}: {error}")
+    if job == "mutate":
+        result = [spelled(path) for path in silent(payload, result["from"], target)]
+    sys.stdout.buffer.write(dumps(result) + b"\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Corpus lines in, our results out.")
-    parser.add_argument("job", choices=sorted([*JOBS, "log", "provider"]))
-    parser.add_argument("files", nargs="*", help="the logs to count; a family, and recordings of it")
+    parser.add_argument("job", choices=sorted([*JOBS, "log", "provider", "convert", "mutate"]))
+    parser.add_argument(
+        "files", nargs="*", help="the logs to count; a family, and recordings of it; a payload"
+    )
+    parser.add_argument("--from", dest="source", help="the format of a payload; guessed when not given")
+    parser.add_argument("--to", dest="target", default="canonical", help="the format to convert it to")
     parser.add_argument("--chunks", action="store_true", help="of recordings, the chunks")
     parser.add_argument("--version", type=int, choices=(5, 6, 7), default=7)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     sys.path.insert(0, str(Path(__file__).parents[1]))  # what some jobs need stands beside this file
     if arguments.job == "log":
         from tests.logs.counting import log_counts  # what it needs, the other jobs do not
@@ -251,6 +273,10 @@ def main() -> None:
         from tests.provider_truth.printing import print_recordings
 
         print_recordings(arguments.files, chunks=arguments.chunks)
+        return
+    if arguments.job in ("convert", "mutate"):
+        for file in arguments.files:
+            judge_conversion(arguments.job, Path(file), arguments.source, arguments.target)
         return
     version: Any = arguments.version
     for number, line in enumerate(sys.stdin.buffer, 1):

@@ -35,18 +35,24 @@ def changed(value: Json, path: Path) -> Json:
     return copy
 
 
+MARK = "~zq~"
+"""Words that stand in no payload."""
+
+
 def _other(leaf: Json) -> Json:
     match leaf:
         case bool():
             return not leaf
         case str():
-            return leaf + "~"
+            return leaf + MARK
         case int() | float():
-            return 0 if leaf else 1
+            return leaf * 2 + 7919
         case None:
-            return "was null"
+            return MARK
+        case list():
+            return [MARK]
         case _:
-            return "was empty"
+            return {MARK: MARK}
 
 
 @st.composite

@@ -60,8 +60,7 @@ def test_ui_messages_become_what_the_sdk_converts_them_to(version: Any, data: st
     try:
         converted = convert_to_model_messages(ui_dump.dump(messages, version).payload, version=version)
     except ConversionError:
-        with pytest.raises(ConversionError):
-            dump(messages, version)
+        assert dump(messages, version).losses  # what the SDK refuses is left out, and told
     else:
         assert dump(messages, version).payload == converted
 

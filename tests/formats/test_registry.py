@@ -96,7 +96,6 @@ def test_a_broken_format_is_told_and_keeps_no_other_from_working(
 
 
 CANNOT = {
-    "a stream is not a list of messages": ("chunks", "ui", "fold it first"),
     "a format may be for reading alone": ("ui", "legacy", "choose another"),
 }
 

@@ -1,19 +1,122 @@
 """A payload of one format in another: read, written, and looked over so that nothing is lost in silence."""
 
-from partita.errors import FormatError
-from partita.types.json import Json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from .format import Dumped
+from partita.errors import FormatError, PartitaError
+from partita.types.codec import to_json
+from partita.types.json import Json, is_array
+
+from .carrying import carried, unpacked
+from .checking.canonical import IMPLIED
+from .checking.check import unaccounted
+from .checking.held import Held
+from .events import load_events
+from .format import Dumped, Format, Loaded, Request
+from .losses import Loss
+from .own import CHAT
 from .registry import get_format
+from .sniff import Guess, guess_format
+
+UNREAD: Final = "messages have no place for it"
+OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
+NO_TOOLS: Final = "the format has no place for the tools of a request"
 
 
-def convert(payload: Json, source: str, target: str) -> Dumped:
-    """A payload of one format in another, with the losses of both ways."""
-    reading, writing = get_format(source), get_format(target)
-    if reading.load is None:
-        raise FormatError(f"{reading.name} is a stream, not a list of messages", hint="fold it first")
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A payload in another format, and everything that reading and writing could not carry."""
+
+    payload: Json
+    losses: tuple[Loss, ...]
+    source: str
+    """The format that it was read as."""
+    guess: Guess | None = None
+    """How sure that is, when no format was named."""
+
+    @property
+    def lossless(self) -> bool:
+        """Whether everything was carried."""
+        return not self.losses
+
+
+def convert(
+    payload: Json, source: str | None = None, target: str = "canonical", *, carry: bool = False
+) -> Converted:
+    """A payload of one format in another, with the losses of both ways.
+
+    `source` is guessed when it is not given; a list of events of a stream is folded. With `carry`, what the
+    target has no place for goes along in its metadata field, where it has one, and nothing of it is lost:
+    to convert it back gives what there was.
+    """
+    guess = guess_format(payload) if source is None else None
+    reading, writing = get_format(source or (guess.format if guess else "")), get_format(target)
+    loaded = read(payload, reading)
+    dumped = write(loaded, writing, carry=carry, same=_is_same_api(reading, writing))
+    return Converted(dumped.payload, (*loaded.losses, *dumped.losses), reading.name, guess)
+
+
+def read(payload: Json, reading: Format) -> Loaded:
+    """The messages of a payload, with what it carries along, and every loss."""
+    loaded = unpacked(payload, reading) or _load(payload, reading)
+    request = loaded.request or Request()
+    found = [to_json(loaded.messages), *map(to_json, request.tools), request.settings]
+    held = Held([*found, [loss.what for loss in loaded.losses]])
+    implied = reading.implied() if reading.implied else {}
+    missed = unaccounted(payload, held, loaded.losses, implied, UNREAD)
+    return replace(loaded, losses=(*loaded.losses, *missed))
+
+
+def write(loaded: Loaded, writing: Format, *, carry: bool = False, same: bool = False) -> Dumped:
+    """Messages in a format, and every loss. The settings of a request go to the `same` API alone."""
+    dumped = _dump(loaded, writing, same=same)
+    if carry:
+        filled = carried(dumped.payload, loaded, writing)
+        if filled is not None:
+            return Dumped(filled)
+    held = Held([dumped.payload, _read_again(dumped.payload, writing), [loss.what for loss in dumped.losses]])
+    why = f"no place for it in: {writing.title}"
+    missed = unaccounted(to_json(loaded.messages), held, dumped.losses, IMPLIED, why)
+    return Dumped(dumped.payload, (*dumped.losses, *missed))
+
+
+def _load(payload: Json, reading: Format) -> Loaded:
+    if reading.load is not None:
+        return reading.load(payload)
+    if reading.decoder is None:
+        raise FormatError(f"{reading.name} can be written but not read", hint="choose another source")
+    return load_events(reading.decoder(), payload if is_array(payload) else [payload])
+
+
+def _dump(loaded: Loaded, writing: Format, *, same: bool) -> Dumped:
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
-    loaded = reading.load(payload)
-    dumped = writing.dump(loaded.messages)
-    return Dumped(dumped.payload, loaded.losses + dumped.losses)
+    request = loaded.request
+    if request is None:
+        return writing.dump(loaded.messages)
+    losses = [] if same else list(_settings(request))
+    if writing.ask is None:
+        dumped = writing.dump(loaded.messages)
+        losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_TOOLS) for i, one in enumerate(request.tools)]
+    else:
+        dumped = writing.ask(loaded.messages, request if same else Request(request.tools))
+    return Dumped(dumped.payload, (*losses, *dumped.losses))
+
+
+def _settings(request: Request) -> Sequence[Loss]:
+    return [Loss.of(f"$.{name}", value, OF_ANOTHER_API) for name, value in request.settings.items()]
+
+
+def _read_again(payload: Json, writing: Format) -> Json:
+    """The messages that a payload amounts to, in our own words."""
+    if writing.load is None:
+        return None
+    try:
+        return to_json(writing.load(payload).messages)
+    except PartitaError:
+        return None
+
+
+def _is_same_api(reading: Format, writing: Format) -> bool:
+    return reading.name == writing.name or (reading.name.startswith(CHAT) and writing.name.startswith(CHAT))

@@ -7,6 +7,7 @@ from partita.stream.rules import Version
 
 from .format import Format
 from .lazily import later
+from .slots import in_list, in_messages
 
 CHAT = "openai-chat"
 
@@ -40,6 +41,7 @@ def _ai_sdk() -> list[Format]:
             "AI SDK 4 UI messages",
             later("ai_sdk.ui.v4_load", "load"),
             later("ai_sdk.ui.v4_dump", "dump"),
+            slot=in_list("annotations"),
         ),
         *(
             Format(
@@ -47,6 +49,7 @@ def _ai_sdk() -> list[Format]:
                 f"AI SDK {v} UI messages",
                 later("ai_sdk.ui.load", "load"),
                 partial(later("ai_sdk.ui.dump", "dump"), version=v),
+                slot=in_messages("metadata"),
             )
             for v in VERSIONS
         ),
@@ -55,6 +58,7 @@ def _ai_sdk() -> list[Format]:
             "AI SDK 4 core messages",
             later("ai_sdk.model.core_v4", "load"),
             later("ai_sdk.model.core_v4", "dump"),
+            slot=in_messages("providerOptions"),
         ),
         *(
             Format(
@@ -62,6 +66,7 @@ def _ai_sdk() -> list[Format]:
                 f"AI SDK {v} model messages",
                 partial(later("ai_sdk.model.load", "load"), version=v),
                 partial(later("ai_sdk.model.dump", "dump"), version=v),
+                slot=in_messages("providerOptions"),
             )
             for v in VERSIONS
         ),

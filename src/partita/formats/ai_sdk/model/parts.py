@@ -82,8 +82,11 @@ def write_part(part: Part, role: Speaker, version: int, path: str) -> Pieces:
 
 
 def by_way_of_ui(part: Part, role: Speaker, version: int, path: str, superseded: bool = False) -> Pieces:
-    """What the SDK makes of the UI part that this part is."""
-    return pieces_of(convert_part(part, role, version, path, superseded), role, version)
+    """What the SDK makes of the UI part that this part is; nothing of a part that it refuses."""
+    try:
+        return pieces_of(convert_part(part, role, version, path, superseded), role, version)
+    except ConversionError:
+        return Pieces(None)
 
 
 def convert_part(

@@ -1,0 +1,113 @@
+"""What of a value is neither in what was made of it nor among the losses."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from math import inf
+from typing import Any, Final, NamedTuple
+
+from partita.formats.losses import Loss, Severity, shown
+from partita.types.json import Json, dumps, is_array, is_object
+
+from .held import Held
+
+FEW: Final = 3
+"""So many losses of one kind are told one by one, unless they are all the same; more are told together."""
+
+COUNTERS: Final = frozenset({"obfuscation", "sequence_number", "index", "output_index", "content_index", "p"})
+"""Members of events that count or pad: nobody misses them in a message."""
+
+_INDEX: Final = re.compile(r"\[\d+\]")
+
+
+class Missing(NamedTuple):
+    """A value that is nowhere to be found, where it was, and under what name."""
+
+    path: str
+    name: str
+    value: Json
+
+
+def unaccounted(
+    value: Json, held: Held, losses: Sequence[Loss], implied: Mapping[str, frozenset[Any]], why: str
+) -> list[Loss]:
+    """The losses that nobody told."""
+    search = _Search(held, losses, implied)
+    found = search.missing(value, "$", "")
+    return [*_told(found, why), *search.too_few(why)]
+
+
+class _Search:
+    def __init__(self, held: Held, losses: Sequence[Loss], implied: Mapping[str, frozenset[Any]]) -> None:
+        self._held, self._implied = held, implied
+        self._told = {loss.what for loss in losses}
+        self._told_at = {(loss.path, loss.what) for loss in losses}
+        self._asked: dict[tuple[str, bool, float], list[str]] = {}
+        """Where flags and small numbers stand, by name and value."""
+
+    def missing(self, value: Json, path: str, name: str) -> list[Missing]:
+        """What is missing of a value; the value itself when all of it is."""
+        if is_object(value) and value:
+            places = [(f"{path}.{key}", key, inner) for key, inner in value.items()]
+        elif is_array(value) and value:
+            places = [(f"{path}[{index}]", name, inner) for index, inner in enumerate(value)]
+        else:
+            return [] if self._is_there(value, path, name) else [Missing(path, name, value)]
+        if self._told and shown(value) in self._told:
+            return []
+        found = [self.missing(inner, where, key) for where, key, inner in places]
+        if len(found) > 1 and all(one and one[0].path == where for one, (where, *_) in _both(found, places)):
+            return [Missing(path, name, value)]
+        return [one for some in found for one in some]
+
+    def _is_there(self, leaf: Json, path: str, name: str) -> bool:
+        if name in self._implied and isinstance(leaf, str | int | float) and leaf in self._implied[name]:
+            return True
+        if (path, shown(leaf)) in self._told_at:
+            return True
+        if isinstance(leaf, bool | int | float):
+            times = self._held.times(name, leaf)
+            if 0 < times < inf:
+                self._asked.setdefault((name, isinstance(leaf, bool), leaf), []).append(path)
+            return times > 0
+        return self._held.has(name, leaf) or (bool(self._told) and shown(leaf) in self._told)
+
+    def too_few(self, why: str) -> Iterator[Loss]:
+        """Flags and small numbers that stand in more places than they are held in: which, nobody knows."""
+        for (name, _, leaf), paths in self._asked.items():
+            lacking = len(paths) - self._held.times(name, leaf)
+            if lacking > 0:
+                pattern = _INDEX.sub("[*]", paths[0])
+                what = f"{lacking:.0f} of {len(paths)} times {shown(leaf)}"
+                yield Loss(pattern, what, why, _severity(name))
+
+
+def _both(found: Sequence[list[Missing]], places: Sequence[tuple[str, str, Json]]) -> Iterator[Any]:
+    return zip(found, places, strict=True)
+
+
+def _told(found: Sequence[Missing], why: str) -> Iterator[Loss]:
+    """What is missing as losses, those of one kind together."""
+    kinds: dict[str, list[Missing]] = defaultdict(list)
+    for one in found:
+        kinds[_INDEX.sub("[*]", one.path)].append(one)
+    for pattern, some in kinds.items():
+        severity = _severity(some[0].name)
+        values = [one.value for one in some]
+        is_one = all(value == values[0] for value in values)
+        if len(some) == 1 or (len(some) <= FEW and not is_one):
+            yield from (Loss.of(one.path, one.value, why, severity) for one in some)
+        elif is_one:
+            yield Loss(pattern, f"{len(some)} times {shown(values[0])}", why, severity)
+        else:
+            yield Loss(pattern, _together(values), why, severity)
+
+
+def _severity(name: str) -> Severity:
+    return "minor" if name in COUNTERS else "lost"
+
+
+def _together(values: Sequence[Json]) -> str:
+    digest = sha256(dumps(values)).hexdigest()[:8]
+    return f"{len(values)} values, the first {shown(values[0])} (sha256 {digest})"

@@ -1,0 +1,64 @@
+"""Conversions judged from outside: payloads read from files, and leaves whose change nobody would notice."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from partita.errors import PartitaError
+from partita.formats.converting import convert
+from partita.stream.sse import SseDecoder
+from partita.types.json import Json, JsonObject, dumps, loads
+from tests import leaves
+
+
+class Outcome(NamedTuple):
+    """What a conversion gave, as one may see it."""
+
+    payload: bytes
+    losses: bytes
+
+
+def read_payload(file: Path) -> Json:
+    """What a file holds: JSON, JSON lines, the events of a stream, or plain text."""
+    match file.suffix:
+        case ".jsonl":
+            return [loads(line) for line in file.read_bytes().splitlines() if line.strip()]
+        case ".sse":
+            decoder = SseDecoder()
+            return [loads(one) for one in [*decoder.feed(file.read_bytes()), *decoder.finish()]]
+        case ".json":
+            return loads(file.read_bytes())
+        case _:
+            return file.read_text()
+
+
+def converted(payload: Json, source: str | None, target: str) -> JsonObject:
+    """The payload and the losses of a conversion, as JSON."""
+    result = convert(payload, source, target)
+    losses = [loss._asdict() for loss in result.losses]
+    return {"payload": result.payload, "losses": losses, "from": result.source, "to": target}
+
+
+def outcome(payload: Json, source: str, target: str) -> Outcome | None:
+    """What a conversion gives, or nothing if it is refused."""
+    try:
+        result = convert(payload, source, target)
+    except PartitaError:
+        return None
+    return Outcome(dumps(result.payload), dumps([tuple(loss) for loss in result.losses]))
+
+
+def silent(
+    payload: Json, source: str, target: str, paths: Iterable[leaves.Path] | None = None
+) -> Iterator[leaves.Path]:
+    """The leaves whose change shows in neither the output nor the losses, and is not refused."""
+    before = outcome(payload, source, target)
+    for path in leaves.leaves(payload) if paths is None else paths:
+        after = outcome(leaves.changed(payload, path), source, target)
+        if after is not None and after == before:
+            yield path
+
+
+def spelled(path: leaves.Path) -> str:
+    """A path as losses write it."""
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

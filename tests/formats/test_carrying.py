@@ -1,0 +1,82 @@
+"""What a format has no place for goes along, and comes back exact."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.formats.carrying import STALE
+from partita.formats.converting import convert, read
+from partita.formats.format import Slot
+from partita.formats.patch import difference, patched
+from partita.formats.registry import all_formats, get_format
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.json import Json, is_array
+from partita.types.messages import Message
+from tests import canonical
+from tests.strategies_json import json_values
+
+CARRIERS = sorted(name for name, one in all_formats().items() if one.slot and one.load and one.dump)
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_a_conversation_that_has_everything_comes_back_exact(name: str) -> None:
+    said = to_json(everything())
+    there = convert(said, "canonical", name, carry=True)
+    back = convert(there.payload, name, "canonical")
+    assert back.payload == said
+    assert there.lossless
+    assert not convert(said, "canonical", name).lossless
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+@given(messages=st.lists(canonical.messages(), min_size=1, max_size=3, unique_by=lambda one: one.id))
+def test_any_messages_come_back_exact_or_their_losses_are_told(name: str, messages: list[Message]) -> None:
+    said = to_json(messages)
+    there = convert(said, "canonical", name, carry=True)
+    back = convert(there.payload, name, "canonical")
+    assert back.payload == said or there.losses
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+def test_what_was_said_since_is_left_alone(name: str) -> None:
+    said, more = to_json(everything()), [{"id": "new", "role": "user", "content": "And how old?"}]
+    there = convert(said, "canonical", name, carry=True).payload
+    added = convert(more, "canonical", name).payload
+    if not (is_array(there) and is_array(added)):
+        pytest.skip("no list of messages")
+    back = read([*there, *added], get_format(name)).messages
+    assert to_json(back[: len(said)]) == said
+    assert [part.text for part in back[-1].parts] == ["And how old?"]  # type: ignore[union-attr]
+
+
+def test_what_was_carried_for_a_message_that_was_changed_is_told() -> None:
+    said = to_json(everything())
+    there = convert(said, "canonical", "ui", carry=True).payload
+    there[1]["parts"][0]["text"] = "Something else."
+    loaded = read(there, get_format("ui"))
+    assert [loss.why for loss in loaded.losses if loss.why == STALE]
+    assert loaded.messages[1].parts[0].text == "Something else."  # type: ignore[union-attr]
+
+
+def test_a_slot_with_something_else_in_it_is_told_and_nothing_breaks() -> None:
+    message = {"id": "m", "role": "user", "parts": [], "metadata": {"partita": {"version": 9}}}
+    loaded = read([message], get_format("ui"))
+    assert len(loaded.messages) == 1
+    assert "version" in loaded.losses[0].what
+
+
+@pytest.mark.parametrize("name", CARRIERS)
+@given(rest=st.dictionaries(st.text(max_size=5), json_values(), max_size=3))
+def test_a_slot_gives_back_what_was_put_and_the_payload_as_it_was(name: str, rest: dict[str, Json]) -> None:
+    format_ = get_format(name)
+    assert isinstance(format_.slot, Slot)
+    assert format_.dump is not None
+    payload = format_.dump(everything()).payload
+    assert format_.slot.take(format_.slot.put(payload, rest)) == (payload, rest)
+
+
+@given(before=json_values(), after=json_values())
+def test_a_patch_makes_the_one_of_the_other(before: Json, after: Json) -> None:
+    patch = difference(before, after)
+    assert (before if patch is None else patched(before, patch)) == after

@@ -1,0 +1,115 @@
+"""Whatever is in neither the result nor the losses of a conversion is told."""
+
+from typing import Any
+
+import pytest
+
+from partita.formats.checking.check import unaccounted
+from partita.formats.checking.held import Held
+from partita.formats.converting import convert
+from partita.formats.format import Format, Loaded
+from partita.formats.losses import Loss
+from partita.formats.registry import all_formats, get_format
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.json import Json
+from partita.types.messages import UserMessage
+from tests.converting import silent, spelled
+from tests.leaves import leaves
+from tests.sampling import sampled
+
+HELD = {
+    "a text": ("a", "tower", {"b": "tower"}),
+    "a piece of a text": ("a", "tow", {"b": "the tower"}),
+    "a number that says something": ("a", 39, {"b": 39}),
+    "a small number under its name": ("input_tokens", 3, {"inputTokens": 3}),
+    "a flag under its name": ("is_error", True, {"isError": True}),
+    "what is empty": ("a", "", {}),
+    "what is null": ("a", None, {}),
+    "a moment, spelt otherwise": ("a", "2026-01-02T03:04:05Z", {"b": "2026-01-02T04:04:05+01:00"}),
+    "a moment as a number": ("a", 1767323045, {"b": "2026-01-02T03:04:05+00:00"}),
+    "a moment as milliseconds": ("a", "2026-01-02T03:04:05Z", {"b": 1767323045000}),
+    "a value in a text of JSON": ("metres", 3, {"arguments": '{"metres": 3}'}),
+    "a text of JSON that was read": ("arguments", '{"metres": 3}', {"input": {"metres": 3}}),
+    "an address that holds its data": ("a", "data:image/png;base64,AAAA", {"b": "image/png", "c": "AAAA"}),
+}
+NOT_HELD = {
+    "another text": ("a", "tower", {"b": "towel"}),
+    "a small number under another name": ("a", 3, {"b": 3}),
+    "a number that is a flag": ("a", 1, {"a": True}),
+    "a flag that is a number": ("a", True, {"a": 1}),
+    "a flag of the other kind": ("a", True, {"a": False}),
+    "a text of JSON that says something else": ("arguments", '{"metres": 4}', {"input": {"metres": 3}}),
+    "an address whose data is not there": ("a", "data:image/png;base64,AAAA", {"b": "image/png"}),
+    "two texts as one": ("a", "towerlamp", {"b": "tower", "c": "lamp"}),
+}
+
+
+@pytest.mark.parametrize(("name", "leaf", "value"), HELD.values(), ids=HELD)
+def test_a_leaf_is_found(name: str, leaf: Json, value: Json) -> None:
+    assert Held([value]).has(name, leaf)
+
+
+@pytest.mark.parametrize(("name", "leaf", "value"), NOT_HELD.values(), ids=NOT_HELD)
+def test_a_leaf_is_not_found(name: str, leaf: Json, value: Json) -> None:
+    assert not Held([value]).has(name, leaf)
+
+
+def test_pieces_are_found_in_any_order() -> None:
+    held = Held([["one two three"]])
+    assert all(held.has("", piece) for piece in ("three", "one", "two", "two thr"))
+
+
+def told(value: Json, held: Json, losses: tuple[Loss, ...] = (), **implied: Any) -> list[tuple[str, str]]:
+    sets = {name: frozenset(values) for name, values in implied.items()}
+    found = unaccounted(value, Held([held]), losses, sets, "gone")
+    return [(loss.path, loss.what) for loss in found]
+
+
+def test_what_is_missing_is_told_with_its_path() -> None:
+    assert told({"a": "tower", "b": [{"c": "lamp", "d": "tower"}]}, ["tower"]) == [("$.b[0].c", '"lamp"')]
+
+
+def test_what_is_missing_as_a_whole_is_told_as_one() -> None:
+    assert told({"a": {"b": "lamp", "c": "horn"}, "d": "tower"}, ["tower"]) == [
+        ("$.a", '{"b":"lamp","c":"horn"}')
+    ]
+
+
+def test_what_a_loss_shows_is_not_told_twice() -> None:
+    value = {"a": {"b": "lamp" * 100, "c": "horn"}, "d": "tower"}
+    assert told(value, ["tower"], (Loss.of("$.elsewhere", value["a"], "no place"),)) == []
+
+
+def test_words_that_are_understood_are_not_told() -> None:
+    assert told([{"kind": "lamp"}, {"kind": "horn"}], [], kind={"lamp"}) == [("$[1].kind", '"horn"')]
+
+
+def test_many_of_a_kind_are_told_together_and_a_change_of_one_shows() -> None:
+    events: list[dict[str, Json]] = [{"n": f"lamp {index}", "kept": "tower"} for index in range(9)]
+    ((path, what),) = told(events, ["tower"])
+    assert path == "$[*].n"
+    assert what.startswith('9 values, the first "lamp 0"')
+    events[5]["n"] = "horn"
+    assert told(events, ["tower"]) != [(path, what)]
+
+
+def forgetful(payload: Json) -> Loaded:
+    return Loaded((UserMessage(id="m", content=payload["text"]),))
+
+
+def test_a_reader_that_forgets_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = get_format
+    format_ = Format("forgetful", "reads the text alone", forgetful)
+    monkeypatch.setattr(
+        "partita.formats.converting.get_format", lambda name: format_ if name == "forgetful" else own(name)
+    )
+    result = convert({"text": "How tall?", "mood": "curious"}, "forgetful", "ui")
+    assert [(loss.path, loss.what) for loss in result.losses] == [("$.mood", '"curious"')]
+
+
+@pytest.mark.parametrize("target", sorted(name for name, one in all_formats().items() if one.dump))
+def test_no_leaf_of_a_conversation_that_has_everything_is_lost_in_silence(target: str) -> None:
+    said = to_json(everything())
+    some = sampled(leaves(said), 16, lambda path: (target, path))
+    assert [spelled(path) for path in silent(said, "canonical", target, some)] == []
