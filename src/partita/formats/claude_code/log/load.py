@@ -6,12 +6,10 @@ what was not understood, although it is kept.
 
 from typing import Final
 
-from partita.errors import FormatError
-from partita.formats.assembly import Assembly
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
-from partita.types.messages import Message
+from partita.formats.records import load_records, records_in
+from partita.types.json import Json, JsonObject, is_object
 
 from .decoder import ClaudeLogDecoder
 
@@ -23,39 +21,15 @@ PROGRESS: Final = "progress of tools stays in the raw log alone"
 
 def load(payload: Json) -> Loaded:
     """The records of a session file, or one of them, as messages."""
-    if not is_array(payload) and not is_object(payload):
-        raise FormatError(
-            f"a session file is a list of records, not {kind_of(payload)}", hint="give the lines, as a list"
-        )
-    records = payload if is_array(payload) else [payload]
-    assembly = Assembly(_session_of(records))
-    decoder = ClaudeLogDecoder(assembly)
-    assembly.begin_turn()
-    progress = 0
-    for number, record in enumerate(records, 1):
-        assembly.line = assembly.offset = number
-        if is_object(record):
-            progress += record.get("type") == "progress"
-            decoder.feed(_copied(record))
-        else:
-            assembly.puzzle("a line that is no object")
-            assembly.note("claude-code-line", record, str(number))
-    assembly.line = assembly.offset = len(records) + 1
-    decoder.finish()
-    found: dict[str, Message] = {message.id: message for message in assembly.finish()}
-    orphans = [message for messages in assembly.orphans().values() for message in messages]
-    losses = [
-        Loss(f"$[{finding.places[0].line - 1}]", str(finding), "not understood")
-        for finding in assembly.diagnostics
-    ]
-    if progress:
-        losses.append(Loss("$", f"{progress} records", PROGRESS))
-    return Loaded((*found.values(), *orphans), tuple(losses))
-
-
-def _session_of(records: list[Json]) -> str | None:
-    ids = (record.get("sessionId") for record in records if is_object(record))
-    return next((id_ for id_ in ids if isinstance(id_, str)), None)
+    records = records_in(payload)
+    loaded = load_records(
+        [_copied(record) if is_object(record) else record for record in records],
+        ClaudeLogDecoder,
+        "claude-code-line",
+    )
+    progress = sum(is_object(record) and record.get("type") == "progress" for record in records)
+    told = [Loss("$", f"{progress} records", PROGRESS)] if progress else []
+    return Loaded(loaded.messages, (*loaded.losses, *told))
 
 
 def _copied(record: JsonObject) -> JsonObject:

@@ -1,0 +1,14 @@
+"""A session, as one document or as records → canonical messages."""
+
+from partita.formats.format import Loaded
+from partita.formats.records import load_records, records_in
+from partita.types.json import Json, is_object
+
+from .decoder import OpenCodeDecoder
+from .records import records_of
+
+
+def load(payload: Json) -> Loaded:
+    """A session as messages."""
+    records = list(records_of(payload)) if is_object(payload) else records_in(payload)
+    return load_records(records, OpenCodeDecoder, "opencode-line")

@@ -1,0 +1,45 @@
+"""Recorded payloads: every one converts to every format, and no leaf is lost in silence."""
+
+from zlib import crc32
+
+import pytest
+
+from partita.errors import PartitaError
+from partita.formats.converting import convert
+from partita.formats.registry import all_formats
+from tests.converting import silent, spelled
+from tests.leaves import leaves
+from tests.recordings import CORPORA, Recording, recordings
+from tests.sampling import FULL, picked, sampled
+
+pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
+
+TARGETS = sorted(name for name, one in all_formats().items() if one.dump)
+RECORDINGS = recordings() if CORPORA.is_dir() else []
+"""Names of streams, bodies and requests."""
+
+
+def targets(recording: Recording) -> list[str]:
+    """A few formats to convert a recording to: its own, where that can be written, and others by turns."""
+    start = crc32(recording.name.encode())
+    others = [TARGETS[(start + step) % len(TARGETS)] for step in (0, 7)]
+    return sorted({*others, *([recording.format] if recording.format in TARGETS else [])})
+
+
+@pytest.mark.parametrize("recording", sampled(RECORDINGS, 8, lambda one: one.name), ids=lambda one: one.name)
+def test_a_recording_converts_to_anything(recording: Recording) -> None:
+    payload = recording.payload()
+    for target in TARGETS if FULL else targets(recording):
+        convert(payload, recording.format, target)
+
+
+@pytest.mark.parametrize("recording", sampled(RECORDINGS, 24, lambda one: one.name), ids=lambda one: one.name)
+def test_no_leaf_of_a_recording_is_lost_in_silence(recording: Recording) -> None:
+    payload = recording.payload()
+    some = picked(list(leaves(payload)), 8)
+    for target in targets(recording):
+        try:
+            convert(payload, recording.format, target)
+        except PartitaError:
+            continue
+        assert [spelled(path) for path in silent(payload, recording.format, target, some)] == []
