@@ -51,6 +51,11 @@ class Codec(Generic[T]):
     def _decoder(self) -> msgspec.json.Decoder[T]:
         return msgspec.json.Decoder(self._fast, dec_hook=_stop_reading)
 
+    @cached_property
+    def _holder(self) -> Any:
+        """A struct with one field of the type: msgspec remembers what it knows of structs, not of unions."""
+        return msgspec.defstruct("Holder", [("value", self._fast)])
+
     def decode(self, text: bytes | str) -> T:
         """The value of a JSON text."""
         try:
@@ -61,7 +66,7 @@ class Codec(Generic[T]):
     def read(self, value: Json) -> T:
         """The value of plain JSON, as a parser gave it."""
         try:
-            result: T = msgspec.convert(value, self._fast, dec_hook=_stop_reading)
+            result: T = msgspec.convert({"value": value}, self._holder, dec_hook=_stop_reading).value
         except (msgspec.ValidationError, UnicodeError, RecursionError, DecodeError):
             return self._read_keeping(value)
         return result
@@ -82,6 +87,7 @@ _D: frozenset[int | str] = frozenset({ord("d"), "d"})
 _decode_chunk = msgspec.json.Decoder(TaggedChunk, dec_hook=_stop_reading).decode
 _decode_data_chunk = msgspec.json.Decoder(DataChunk, dec_hook=_stop_reading).decode
 _ENCODER = msgspec.json.Encoder(enc_hook=_stop_writing)
+_PLAIN: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 
 def decode_message(text: bytes | str) -> Message:
@@ -135,6 +141,13 @@ def encode(value: object) -> bytes:
 
 def to_json(value: object) -> Json:
     """A value, or a sequence of values, as plain JSON."""
+    try:
+        if isinstance(value, Value | tuple | list):
+            return _PLAIN.decode(_ENCODER.encode(cast("object", value)))  # text and back is fastest
+    except (_KeepingError, UnicodeError):
+        pass
+    except RecursionError:
+        raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
     try:
         return writing.plain(value)
     except RecursionError:
