@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from partita.errors import PartitaError
 from partita.formats.converting import convert
+from partita.formats.registry import get_format
 from partita.stream.sse import SseDecoder
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.testing.everything import everything
+from partita.types.json import Json, JsonObject, dumps, is_array, loads
 from tests import leaves
 
 
@@ -62,3 +64,14 @@ def silent(
 def spelled(path: leaves.Path) -> str:
     """A path as losses write it."""
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def read_lines(text: str, name: str) -> Json:
+    """What a file in a format holds: a text as it is, one body in a line, or a message in each."""
+    dump = get_format(name).dump
+    assert dump is not None
+    kind = dump(everything()).payload
+    if isinstance(kind, str):
+        return text
+    items = [loads(line) for line in text.splitlines()]
+    return items if is_array(kind) else items[0]

@@ -25,6 +25,7 @@ from partita.types.threads import Thread
 from partita.types.tools import TextOutput
 from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
 from tests.cli.view_threads import BEGAN
+from tests.converting import read_lines
 
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 DEPLOY = "deploy-1"
@@ -164,9 +165,7 @@ def test_a_branch_and_what_is_hidden(store: str) -> None:
 def test_every_format_that_can_be_written(store: str, tmp_path: Path) -> None:
     for name in [name for name, one in all_formats().items() if one.dump is not None]:
         export(store, DEPLOY, "--format", name, "-o", tmp_path / name)
-        lines = (tmp_path / name).read_text().splitlines()
-        assert lines
-        assert all(isinstance(loads(line), dict) for line in lines)
+        assert read_lines((tmp_path / name).read_text(), name)
 
 
 def test_a_session_written_back_is_read_again(store: str, tmp_path: Path) -> None:

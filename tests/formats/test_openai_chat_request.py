@@ -10,7 +10,9 @@ from partita.errors import ConversionError
 from partita.formats.format import Dumped, ToolSpec
 from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
-from partita.formats.openai_chat.request import BRIDGE, build_request
+from partita.formats.openai_chat.request import build_request
+from partita.formats.openai_chat.talk import BRIDGE, BRIDGED, NEVER
+from partita.formats.openai_chat.turns import NEW_ID, NO_WORDS
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -160,7 +162,7 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
     "once, first": (
         GENERIC,
         [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hi"}],
-        ["the server takes instructions only before the talk"],
+        ["the server takes instructions only before the talk", "the server takes one system message"],
     ),
 }
 
@@ -294,7 +296,9 @@ def test_pictures_of_tools_go_behind_all_results() -> None:
             ],
         },
     ]
-    assert built(*view).lossless
+    assert [(loss.path, loss.severity) for loss in built(*view).losses] == [
+        ("$[2].content.parts[0].output.value[1]", "repaired")
+    ]
 
 
 def test_results_follow_their_calls_in_order_and_none_is_missing() -> None:
@@ -308,7 +312,10 @@ def test_results_follow_their_calls_in_order_and_none_is_missing() -> None:
         {"role": "tool", "tool_call_id": "b", "content": "2"},
         {"role": "user", "content": "Go on."},
     ]
-    assert whys(*view) == [("$[1].content.parts[0]", "a result whose call is not right before it")]
+    assert whys(*view) == [
+        ("$[1].content.parts[0]", "a result whose call is not right before it"),
+        ("$[0]", NEVER),
+    ]
 
 
 def test_an_answer_with_words_and_calls() -> None:
@@ -329,7 +336,7 @@ def test_only_a_call_stands_without_content() -> None:
 INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
     "its own words": (called("a", {"q": 1}, openai={"rawInput": '{ "q": 1 }'}), '{ "q": 1 }', []),
     "not the words of others": (called("a", {"q": 1}, other={"rawInput": '{ "q": 1 }'}), '{"q":1}', []),
-    "no words at all": (called("a", openai={"rawInput": ""}), "{}", []),
+    "no words at all": (called("a", openai={"rawInput": ""}), "{}", [NO_WORDS]),
     "words that are no json": (
         ToolCallPart("a", "find", "output-error", '{"q":'),
         '{"input":"{\\"q\\":"}',
@@ -348,7 +355,7 @@ INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
 def test_the_input_of_a_call_is_its_text(part: ToolCallPart, arguments: str, lost: list[str]) -> None:
     view = assistant(part)
     assert messages(view)[0]["tool_calls"][0]["function"]["arguments"] == arguments
-    assert [why for _, why in whys(view)] == lost
+    assert [why for _, why in whys(view)] == [*lost, NEVER]
 
 
 NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
@@ -376,6 +383,7 @@ def test_texts_of_an_answer_are_joined_and_their_order_is_told() -> None:
     assert [why for _, why in whys(view)] == [
         "words stand before calls in an answer",
         "an answer has one content",
+        NEVER,
     ]
 
 
@@ -422,7 +430,7 @@ def test_reasoning_of_others_never_goes_anywhere(name: str) -> None:
     dumped = built(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])
     assert "s1g" not in str(dumped.payload)
     assert "hm" not in str(dumped.payload)
-    assert [loss.path for loss in dumped.losses] == ["$[1].content.parts[0]"]
+    assert [loss.path for loss in dumped.losses if loss.severity == "lost"] == ["$[1].content.parts[0]"]
 
 
 def test_reasoning_of_a_turn_that_is_over_goes_back_only_where_it_is_wanted() -> None:
@@ -455,6 +463,11 @@ def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
     assert bridge == {"role": "assistant", "content": BRIDGE}
     assert last["role"] == "user"
     assert "stream_options" not in dumped.payload
+    assert [(loss.why, loss.severity) for loss in dumped.losses] == [
+        (NEW_ID, "repaired"),
+        (NEVER, "repaired"),
+        (BRIDGED, "repaired"),
+    ]
 
 
 THOUGHT = {"type": "reasoning.text", "index": 0}

@@ -11,6 +11,7 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 from .dialects import Dialect
 from .looking import word
 from .owning import own_of
+from .texts import fields_in
 
 SOUNDS: Final[Mapping[str, str]] = {
     "audio/wav": "wav",
@@ -35,6 +36,11 @@ class Data(NamedTuple):
 
 def media_item(part: ImagePart | FilePart | ReasoningFilePart, dialect: Dialect) -> JsonObject | str:
     """The item for a picture or a file; or why there is none."""
+    item = _item(part, dialect)
+    return item if isinstance(item, str) else {**item, **fields_in(own_of(part.provider_metadata, dialect))}
+
+
+def _item(part: ImagePart | FilePart | ReasoningFilePart, dialect: Dialect) -> JsonObject | str:
     reference = part.provider_reference if isinstance(part, FilePart) else None
     if reference is not None and dialect.namespace in reference:
         return {"type": "file", "file": {"file_id": reference[dialect.namespace]}}

@@ -8,15 +8,13 @@ from partita.types.chunks import CustomChunk, ToolInputAvailable, ToolInputStart
 from partita.types.json import Json, JsonObject, dumps, heal, is_object
 
 from .looking import is_empty, word
+from .notes import FIELDS
 
 UNKNOWN_TOOL: Final = "unknown-tool"
 """The name of a tool that a server called without saying which."""
 
 OWN_FIELDS: Final = frozenset({"index", "id", "type", "function", "custom"})
 """What is read of a call."""
-
-FIELDS: Final = "fields"
-"""Where the rest is kept in its metadata, to go back with it as it came; Gemini's signatures among it."""
 
 
 class Pieces:

@@ -63,6 +63,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         Dialect(
             "mistral",
             "mistral",
+            system_anywhere=False,
             reasoning="thinking",
             nine_letter_ids=True,
             user_after_tool=False,

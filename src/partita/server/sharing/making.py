@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from partita.errors import FormatError
+from partita.formats.converting import write as write_messages
+from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.problems import Problem
@@ -81,7 +83,9 @@ def _lines(cleaned: Cleaned, target: str) -> SharedFile:
     writing = get_format(target)
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", where="as", hint="choose another")
-    dumped = writing.dump(cleaned.messages)
+    dumped = write_messages(Loaded(tuple(cleaned.messages)), writing)
+    if isinstance(dumped.payload, str):
+        return SharedFile([dumped.payload.encode(errors="replace")], "", cleaned, dumped.losses)
     items = dumped.payload if is_array(dumped.payload) else [dumped.payload]
     return SharedFile([dumps(item) + b"\n" for item in items], "", cleaned, dumped.losses)
 

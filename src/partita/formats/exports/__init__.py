@@ -1,0 +1,1 @@
+"""Conversations as people and trainers want them: documents, and lists of plain turns."""

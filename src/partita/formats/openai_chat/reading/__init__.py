@@ -1,0 +1,1 @@
+"""Chat Completions → canonical messages: requests, answers, and streams of them."""

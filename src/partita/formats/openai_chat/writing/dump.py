@@ -1,0 +1,85 @@
+"""Canonical messages → the messages of a request for Chat Completions, in the dialect of a server.
+
+What came from the server goes back as it came. Rules that servers insist on are kept by repairing what
+breaks them, and each repair is told, as is everything that the messages cannot hold.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from partita.formats.format import Dumped, Request
+from partita.formats.losses import Loss
+from partita.formats.openai_chat.dialects import DIALECTS, Dialect
+from partita.formats.openai_chat.looking import items
+from partita.formats.openai_chat.placing import placed
+from partita.formats.openai_chat.request import tools_of
+from partita.formats.openai_chat.talk import Talk
+from partita.types.fold import fold
+from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage
+
+from .untold import Untold
+
+MADE_ID: Final = "message-"
+NO_SCHEMA: Final = "a tool says what it takes: nothing"
+
+
+class Written(NamedTuple):
+    """The messages of a request, and what could not be told in them."""
+
+    messages: list[JsonObject]
+    losses: list[Loss]
+
+
+def dump(messages: Sequence[Message], server: str = "openai") -> Dumped:
+    """The messages of a request: `{"messages": […]}`. The model and the settings are the caller's."""
+    written = write(messages, DIALECTS[server])
+    return Dumped({"messages": written.messages}, tuple(written.losses))
+
+
+def ask(messages: Sequence[Message], request: Request, server: str = "openai") -> Dumped:
+    """A whole request: messages, tools, and settings in the server's words."""
+    written = write(messages, DIALECTS[server])
+    losses = written.losses
+    losses += [
+        Loss(f"$.tools[{index}].inputSchema", "none", NO_SCHEMA, "repaired")
+        for index, tool in enumerate(request.tools)
+        if tool.input_schema is None
+    ]
+    declared = [*tools_of(request.tools, losses), *items(request.settings.get("tools"))]
+    payload: JsonObject = {**request.settings, "messages": written.messages}
+    return Dumped({**payload, "tools": declared} if declared else payload, tuple(losses))
+
+
+def write(messages: Sequence[Message], dialect: Dialect) -> Written:
+    """The messages of a request in a dialect."""
+    folded = fold(messages)
+    losses: list[Loss] = []
+    talk = Talk(dialect, losses)
+    begun: dict[str, int] = {}
+    for piece in placed(folded, dialect, losses):
+        if not isinstance(piece.message, ToolMessage):
+            talk.settle()
+        begun.setdefault(piece.path, len(talk.messages))
+        talk.add(piece.message, piece.path, piece.places, piece.notes)
+    talk.end()
+    Untold(dialect, losses).tell(folded, _ids(folded, begun, talk))
+    return Written(talk.messages, losses)
+
+
+def _ids(folded: Sequence[Message], begun: dict[str, int], talk: Talk) -> list[str | None]:
+    """The ids that the messages are read with again; none where one becomes part of another."""
+    ids: list[str | None] = []
+    for index, message in enumerate(folded):
+        place = begun.get(f"$[{index}]")
+        if place is not None and talk.is_hoisted:
+            place = 0 if isinstance(message, SystemMessage) else place + 1
+        goes_on = isinstance(message, AssistantMessage) and _is_result_before(talk.messages, place)
+        ids.append(None if place is None or goes_on else f"{MADE_ID}{place + 1}")
+    return ids
+
+
+def _is_result_before(messages: Sequence[JsonObject], place: int | None) -> bool:
+    if place is None or not 0 < place <= len(messages):
+        return False
+    return messages[place - 1]["role"] in ("tool", "function")

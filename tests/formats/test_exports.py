@@ -1,0 +1,256 @@
+"""Conversations for trainers and readers: ShareGPT, ChatML, Markdown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.exports import chatml, markdown, sharegpt
+from partita.formats.format import Request, ToolSpec
+from partita.formats.registry import get_format
+from partita.testing.everything import everything
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import TextOutput
+from tests import canonical
+from tests.leaves import changed, leaves
+
+CALL = '{"name":"tide","arguments":{"port":"Vardø"}}'
+
+SHAREGPT: JsonObject = {
+    "id": "talk-1",
+    "conversations": [
+        {"from": "system", "value": "You keep the light."},
+        {"from": "human", "value": "How high is the water?", "weight": 1},
+        {"from": "gpt", "value": "I look."},
+        {"from": "function_call", "value": CALL},
+        {"from": "function_call", "value": '{ "name": "tide", "arguments": {} }'},
+        {"from": "observation", "value": "1.9 m"},
+        {"from": "tool", "value": "no port"},
+        {"from": "gpt", "value": "High."},
+        {"from": "gpt", "value": "Very."},
+        {"from": "user", "value": ""},
+        {"from": "function_call", "value": "tide please"},
+    ],
+}
+
+CHATML = f"""<|im_start|>system
+You keep the light.<|im_end|>
+<|im_start|>user
+How high is the water?<|im_end|>
+<|im_start|>assistant
+I look.
+<tool_call>
+{CALL}
+</tool_call>
+<tool_call>
+{CALL}
+</tool_call><|im_end|>
+<|im_start|>tool
+1.9 m<|im_end|>
+<|im_start|>tool
+2.1 m<|im_end|>
+<|im_start|>assistant
+High.<|im_end|>
+"""
+
+
+def test_sharegpt_comes_back_as_it_was() -> None:
+    loaded = sharegpt.load(SHAREGPT)
+    dumped = sharegpt.ask(loaded.messages, loaded.request or Request())
+    assert dumped.payload == SHAREGPT
+    assert [*loaded.losses, *dumped.losses] == []
+
+
+def test_no_leaf_of_sharegpt_changes_in_silence() -> None:
+    loaded = sharegpt.load(SHAREGPT)
+    for path in leaves(SHAREGPT):
+        try:
+            other = sharegpt.load(changed(SHAREGPT, path))
+        except PartitaError:
+            continue
+        assert other != loaded, path
+        assert sharegpt.ask(other.messages, other.request or Request()).payload == changed(SHAREGPT, path)
+
+
+def test_turns_are_read_as_steps_of_one_message() -> None:
+    _, _, answer, second, _, last = sharegpt.load(SHAREGPT).messages
+    assert answer == AssistantMessage(
+        id="message-3",
+        content=[
+            TextPart("I look."),
+            ToolCallPart(
+                "message-3:call-1", "tide", "output-available", {"port": "Vardø"}, output=TextOutput("1.9 m")
+            ),
+            ToolCallPart(
+                "message-3:call-2",
+                "tide",
+                "output-available",
+                {},
+                output=TextOutput("no port"),
+                call_provider_metadata={"sharegpt": {"text": '{ "name": "tide", "arguments": {} }'}},
+                result_provider_metadata={"sharegpt": {"from": "tool"}},
+            ),
+            StepStartPart(),
+            TextPart("High."),
+        ],
+    )
+    assert second.id == "message-9"
+    assert isinstance(last.parts[0], ToolCallPart)
+    assert last.parts[0].raw_input == "tide please"
+
+
+def test_tools_stand_beside_the_turns_as_a_text() -> None:
+    request = Request(
+        (ToolSpec(name="tide", description="Tells.", input_schema={"type": "object"}),), {"id": 1}
+    )
+    payload = sharegpt.ask([UserMessage(id="message-1", content="Hi")], request).payload
+    assert payload["tools"] == '[{"name":"tide","description":"Tells.","parameters":{"type":"object"}}]'
+    assert sharegpt.load(payload).request == request
+
+
+def test_the_slot_of_sharegpt_is_beside_the_turns() -> None:
+    slot = get_format("sharegpt").slot
+    assert slot is not None
+    assert slot.take(slot.put(SHAREGPT, {"a": 1})) == (SHAREGPT, {"a": 1})
+    assert slot.take(SHAREGPT) == (SHAREGPT, None)
+
+
+def test_chatml_comes_back_as_it_was() -> None:
+    loaded = chatml.load(CHATML)
+    dumped = chatml.dump(loaded.messages)
+    assert dumped.payload == CHATML
+    assert [*loaded.losses, *dumped.losses] == []
+    calls = [part for message in loaded.messages for part in message.parts if isinstance(part, ToolCallPart)]
+    assert [call.output for call in calls] == [TextOutput("1.9 m"), TextOutput("2.1 m")]
+
+
+def test_messages_whose_content_is_text_are_chatml_too() -> None:
+    payload = {"messages": [{"role": "user", "content": "Hi", "weight": 0}], "split": "train"}
+    loaded = chatml.load(payload)
+    assert loaded.request == Request(settings={"split": "train"})
+    dumped = chatml.dump(loaded.messages)
+    assert dumped.payload == "<|im_start|>user\nHi<|im_end|>\n"
+    assert [loss.what for loss in dumped.losses] == ['{"weight":0}']
+
+
+def test_what_would_end_a_turn_is_marked_and_told() -> None:
+    said = "a<|im_end|>\n<|im_start|>system\nb <tool_call>\n{}"
+    dumped = chatml.dump([AssistantMessage(id="message-1", content=said)])
+    loaded = chatml.load(dumped.payload)
+    assert [len(message.parts) for message in loaded.messages] == [1]
+    assert [loss.severity for loss in dumped.losses] == ["changed"]
+    call = ToolCallPart("message-1:call-1", "tide", "input-available", {"port": "<|im_end|>"})
+    message = AssistantMessage(id="message-1", content=[call])
+    assert chatml.load(chatml.dump([message]).payload).messages[0].parts[0] != call  # its words are kept
+    read = chatml.load(chatml.dump([message]).payload).messages[0].parts[0]
+    assert isinstance(read, ToolCallPart)
+    assert read.input == call.input
+
+
+def test_what_stands_around_turns_is_told() -> None:
+    loaded = chatml.load(f"{CHATML}and so on\n<|im_start|>assistant\n")
+    assert [(loss.what, loss.severity) for loss in loaded.losses] == [
+        ('"\\nand so on\\n"', "lost"),
+        ("assistant", "repaired"),
+    ]
+
+
+BAD: dict[str, tuple[str, Json]] = {
+    "no conversation": ("sharegpt", {"messages": []}),
+    "a turn that is none": ("sharegpt", {"conversations": ["Hi"]}),
+    "a speaker that is none": ("sharegpt", {"conversations": [{"from": "owl", "value": "Hi"}]}),
+    "several conversations": ("sharegpt", [{"conversations": []}, {"conversations": []}]),
+    "no turn": ("chatml", "Hi"),
+    "a role that is none": ("chatml", "<|im_start|>owl\nHi<|im_end|>"),
+    "content that is no text": ("chatml", {"messages": [{"role": "user", "content": []}]}),
+    "a number": ("chatml", 7),
+}
+
+
+@pytest.mark.parametrize(("name", "payload"), BAD.values(), ids=BAD)
+def test_what_is_no_conversation_is_refused(name: str, payload: Json) -> None:
+    load = get_format(name).load
+    assert load is not None
+    with pytest.raises(ConversionError) as raised:
+        load(payload)
+    assert raised.value.hint
+    assert raised.value.where
+
+
+def test_a_call_without_a_result_is_not_given_that_of_another() -> None:
+    open_, settled = (
+        ToolCallPart("a", "tide", "input-available", {}),
+        ToolCallPart("b", "wind", "output-available", {}, output=TextOutput("calm")),
+    )
+    for messages in (
+        [AssistantMessage(id="m", content=[open_, settled])],
+        [AssistantMessage(id="m", content=[open_]), AssistantMessage(id="n", content=[settled])],
+        [AssistantMessage(id="m", content=[open_, StepStartPart(), settled])],
+    ):
+        dumped = sharegpt.dump(messages)
+        calls = [
+            (part.name, part.output)
+            for message in sharegpt.load(dumped.payload).messages
+            for part in message.parts
+            if isinstance(part, ToolCallPart)
+        ]
+        assert calls == [("tide", TextOutput("This call was never answered.")), ("wind", TextOutput("calm"))]
+        assert "repaired" in {loss.severity for loss in dumped.losses}
+
+
+@pytest.mark.parametrize("name", ["sharegpt", "chatml"])
+def test_everything_is_written_twice_the_same(name: str) -> None:
+    format_ = get_format(name)
+    assert format_.load is not None
+    assert format_.dump is not None
+    once = format_.dump(everything())
+    loaded = format_.load(once.payload)
+    again = format_.dump(loaded.messages)
+    assert again.payload == once.payload
+    assert [*loaded.losses, *again.losses] == []
+    told = {loss.path for loss in once.losses}
+    assert {"$[2].content.parts[1]", "$[2].content.usage", "$[3]"} <= told
+
+
+def test_a_document_has_headings_blocks_and_no_block_that_ends_early() -> None:
+    call = ToolCallPart("a", "tide", "output-available", {"port": "Bø"}, output=TextOutput("```\n1 m\n```"))
+    message = AssistantMessage(id="m", content=[ReasoningPart("Hm."), TextPart("High."), call])
+    dumped = markdown.dump([UserMessage(id="u", content="How high?"), message])
+    assert dumped.payload == (
+        "# A conversation\n\n\n## User\n\nHow high?\n\n\n## Assistant\n\n"
+        "<details>\n<summary>Reasoning</summary>\n\nHm.\n\n</details>\n\nHigh.\n\n"
+        '**Tool `tide`** · output-available\n\n```json\n{\n  "port": "Bø"\n}\n```\n\n'
+        "````\n```\n1 m\n```\n````\n\n"
+    )
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [
+        ("$[0].id", "minor"),
+        ("$[1].id", "minor"),
+        ("$[1].content.parts[2].id", "minor"),
+    ]
+
+
+def test_a_reasoning_cannot_close_its_block() -> None:
+    text = markdown.dump([AssistantMessage(id="m", content=[ReasoningPart("a </details> b")])]).payload
+    assert "```\na </details> b\n```\n\n</details>" in text
+
+
+def test_what_a_document_does_not_say_is_told() -> None:
+    dumped = markdown.dump(everything())
+    told = {loss.path for loss in dumped.losses}
+    assert {
+        "$[0].threadId",
+        "$[1].content.parts[3].url",
+        "$[2].content.parts[1].providerMetadata",
+        "$[2].content.parts[22].approval",
+        "$[2].content.usage",
+        "$[4].content.networkExecution.selectionReason",
+    } <= told
+    for shown in ("It is 39 metres.", "Metres, please.", "unknown-part", "text-of-network", "error-in-words"):
+        assert shown in dumped.payload
+
+
+@given(messages=st.lists(canonical.messages(), max_size=3))
+def test_any_conversation_is_a_document(messages: list[Message]) -> None:
+    assert markdown.dump(messages).payload.startswith("# A conversation\n")

@@ -1,0 +1,225 @@
+"""Answers of Chat Completions as bodies: read, written, and the same again."""
+
+from datetime import UTC, datetime
+
+import pytest
+from openai.types.chat import ChatCompletion
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.openai_chat.reading.load import load, load_answer
+from partita.formats.openai_chat.writing.answer import answer_body, dump_answer
+from partita.formats.registry import get_format
+from partita.testing.everything import everything
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantContent, AssistantMessage, ToolCallPart, UserMessage
+from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, StepStartPart, TextPart
+from partita.types.tools import TextOutput
+from partita.types.usage import Usage
+from tests.formats.chat_payloads import ANSWER, STREAM
+from tests.leaves import changed, leaves
+
+
+def test_a_body_comes_back_as_it_was() -> None:
+    loaded = load(ANSWER)
+    dumped = dump_answer(loaded.messages)
+    assert dumped.payload == ANSWER
+    assert loaded.losses == ()
+    assert {loss.severity for loss in dumped.losses} == {"minor"}  # that the text is done
+    ChatCompletion.model_validate(dumped.payload)
+
+
+@pytest.mark.parametrize("payload", [ANSWER, STREAM], ids=["body", "stream"])
+def test_no_leaf_changes_in_silence(payload: Json) -> None:
+    loaded = load(payload)
+    dumped = dump_answer(loaded.messages)
+    for path in leaves(payload):
+        try:
+            other = load(changed(payload, path))
+        except PartitaError:
+            continue
+        assert other != loaded, path
+        assert (dump_answer(other.messages), other.losses) != (dumped, loaded.losses), path
+
+
+def test_padding_of_a_stream_is_a_minor_loss() -> None:
+    losses = load(STREAM).losses
+    assert {(loss.path.rpartition(".")[2], loss.severity) for loss in losses} == {("obfuscation", "minor")}
+
+
+def test_a_stream_and_its_body_say_the_same() -> None:
+    body = dump_answer(load(STREAM).messages).payload
+    assert body["choices"][0]["message"] == {
+        "role": "assistant",
+        "content": "See the chart.",
+        "refusal": None,
+        "reasoning_content": "It rains.",
+        "tool_calls": [
+            {
+                "id": "call-8",
+                "type": "function",
+                "function": {"name": "tide", "arguments": '{"port":"Vardø"}'},
+            }
+        ],
+    }
+    assert body["choices"][0]["finish_reason"] == "tool_calls"
+    assert body["usage"] == {"prompt_tokens": 40, "completion_tokens": 16, "total_tokens": 56}
+    ChatCompletion.model_validate(body)
+
+
+BODIES: dict[str, JsonObject] = {
+    "a refusal": {"role": "assistant", "content": None, "refusal": "I may not say."},
+    "a sound": {
+        "role": "assistant",
+        "content": None,
+        "refusal": None,
+        "audio": {"id": "audio-1", "data": "SUQz", "transcript": "Hi.", "expires_at": 9},
+    },
+    "a picture": {
+        "role": "assistant",
+        "content": "Look.",
+        "refusal": None,
+        "images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}, "index": 0}],
+    },
+    "details": {
+        "role": "assistant",
+        "content": "Yes.",
+        "refusal": None,
+        "reasoning": "It rains.",
+        "reasoning_details": [{"type": "reasoning.text", "text": "It rains.", "signature": "s1"}],
+    },
+    "a thought in the content": {
+        "role": "assistant",
+        "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "It rains."}], "signature": "s1"},
+            {"type": "text", "text": "Yes."},
+        ],
+        "refusal": None,
+    },
+    "a function of the old kind": {
+        "role": "assistant",
+        "content": None,
+        "refusal": None,
+        "function_call": {"name": "tide", "arguments": "{}"},
+    },
+    "tools that the server ran": {
+        "role": "assistant",
+        "content": "Yes.",
+        "refusal": None,
+        "executed_tools": [{"index": 0, "type": "search", "arguments": '{"q":"tide"}', "output": "1 m"}],
+    },
+    "a signature of the text": {
+        "role": "assistant",
+        "content": "Yes.",
+        "refusal": None,
+        "extra_content": {"google": {"thought_signature": "s1"}},
+    },
+}
+
+
+@pytest.mark.parametrize("message", BODIES.values(), ids=BODIES)
+def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObject) -> None:
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    body = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    loaded = load(body)
+    dumped = dump_answer(loaded.messages)
+    assert dumped.payload == body
+    assert loaded.losses == ()
+    assert {loss.severity for loss in dumped.losses} <= {"minor"}
+
+
+def test_pages_that_no_text_cites_stand_beside_the_choices() -> None:
+    body = {**ANSWER, "citations": ["https://example.com/a", {"url": "https://example.com/b", "title": "B"}]}
+    assert dump_answer(load(body).messages).payload["citations"] == body["citations"]
+
+
+def test_a_failure_goes_back_as_it_came() -> None:
+    failure = {"error": {"message": "no such model", "type": "invalid_request_error", "code": None}}
+    assert dump_answer(load(failure).messages).payload == failure
+
+
+def test_everything_has_a_last_answer_that_the_vendor_reads() -> None:
+    dumped = dump_answer(everything())
+    answer = ChatCompletion.model_validate(dumped.payload)
+    assert answer.choices[0].finish_reason == "tool_calls"
+    assert [loss.path for loss in dumped.losses[:4]] == ["$[0]", "$[1]", "$[2]", "$[3]"]
+
+
+def test_an_answer_is_the_last_step_without_results() -> None:
+    call = ToolCallPart("a", "tide", "output-available", {}, output=TextOutput("1 m"))
+    message = AssistantMessage(
+        id="a-1",
+        created_at=datetime(2026, 3, 1, tzinfo=UTC),
+        content=AssistantContent(
+            parts=(
+                StepStartPart(),
+                call,
+                StepStartPart(),
+                ReasoningPart("Hm.", provider_metadata={"anthropic": {"signature": "s1"}}),
+                TextPart("It is high."),
+            ),
+            usage=Usage(input_tokens=3, output_tokens=4, cached_input_tokens=1, raw={"input_tokens": 2}),
+        ),
+    )
+    dumped = answer_body(message)
+    assert dumped.payload == {
+        "id": "a-1",
+        "object": "chat.completion",
+        "created": 1772323200,
+        "model": "",
+        "choices": [
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": "It is high.",
+                    "refusal": None,
+                    "reasoning_content": "Hm.",
+                },
+                "finish_reason": "stop",
+                "logprobs": None,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": 3,
+            "completion_tokens": 4,
+            "total_tokens": 7,
+            "prompt_tokens_details": {"cached_tokens": 1},
+        },
+    }
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [
+        ("$.content.parts[1]", "lost"),
+        ("$.content.parts[3].providerMetadata", "lost"),
+        ("$.content.usage.raw", "lost"),
+    ]
+
+
+def test_what_an_answer_has_no_place_for_is_told() -> None:
+    parts = (
+        SourceUrlPart("mine", "https://example.com/a"),
+        FilePart("https://example.com/a.pdf", "application/pdf"),
+        TextPart("Hi."),
+    )
+    message = AssistantMessage(
+        id="a", thread_id="t", created_at=datetime(2026, 3, 1, tzinfo=UTC), content=parts
+    )
+    dumped = answer_body(message)
+    assert dumped.payload["citations"] == ["https://example.com/a"]
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [
+        ("$.content.parts[0].sourceId", "minor"),
+        ("$.content.parts[1]", "lost"),
+        ("$.threadId", "lost"),
+    ]
+
+
+def test_no_answer_is_a_body_without_choices() -> None:
+    dumped = dump_answer([UserMessage(id="u", content="Hi")])
+    assert dumped.payload["choices"] == []
+    assert [loss.path for loss in dumped.losses] == ["$[0]"]
+    assert load_answer(dumped.payload).messages == ()
+
+
+def test_messages_are_no_answer() -> None:
+    read = get_format("openai-chat-answer").load
+    assert read is not None
+    with pytest.raises(ConversionError, match="no answer"):
+        read({"messages": []})

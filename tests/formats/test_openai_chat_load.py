@@ -1,0 +1,319 @@
+"""Requests of Chat Completions, read and written: the same comes back, and what does not is told."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic import TypeAdapter
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.format import Dumped, Loaded, Request, ToolSpec
+from partita.formats.openai_chat.dialects import DIALECTS
+from partita.formats.openai_chat.reading.load import load
+from partita.formats.openai_chat.talk import BRIDGE
+from partita.formats.openai_chat.writing.dump import ask, dump
+from partita.formats.registry import get_format
+from partita.testing.everything import everything
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
+from partita.types.parts import ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput
+from tests import canonical
+from tests.formats.chat_payloads import REQUEST, THOUGHTS, function, thoughtful
+from tests.leaves import changed, leaves
+
+SERVERS = [name for name in DIALECTS if name != "generic"]
+MESSAGE: TypeAdapter[Any] = TypeAdapter(ChatCompletionMessageParam)
+
+
+def written(loaded: Loaded, server: str = "openai") -> Dumped:
+    return ask(loaded.messages, loaded.request or Request(), server)
+
+
+def check(messages: list[JsonObject]) -> None:
+    """Every message is one that the vendor's package takes, down to what it looks at only when asked."""
+    for message in messages:
+        _look(MESSAGE.validate_python(message))
+
+
+def _look(value: Json) -> None:
+    if is_object(value):
+        for item in value.values():
+            _look(item)
+    elif hasattr(value, "__iter__") and not isinstance(value, str):
+        for item in value:
+            _look(item)
+
+
+PAYLOADS: dict[str, tuple[str, JsonObject]] = {
+    "a request": ("openai", REQUEST),
+    **{server: (server, thoughtful(server)) for server in THOUGHTS},
+}
+
+
+@pytest.mark.parametrize(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
+def test_a_request_comes_back_as_it_was(server: str, payload: JsonObject) -> None:
+    loaded = load(payload, server)
+    dumped = written(loaded, server)
+    assert dumped.payload == payload
+    assert [*loaded.losses, *dumped.losses] == []
+
+
+@pytest.mark.parametrize(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
+def test_no_leaf_changes_in_silence(server: str, payload: JsonObject) -> None:
+    loaded = load(payload, server)
+    dumped = written(loaded, server)
+    for path in leaves(payload):
+        try:
+            other = load(changed(payload, path), server)
+        except PartitaError:
+            continue
+        assert other != loaded, path
+        again = written(other, server)
+        assert (again, other.losses) != (dumped, loaded.losses), path
+
+
+def test_what_a_request_is_read_as() -> None:
+    loaded = load(REQUEST)
+    assert loaded.request is not None
+    assert [(tool.name, dict(tool.extra or {})) for tool in loaded.request.tools] == [
+        ("tide", {"strict": True})
+    ]
+    assert loaded.request.settings["model"] == "gpt-keeper"
+    assert [tool["type"] for tool in loaded.request.settings["tools"]] == ["custom"]
+    assert [(message.id, message.__struct_config__.tag) for message in loaded.messages] == [
+        ("message-1", "system"),
+        ("message-2", "system"),
+        ("message-3", "user"),
+        ("message-4", "user"),
+        ("message-5", "assistant"),
+        ("message-11", "user"),
+        ("message-12", "assistant"),
+        ("message-15", "user"),
+        ("message-16", "assistant"),
+        ("message-19", "user"),
+    ]
+    assert [type(part).__name__ for part in loaded.messages[3].parts] == [
+        "TextPart",
+        "ImagePart",
+        "ImagePart",
+        "FilePart",
+        "ForeignPart",
+        "FilePart",
+        "FilePart",
+        "ForeignPart",
+    ]
+
+
+def calls(messages: Iterable[Message]) -> list[ToolCallPart]:
+    return [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+def test_results_are_in_their_calls_though_ids_come_again() -> None:
+    outputs = [(call.id, call.output) for call in calls(load(REQUEST).messages)]
+    assert outputs == [
+        ("call-1", ContentOutput((TextPart("1.9 m"),))),
+        ("call-2", TextOutput("2.1 m")),
+        ("call-3", TextOutput("the port is missing")),
+        ("call-4", TextOutput("")),
+        ("call-1", TextOutput("1.8 m")),
+        ("message-16:call", TextOutput("0.4 m")),
+    ]
+
+
+def test_arguments_that_do_not_parse_are_kept_as_they_are() -> None:
+    call = calls(load(REQUEST).messages)[2]
+    assert (call.raw_input, call.state) == ('{"port": ', "output-available")
+    assert not isinstance(call.input, dict)
+
+
+def test_a_step_goes_on_behind_results_and_nowhere_else() -> None:
+    loaded = load(
+        [
+            {"role": "assistant", "content": "One."},
+            {"role": "assistant", "content": None, "tool_calls": [function("a", "tide", "{}")]},
+            {"role": "tool", "tool_call_id": "a", "content": "1 m"},
+            {"role": "assistant", "content": "Two."},
+        ]
+    )
+    kinds = [[type(part) for part in message.parts] for message in loaded.messages]
+    assert kinds == [[TextPart], [ToolCallPart, StepStartPart, TextPart]]
+
+
+def test_a_result_far_from_its_call_is_moved_and_told() -> None:
+    loaded = load(
+        [
+            {"role": "assistant", "content": None, "tool_calls": [function("a", "tide", "{}")]},
+            {"role": "user", "content": "Well?"},
+            {"role": "tool", "tool_call_id": "a", "content": "1 m"},
+        ]
+    )
+    assert [call.output for call in calls(loaded.messages)] == [TextOutput("1 m")]
+    assert [(loss.path, loss.severity) for loss in loaded.losses] == [("$[2]", "changed")]
+
+
+def test_a_result_without_a_call_is_told_when_it_is_left_out() -> None:
+    payload = [{"role": "tool", "tool_call_id": "a", "content": "1 m"}, {"role": "user", "content": "Hi"}]
+    dumped = dump(load(payload).messages)
+    assert dumped.payload == {"messages": [{"role": "user", "content": "Hi"}]}
+    assert "1 m" in str(dumped.losses[0])
+
+
+BAD: dict[str, tuple[Json, str]] = {
+    "a number": (7, "$"),
+    "an object of something else": ({"contents": []}, "$"),
+    "messages that are none": ({"messages": "Hi"}, "$.messages"),
+    "a message that is none": ({"messages": [{"role": "user", "content": "Hi"}, 7]}, "$.messages[1]"),
+    "a role that is none": ([{"role": "owl", "content": "Hi"}], "$[0].role"),
+    "a role of another kind": ([{"role": 7}], "$[0].role"),
+    "content of another kind": ([{"role": "user", "content": 7}], "$[0].content"),
+}
+
+
+@pytest.mark.parametrize(("payload", "where"), BAD.values(), ids=BAD)
+def test_what_is_no_request_is_refused(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as raised:
+        load(payload)
+    assert raised.value.where == where
+    assert raised.value.hint
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_everything_is_written_as_the_vendor_takes_it_and_twice_the_same(server: str) -> None:
+    dumped = dump(everything(), server)
+    if server != "mistral":  # whose thoughts stand in the content
+        check(dumped.payload["messages"])
+    loaded = load(dumped.payload, server)
+    again = dump(loaded.messages, server)
+    assert again.payload == dumped.payload
+    assert [*loaded.losses, *again.losses] == []
+
+
+@given(messages=st.lists(canonical.messages(), max_size=3))
+def test_whatever_is_written_the_vendor_takes(messages: list[Message]) -> None:
+    check(dump(messages).payload["messages"])
+
+
+def test_what_a_message_cannot_hold_is_told_field_by_field() -> None:
+    losses = dump(everything()).losses
+    told = {loss.path: loss.severity for loss in losses}
+    expected = {
+        "$[0].threadId": "lost",
+        "$[2].content.usage": "lost",
+        "$[2].content.metadata": "lost",
+        "$[2].content.parts[3].state": "minor",
+        "$[2].content.parts[16].children": "lost",
+        "$[2].content.parts[22].approval": "lost",
+        "$[2].content.parts[26].output.type": "changed",
+        "$[2].content.parts[27].output.value[1]": "repaired",
+        "$[2].content.parts[28].output.type": "changed",
+        "$[3]": "lost",
+        "$[4].content.networkExecution": "lost",
+        "$[4].content.parts[2].state": "repaired",
+    }
+    assert {path: told.get(path) for path in expected} == expected
+
+
+def test_reasoning_goes_back_to_its_own_server_alone() -> None:
+    loaded = load(thoughtful("deepseek"), "deepseek")
+    assert [part for part in loaded.messages[2].parts if isinstance(part, ReasoningPart)]
+    other = dump(loaded.messages, "groq")
+    assert "It rains." not in str(other.payload)
+    assert "It rains." in str(other.losses)
+
+
+def test_mistral_gets_what_it_insists_on_and_every_repair_is_told() -> None:
+    payload = {
+        "messages": [
+            {"role": "assistant", "content": "", "tool_calls": [function("call_1", "tide", "{}")]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "1 m"},
+            {"role": "user", "content": "Again."},
+        ]
+    }
+    dumped = dump(load(payload).messages, "mistral")
+    answer, result, bridge, _ = dumped.payload["messages"]
+    assert answer["tool_calls"][0]["id"] == result["tool_call_id"] != "call_1"
+    assert bridge["content"] == BRIDGE
+    assert [loss.severity for loss in dumped.losses if loss.severity == "repaired"] == ["repaired"] * 2
+
+
+def test_only_the_notes_of_the_server_itself_are_heeded() -> None:
+    system = load([{"role": "system", "content": "Hi", "name": "x"}]).messages
+    assert dump(system, "openai").payload["messages"] == [{"role": "system", "content": "Hi", "name": "x"}]
+    other = dump(system, "groq")
+    assert other.payload["messages"] == [{"role": "system", "content": "Hi"}]
+    assert [loss.path for loss in other.losses] == ["$[0].content.providerMetadata.openai"]
+
+
+def test_what_other_formats_say_is_told_where_it_changes() -> None:
+    call = ToolCallPart(
+        "a", "tide", "output-error", {"port": "Bø"}, output=ErrorTextOutput("no"), title="The tide"
+    )
+    view: list[Message] = [
+        UserMessage(id="u", content=[ImagePart("https://x.test/a.png", "image/png")]),
+        AssistantMessage(id="a", content=[call]),
+    ]
+    told = {(loss.path, loss.severity) for loss in dump(view).losses}
+    assert told == {
+        ("$[0].id", "lost"),
+        ("$[0].content.parts[0].mediaType", "lost"),
+        ("$[1].id", "lost"),
+        ("$[1].content.parts[0].output.type", "changed"),
+        ("$[1].content.parts[0].state", "changed"),
+        ("$[1].content.parts[0].title", "lost"),
+    }
+
+
+def test_a_whole_request_of_any_messages() -> None:
+    request = Request(
+        (ToolSpec(name="tide"),), {"model": "m", "tools": [{"type": "custom", "custom": {"name": "sql"}}]}
+    )
+    dumped = ask([UserMessage(id="message-1", content="Hi")], request)
+    assert dumped.payload == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "tide", "parameters": {"type": "object", "properties": {}}},
+            },
+            {"type": "custom", "custom": {"name": "sql"}},
+        ],
+    }
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$.tools[0].inputSchema", "repaired")]
+
+
+def test_json_that_a_tool_gave_is_text_behind_the_api() -> None:
+    call = ToolCallPart("a", "tide", "output-available", {}, output=JsonOutput({"m": 1}))
+    dumped = dump([AssistantMessage(id="message-1", content=[call])])
+    assert dumped.payload["messages"][1]["content"] == '{"m":1}'
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [
+        ("$[0].content.parts[0].output.type", "changed")
+    ]
+
+
+def test_nothing_is_an_empty_list_of_messages() -> None:
+    assert dump([]).payload == {"messages": []}
+    assert load({"messages": []}).messages == ()
+    assert load([]).messages == ()
+
+
+def test_an_unknown_item_goes_back_only_to_the_server_it_came_from() -> None:
+    item = {"type": "hologram", "beam": 1}
+    loaded = load([{"role": "user", "content": [item]}], "groq")
+    assert loaded.messages[0].parts[0] == ForeignPart("openai-chat-groq", item)
+    assert dump(loaded.messages, "groq").payload["messages"][0]["content"] == [item]
+    assert dump(loaded.messages, "xai").payload == {"messages": []}
+
+
+def test_every_dialect_is_a_format_that_reads_and_writes() -> None:
+    for server in SERVERS:
+        format_ = get_format("openai-chat" if server == "openai" else f"openai-chat-{server}")
+        assert format_.load is not None
+        assert format_.ask is not None
+        assert format_.load([{"role": "user", "content": "Hi"}]).messages == (
+            UserMessage(id="message-1", content="Hi"),
+        )
