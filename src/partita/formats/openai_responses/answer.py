@@ -30,13 +30,14 @@ class Item(Protocol):
 class Answer:
     """Where chunks go, and what the end of the answer depends on."""
 
-    def __init__(self) -> None:
+    def __init__(self, sources: int = 0) -> None:
+        """`sources` counts those that were named before."""
         self.outlet = Outlet(NAMESPACE)
         self.is_refusal = False
         self.searches: list[str] = []
         """Searches for tools on the provider's side whose output is still to come."""
         self._waiting: dict[str, bool] = {}
-        self._sources = 0
+        self.sources = sources
         self._names = 0
 
     @property
@@ -69,5 +70,5 @@ class Answer:
 
     def source_id(self) -> str:
         """The id of the next source."""
-        self._sources += 1
-        return f"source-{self._sources}"
+        self.sources += 1
+        return f"source-{self.sources}"

@@ -9,6 +9,9 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kin
 NAMESPACE: Final = "openai"
 """The provider's name in provider metadata."""
 
+FORMAT: Final = "openai-responses"
+"""The name of the format, on parts of it that are kept whole."""
+
 ITEM: Final = "item"
 """Where the fields of an item stand in metadata that no chunk says otherwise."""
 

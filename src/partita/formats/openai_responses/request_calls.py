@@ -10,9 +10,10 @@ from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
 from partita.types.messages import ToolCallPart
-from partita.types.tools import JsonOutput
+from partita.types.tools import Approval, JsonOutput
 
-from .fields import ITEM, inner, objects, present, text
+from .amending import amended
+from .fields import inner, objects, present, text
 from .request_content import own
 from .request_outputs import shell_output
 
@@ -21,6 +22,9 @@ LONGEST: Final = 64
 
 PREFIXES: Final[Mapping[str, str]] = {"message": "msg_", "function_call": "fc_", "custom_tool_call": "ct"}
 """How the id of an item has to begin; one that does not is of another server, and is left out."""
+
+ANSWER: Final = "response"
+"""Where what is to be said of the answer to an approval stands in the metadata of its call."""
 
 Build: TypeAlias = Callable[[ToolCallPart, JsonObject], JsonObject]
 """The fields of an item that its call tells: of the call, and of its output as JSON."""
@@ -48,47 +52,49 @@ def client_call(call: ToolCallPart) -> JsonObject:
     caller = {
         "caller_id" if name == "callerId" else name: said for name, said in inner(metadata, "caller").items()
     }
-    return {
+    item = {
         "type": kind if kind in FIELDS else "function_call",
         **item_id(kind, metadata),
         **build(call, {}),
         **present(namespace=text(metadata, "namespace"), caller=caller),
-        **inner(metadata, ITEM),
     }
+    return amended(item, metadata)
 
 
-def hosted_items(call: ToolCallPart) -> list[JsonObject]:
-    """The items of a call that the provider ran; none if it was another provider, or nothing came of it."""
+def hosted_items(call: ToolCallPart, *, waiting: bool = False) -> list[JsonObject]:
+    """The items of a call that the provider ran; none if it was another provider, or nothing came of it.
+
+    A call that still is `waiting` for someone to allow it is refused in a request.
+    """
     asked, answered = own(call.call_provider_metadata), own(call.result_provider_metadata)
     items = [_hosted(call, metadata) for metadata in (asked, answered) if text(metadata, "type") in FIELDS]
     if text(asked, "type") == "mcp_approval_request":
-        return (
-            [*items, *_approval(call, asked)] if call.approval and call.approval.approved is not None else []
-        )
+        if call.approval is None or call.approval.approved is None:
+            return items if waiting else []
+        return [*items, _approval(call.approval, asked)]
     return items
 
 
 def _hosted(call: ToolCallPart, metadata: JsonObject) -> JsonObject:
     value = call.output.value if isinstance(call.output, JsonOutput) else None
     kind = text(metadata, "type")
-    return {
+    item = {
         "type": kind,
         **item_id(kind, metadata),
         **FIELDS[kind](call, value if is_object(value) else {}),
-        **inner(metadata, ITEM),
     }
+    return amended(item, metadata)
 
 
-def _approval(call: ToolCallPart, asked: JsonObject) -> list[JsonObject]:
-    approval = call.approval
-    if approval is None:
-        return []
+def _approval(approval: Approval, asked: JsonObject) -> JsonObject:
+    """The item that answers whether a call may run."""
     answer = {
         "type": "mcp_approval_response",
         "approval_request_id": approval.id,
         "approve": approval.approved,
+        **present(reason=approval.reason),
     }
-    return [answer | present(reason=approval.reason)]
+    return amended(answer, inner(asked, ANSWER))
 
 
 def words_of(call: ToolCallPart) -> str:
@@ -98,7 +104,7 @@ def words_of(call: ToolCallPart) -> str:
         if words and _says(words, call.input):
             return words
     bad = call.raw_input if call.input is UNSET else call.input
-    if call.state == "output-error" and isinstance(bad, str):
+    if isinstance(bad, str) and (call.state == "output-error" or call.input is UNSET):
         return bad  # an input that is no JSON is kept as the words it came in
     return "{}" if call.input is UNSET else dumps(call.input).decode()
 

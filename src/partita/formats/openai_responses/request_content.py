@@ -16,7 +16,8 @@ from partita.types.parts import (
     UnknownPart,
 )
 
-from .fields import NAMESPACE, present, text
+from .amending import PART, amended
+from .fields import FORMAT, NAMESPACE, present, text
 
 Shown: TypeAlias = TextPart | ImagePart | FilePart | ReasoningFilePart | DataPart | ForeignPart | UnknownPart
 
@@ -36,14 +37,20 @@ NO_SOUND: Final = "only wav and mp3 are taken, as data:"
 
 def content_of(parts: Sequence[Shown], where: str, losses: list[Loss]) -> list[JsonObject]:
     """The content parts of a request, and what cannot be shown."""
-    shown = (_part(part, f"{where}[{place}]", losses) for place, part in enumerate(parts))
-    return [part for part in shown if part is not None]
+    shown = ((part, _part(part, f"{where}[{place}]", losses)) for place, part in enumerate(parts))
+    return [_amended(part, written) for part, written in shown if written is not None]
 
 
 def own(metadata: JsonObject | None) -> JsonObject:
     """What the provider itself left in the metadata of a part."""
     space = (metadata or {}).get(NAMESPACE)
     return space if is_object(space) else {}
+
+
+def _amended(part: Shown, written: JsonObject) -> JsonObject:
+    if isinstance(part, ForeignPart | UnknownPart):
+        return written
+    return amended(written, own(part.provider_metadata), PART)
 
 
 def _part(part: Shown, where: str, losses: list[Loss]) -> JsonObject | None:
@@ -56,6 +63,8 @@ def _part(part: Shown, where: str, losses: list[Loss]) -> JsonObject | None:
             return _file(part, where, losses)
         case DataPart():
             losses.append(Loss.of(where, part.name, NO_DATA))
+        case ForeignPart(format=format_, value=value) if format_ == FORMAT and is_object(value):
+            return value
         case ReasoningFilePart() | ForeignPart() | UnknownPart():
             losses.append(Loss.of(where, to_json(part), NO_PLACE))
         case _:

@@ -16,11 +16,15 @@ from partita.types.tools import (
     ToolResultPart,
 )
 
+from .amending import OUTPUT, amended
 from .fields import array, inner, text
-from .request_content import content_of
+from .request_content import content_of, own
 
 NO_FLAG: Final = "an output says in words only that the call failed, was denied or was interrupted"
 NO_SCREEN: Final = "a computer call is answered by a picture of the screen"
+
+SCREEN: Final = frozenset({"image_url", "file_id"})
+"""Where a picture of the screen may be."""
 
 DENIED: Final = "The call was not allowed."
 INTERRUPTED: Final = "The call was interrupted and gave no output"
@@ -52,7 +56,8 @@ def output_item(
                 losses.append(Loss.of(where, str(output.__struct_config__.tag), NO_FLAG))
             said = {"output": _shown(output, where, losses)}
     type_ = "tool_search_output" if kind == "tool_search_call" else f"{kind}_output"
-    return [{"type": type_, "call_id": call_id, **said}]
+    item = {"type": type_, "call_id": call_id, **said}
+    return [amended(item, inner(own(part.provider_metadata), OUTPUT))]
 
 
 def _failed(output: ToolOutput) -> bool:
@@ -119,7 +124,7 @@ def _tools(output: ToolOutput) -> list[Json]:
 def _picture(output: ToolOutput, where: str, losses: list[Loss]) -> JsonObject | None:
     """The screen, as content or as the provider's own object."""
     match output:
-        case JsonOutput(value=screen) if is_object(screen) and "image_url" in screen:
+        case JsonOutput(value=screen) if is_object(screen) and screen.keys() & SCREEN:
             return {"type": "computer_screenshot", **screen}
         case ContentOutput(value=content):
             shown = content_of(content, f"{where}.output.value", losses)

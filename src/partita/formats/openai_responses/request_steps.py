@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, assert_never
 
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
-from partita.types.json import JsonObject
+from partita.types.json import JsonObject, is_array
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     CustomPart,
@@ -23,6 +23,7 @@ from partita.types.parts import (
     UnknownPart,
 )
 
+from .amending import PART, amended
 from .fields import ITEM, NAMESPACE, array, inner, present, text
 from .reasonings import RAW, SUMMARY
 from .request_calls import client_call, hosted_items, item_id
@@ -35,6 +36,23 @@ FOREIGN_TOOL: Final = (
 UNREADABLE: Final = "reasoning that is not stored needs its encrypted content"
 LEFT_ALONE: Final = "reasoning is refused without the item that it led to"
 NO_CITATIONS: Final = "citations of another provider"
+WITHOUT_REASON: Final = "an item is refused under its id without the reasoning that led to it"
+
+CONTINUES: Final = "continues"
+"""Marks a part of an item without an id: it goes on with the item of the part before."""
+
+BEGINS: Final = "begins"
+"""Marks the first part of an item that has the id of the item before."""
+
+FORM: Final = "form"
+"""Says that the words of a message were a string, not a list."""
+
+OWN_REASONING: Final = frozenset({"itemId", "reasoningEncryptedContent", CONTINUES, "itemWithout", ITEM})
+"""Any of these in its metadata, and the reasoning is of this provider."""
+
+
+BARE: Final = ("message", "function_call", "custom_tool_call")
+"""Items that may go without an id."""
 
 
 class Entry(NamedTuple):
@@ -44,15 +62,31 @@ class Entry(NamedTuple):
     where: str
     source: str = ""
     """The id of the item that its parts come from: parts with the same id are one item again."""
+    given: JsonObject = {}  # noqa: RUF012 - never changed
+    """What the metadata of its first part say of it."""
+
+    def whole(self) -> JsonObject:
+        """The item as it is sent."""
+        item = self.item
+        if self.given.get(FORM) == "string" and len(item["content"]) == 1:
+            item = {**item, "content": text(item["content"][0], "text")}
+        return amended(item, self.given)
 
 
 class Step:
     """The items of one step. `kinds` says of each call that the client ran what kind of item it is."""
 
-    def __init__(self, losses: list[Loss], *, stored: bool) -> None:
+    def __init__(
+        self, losses: list[Loss], *, stored: bool, whole: bool = False, waiting: bool = False
+    ) -> None:
+        """`whole` items stay what they are although the provider has them stored; calls may be `waiting`
+        for someone to allow them in an answer, not in a request.
+        """
         self.kinds: dict[str, str] = {}
         self._losses = losses
         self._stored = stored
+        self._whole = whole
+        self._waiting = waiting
         self._entries: list[Entry] = []
 
     def add(self, part: AssistantPart, where: str) -> None:
@@ -88,28 +122,38 @@ class Step:
         is_bare = False
         last = max((place for place, one in enumerate(self._entries) if not _is_reasoning(one)), default=-1)
         for place, entry in enumerate(self._entries):
-            item = entry.item
+            item = entry.whole()
             if _is_reasoning(entry):
                 refused = self._refusal(entry, is_last=place > last)
                 if refused is not None:
                     self._lose(entry.where, item, refused)
                     is_bare = True
                     continue
-                if _is_reference(item):
+                if _is_reference(item) and not self._whole:
                     item = {"type": "item_reference", "id": item["id"]}
-            elif is_bare and item.get("type") in ("message", "function_call", "custom_tool_call"):
+            elif is_bare and "id" in item and item.get("type") in BARE:
+                self._losses.append(Loss.of(entry.where, item["id"], WITHOUT_REASON, "repaired"))
                 item = {name: value for name, value in item.items() if name != "id"}
             items.append(item)
         return items
 
+    def whole_items(self) -> list[JsonObject]:
+        """All items, whether they would be refused or not."""
+        return [entry.whole() for entry in self._entries]
+
     def _add_text(self, part: TextPart, where: str) -> None:
         metadata = own(part.provider_metadata)
-        source = text(metadata, "itemId")
         content = _passage(part, metadata)
         if part.citations and not array(metadata, "annotations"):
             self._lose(where, len(part.citations), NO_CITATIONS)
-        if source and self._entries and self._entries[-1].source == source:
-            self._entries[-1].item["content"].append(content)
+        self._add_content(content, metadata, where)
+
+    def _add_content(self, content: JsonObject, metadata: JsonObject, where: str) -> None:
+        """Add to the message that a content part is of, or begin it."""
+        source = text(metadata, "itemId")
+        last = self._last_of(source, metadata)
+        if last is not None and is_array(last.item.get("content")) and not _is_reasoning(last):
+            last.item["content"].append(content)
             return
         item: JsonObject = {
             "type": "message",
@@ -117,20 +161,27 @@ class Step:
             **item_id("message", metadata),
             **present(phase=text(metadata, "phase")),
             "content": [content],
-            **inner(metadata, ITEM),
         }
-        self._entries.append(Entry(item, where, source))
+        self._entries.append(Entry(item, where, source, metadata))
+
+    def _last_of(self, source: str, metadata: JsonObject) -> Entry | None:
+        """The last item, if a part with these metadata goes on with it."""
+        last = self._entries[-1] if self._entries else None
+        if last is None or metadata.get(BEGINS) is True:
+            return None
+        goes_on = last.source == source if source else metadata.get(CONTINUES) is True and not last.source
+        return last if goes_on else None
 
     def _add_reasoning(self, part: ReasoningPart, where: str) -> None:
         metadata = own(part.provider_metadata)
         source = text(metadata, "itemId")
-        if not source:
+        if not OWN_REASONING & metadata.keys():
             self._lose(where, part.text, FOREIGN_REASONING)
             return
-        last = self._entries[-1] if self._entries else None
-        if last is None or last.source != source:
-            item: JsonObject = {"type": "reasoning", "id": source, "summary": [], **inner(metadata, ITEM)}
-            last = Entry(item, where, source)
+        last = self._last_of(source, metadata)
+        if last is None or not _is_reasoning(last):
+            item: JsonObject = {"type": "reasoning", **present(id=source), "summary": []}
+            last = Entry(item, where, source, metadata)
             self._entries.append(last)
         if part.text and metadata.get("type") == RAW:
             last.item.setdefault("content", []).append({"type": RAW, "text": part.text})
@@ -141,7 +192,7 @@ class Step:
 
     def _add_call(self, call: ToolCallPart, where: str) -> None:
         if call.provider_executed:
-            items = hosted_items(call)
+            items = hosted_items(call, waiting=self._waiting)
             if not items:
                 self._lose(where, call.name, FOREIGN_TOOL)
         else:
@@ -152,12 +203,15 @@ class Step:
     def _add_custom(self, part: CustomPart, where: str) -> None:
         metadata = own(part.provider_metadata)
         kind = text(metadata, "type")
+        if inner(metadata, PART):
+            self._add_content(inner(metadata, PART), {**metadata, PART: {}}, where)
+            return
         if not kind or part.kind != f"{NAMESPACE}.{kind}":
             self._lose(where, to_json(part), NO_PLACE)
             return
         encrypted = present(encrypted_content=metadata.get("encryptedContent"))
-        item = {"type": kind, **item_id(kind, metadata), **encrypted, **inner(metadata, ITEM)}
-        self._entries.append(Entry(item, where))
+        item = {"type": kind, **item_id(kind, metadata), **encrypted}
+        self._entries.append(Entry(item, where, given=metadata))
 
     def _refusal(self, entry: Entry, *, is_last: bool) -> str | None:
         """Why the provider would refuse a reasoning item, if it would."""
@@ -174,9 +228,10 @@ class Step:
 
 def _passage(part: TextPart, metadata: JsonObject) -> JsonObject:
     if metadata.get("refusal") is True:
-        return {"type": "refusal", "refusal": part.text}
+        return amended({"type": "refusal", "refusal": part.text}, metadata, PART)
     told = present(logprobs=array(metadata, "logprobs"))
-    return {"type": "output_text", "text": part.text, "annotations": array(metadata, "annotations"), **told}
+    said = {"type": "output_text", "text": part.text, "annotations": array(metadata, "annotations"), **told}
+    return amended(said, metadata, PART)
 
 
 def _is_reasoning(entry: Entry) -> bool:

@@ -68,7 +68,7 @@ class MessageItem:
         for index, part in enumerate(array(item, "content")):
             if is_object(part) and not self._take_part(index, part):
                 kind = f"{NAMESPACE}.{text(part, 'type') or 'part'}"
-                self._answer.outlet.emit(CustomChunk(kind, {NAMESPACE: {"part": part}}))
+                self._answer.outlet.emit(CustomChunk(kind, {NAMESPACE: {**self._known, "part": part}}))
         self._close(rest)
 
     def stop(self, *, whole: bool) -> None:

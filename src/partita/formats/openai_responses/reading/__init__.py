@@ -1,0 +1,1 @@
+"""Payloads of the Responses API → messages."""

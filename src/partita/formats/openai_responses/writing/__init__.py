@@ -1,0 +1,1 @@
+"""Messages → payloads of the Responses API, told in full."""

@@ -1,0 +1,242 @@
+"""Session items and run items of the OpenAI Agents SDK ↔ messages, with the SDK itself."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+import pytest
+from agents import Agent, ItemHelpers, SQLiteSession
+from agents.items import MessageOutputItem, TResponseInputItem
+from agents.models.chatcmpl_converter import Converter
+from agents.models.openai_responses import OpenAIResponsesModel
+from openai import AsyncOpenAI
+from openai.types.chat import ChatCompletionMessage
+from openai.types.responses import ResponseInputItemParam, ResponseOutputMessage
+from pydantic import TypeAdapter
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.converting import convert
+from partita.formats.openai_agents.dump import dump
+from partita.formats.openai_agents.load import load
+from partita.formats.openai_agents.slot import put, take
+from partita.formats.openai_responses.writing.dump import dump as dump_request
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import TextOutput
+from tests.formats.openai_responses_requests import HOSTED, ITEMS
+from tests.leaves import changed, leaves
+
+FAKE: Final = "__fake_id__"
+ITEM: Final[TypeAdapter[Any]] = TypeAdapter(ResponseInputItemParam)
+
+CHAT: Final[list[JsonObject]] = [
+    {"role": "user", "content": "Tide?"},
+    {
+        "type": "reasoning",
+        "id": FAKE,
+        "summary": [{"type": "summary_text", "text": "The moon"}],
+        "content": [{"type": "reasoning_text", "text": "deep"}, {"type": "reasoning_text", "text": "deeper"}],
+        "encrypted_content": "signature-1\nsignature-2",
+        "provider_data": {"model": "claude-tide", "thinking_blocks": [{"thinking": "deep"}]},
+    },
+    {
+        "type": "message",
+        "id": FAKE,
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "I ask the sea.", "annotations": [], "logprobs": []}],
+        "provider_data": {"model": "claude-tide"},
+    },
+    {
+        "type": "function_call",
+        "call_id": "call_1",
+        "name": "transfer_to_sea",
+        "arguments": "{}",
+        "provider_data": {},
+    },
+    {"type": "function_call_output", "call_id": "call_1", "output": '{"assistant": "Sea"}'},
+    {
+        "type": "message",
+        "id": FAKE,
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": "High.", "annotations": [], "logprobs": []}],
+    },
+]
+
+SEA: Final[JsonObject] = {"name": "Sea"}
+CALL: Final[JsonObject] = {
+    "type": "function_call",
+    "id": "fc_2",
+    "call_id": "call_2",
+    "name": "sink",
+    "arguments": "{}",
+}
+RUN: Final[list[JsonObject]] = [
+    {"type": "input_item", "agent": SEA, "raw_item": {"role": "user", "content": "Tide?"}},
+    {
+        "type": "handoff_call_item",
+        "agent": SEA,
+        "raw_item": {
+            "type": "function_call",
+            "id": "fc_1",
+            "call_id": "call_1",
+            "name": "transfer",
+            "arguments": "{}",
+        },
+    },
+    {
+        "type": "handoff_output_item",
+        "agent": SEA,
+        "source_agent": SEA,
+        "target_agent": {"name": "Moon"},
+        "raw_item": {"type": "function_call_output", "call_id": "call_1", "output": "ok"},
+    },
+    {"type": "tool_call_item", "agent": {"name": "Moon"}, "raw_item": CALL},
+    {"type": "tool_approval_item", "agent": {"name": "Moon"}, "tool_name": "sink", "raw_item": CALL},
+]
+
+
+def stored(items: Json) -> list[Json]:
+    """Items as a session of the SDK gives them back."""
+
+    async def through() -> list[Json]:
+        session = SQLiteSession("tide")
+        try:
+            await session.add_items(cast("list[TResponseInputItem]", items))
+            return list(await session.get_items())
+        finally:
+            session.close()
+
+    return asyncio.run(through())
+
+
+def test_a_session_of_a_chat_model_comes_back_as_it_was() -> None:
+    loaded = load(stored(CHAT))
+    assert {(loss.what, loss.severity) for loss in loaded.losses} == {(f'"{FAKE}"', "repaired")}
+    dumped = dump(loaded.messages)
+    assert stored(dumped.payload) == CHAT
+    assert {loss.severity for loss in dumped.losses} == {"repaired"}
+
+
+def test_a_session_of_a_responses_model_comes_back_as_it_was() -> None:
+    items = [item for item in ITEMS if "id" in item or item.get("type") != "reasoning"]
+    loaded = load(items)
+    dumped = dump(loaded.messages)
+    assert dumped.payload == items
+    assert (loaded.losses, dumped.losses) == ((), ())
+
+
+def test_reasoning_of_a_chat_model_is_never_sent_to_openai() -> None:
+    messages = load(CHAT).messages
+    sent = dump_request(messages)
+    assert "signature-1" not in str(sent.payload)
+    assert "claude-tide" not in str(sent.payload)
+    assert FAKE not in str(sent.payload)
+    assert [loss.severity for loss in sent.losses].count("lost") >= 3
+    answer = messages[1]
+    assert isinstance(answer, AssistantMessage)
+    thoughts = [part.text for part in answer.parts if isinstance(part, ReasoningPart)]
+    assert thoughts == ["The moon", "deep", "deeper"]
+
+
+def test_a_hand_off_is_a_call_with_an_output() -> None:
+    answer = load(CHAT).messages[1]
+    (call,) = [part for part in answer.parts if isinstance(part, ToolCallPart)]
+    assert (call.name, call.output) == ("transfer_to_sea", TextOutput('{"assistant": "Sea"}'))
+
+
+def test_run_items_are_read_and_what_was_around_them_is_told() -> None:
+    loaded = load(RUN)
+    assert loaded.losses == ()
+    handed, asked = [part for part in loaded.messages[1].parts if isinstance(part, ToolCallPart)]
+    assert handed.call_provider_metadata is not None
+    assert handed.call_provider_metadata["openai-agents"]["item"]["run"]["agent"] == SEA
+    assert asked.state == "approval-requested"
+    dumped = dump(loaded.messages)
+    assert [item.get("type", "message") for item in dumped.payload][:3] == [
+        "message",
+        "function_call",
+        "function_call_output",
+    ]
+    assert sum(loss.path.endswith(".run") for loss in dumped.losses) == 4
+
+
+def silent(items: list[JsonObject]) -> Iterator[object]:
+    before = load(items)
+    written = dump(before.messages)
+    for path in leaves(items):
+        try:
+            after = load(changed(items, path))
+        except PartitaError:
+            continue
+        rewritten = dump(after.messages)
+        told = (*after.losses, *rewritten.losses) != (*before.losses, *written.losses)
+        if after == before or (rewritten.payload == written.payload and not told):
+            yield path
+
+
+@pytest.mark.parametrize("items", [CHAT, RUN, HOSTED[:4]], ids=["chat", "run", "hosted"])
+def test_no_leaf_is_lost_in_silence(items: list[JsonObject]) -> None:
+    assert not [*silent(items)]
+
+
+def test_the_sdk_takes_back_what_is_written_of_everything() -> None:
+    items = dump(everything()).payload
+    assert stored(items) == items
+    assert ItemHelpers.input_to_new_input_list(items) == items
+    for item in items[2:]:
+        ITEM.validate_python(item)
+    chat = Converter.items_to_messages([item for item in items if "file_url" not in str(item)])
+    assert [message["role"] for message in chat][:3] == ["system", "assistant", "assistant"]
+
+
+def test_what_the_sdk_makes_of_a_chat_answer_is_read() -> None:
+    said = ChatCompletionMessage(role="assistant", content="High.")
+    items = [item.model_dump(exclude_unset=True) for item in Converter.message_to_output_items(said)]
+    (answer,) = load(items).messages
+    assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["High."]
+    assert dump([answer]).payload == items
+
+
+def test_a_run_item_of_the_sdk_goes_into_a_session() -> None:
+    raw = ResponseOutputMessage.model_validate(CHAT[5] | {"id": "msg_1"})
+    agent = Agent(name="Sea")
+    item = cast("JsonObject", MessageOutputItem(agent=agent, raw_item=raw).to_input_item())
+    assert dump(load([item]).messages).payload == [item]
+
+
+def test_what_is_carried_along_is_kept_by_sessions_and_not_sent() -> None:
+    rest = {"version": 1}
+    filled = put(CHAT, rest)
+    assert take(stored(filled)) == (CHAT, rest)
+    assert take(CHAT) == (CHAT, None)
+    model = OpenAIResponsesModel("tide-1", AsyncOpenAI(api_key="none"))
+    sent = model._remove_openai_responses_api_incompatible_fields(stored(filled))  # pyright: ignore[reportPrivateUsage]
+    assert "partita" not in str(sent)
+    assert Converter.items_to_messages(filled)[0]["role"] == "user"
+
+
+def test_nothing_is_put_where_there_is_no_room() -> None:
+    bare = [CHAT[1]]
+    assert put(bare, {"version": 1}) == bare
+    assert take(put([CHAT[2] | {"provider_data": {}}], {})) == ([CHAT[2] | {"provider_data": {}}], None)
+
+
+def test_a_conversation_can_be_carried_whole() -> None:
+    plain = to_json(everything())
+    carried = convert(plain, "canonical", "openai-agents", carry=True)
+    assert carried.losses == ()
+    assert convert(stored(carried.payload), "openai-agents", "canonical").payload == plain
+
+
+def test_words_and_lists_of_items_are_read_alike() -> None:
+    assert load("Tide?") == load([{"role": "user", "content": "Tide?"}]) == load({"items": [CHAT[0]]})
+
+
+def test_a_number_is_refused() -> None:
+    with pytest.raises(ConversionError, match="number"):
+        load(3)

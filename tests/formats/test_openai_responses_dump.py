@@ -1,0 +1,266 @@
+"""Messages → requests and answers of the Responses API, with every loss and every repair."""
+
+from typing import Any, Final
+
+import pytest
+from openai.types.responses import Response, ResponseInputItemParam
+from pydantic import TypeAdapter
+
+from partita.errors import PartitaError
+from partita.formats.canonical import load_canonical
+from partita.formats.format import Dumped, Request, ToolSpec
+from partita.formats.openai_responses.reading.load import load
+from partita.formats.openai_responses.writing import answer as dump_answer
+from partita.formats.openai_responses.writing.dump import ask, dump
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.fold import expand
+from partita.types.json import Json, JsonObject, is_array
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    UserMessage,
+)
+from partita.types.parts import (
+    CustomPart,
+    ReasoningPart,
+    SourceUrlPart,
+    StepStartPart,
+    TextPart,
+)
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.value import Extra
+from tests.formats.openai_responses_requests import CALLS, HOSTED, ITEMS, OUTPUTS, WORDS
+from tests.leaves import changed, leaves
+from tests.sampling import picked
+
+HELLO: Final = UserMessage(id="message-1", content="Tide?")
+TIDE: Final = ToolCallPart("call_1", "tide", "output-available", {"at": "noon"}, output=TextOutput("3"))
+
+ITEM: Final[TypeAdapter[Any]] = TypeAdapter(ResponseInputItemParam)
+
+
+def said(*parts: AssistantPart) -> tuple[list[JsonObject], list[tuple[str, str]]]:
+    """The items behind a question, and the losses: where and how bad."""
+    dumped = dump([HELLO, AssistantMessage(id="message-2", content=parts)])
+    return dumped.payload["input"][1:], [(loss.path, loss.severity) for loss in dumped.losses]
+
+
+def at(place: int, inside: str = "") -> str:
+    return f"$[1].content.parts[{place}]{inside}"
+
+
+def test_a_plain_conversation_loses_nothing() -> None:
+    items, losses = said(TextPart("I look.", state="done"), TIDE, StepStartPart(), TextPart("3 metres"))
+    assert [item["type"] for item in items] == ["message", "function_call", "function_call_output", "message"]
+    assert losses == []
+
+
+def valid(item: JsonObject) -> JsonObject:
+    """An item with what the types of the vendor insist on and the API does not."""
+    if item.get("type") == "message" and item["role"] == "assistant":
+        return {"id": "msg_0", "status": "completed", **item}
+    content = item.get("content")
+    if not is_array(content):
+        return item
+    return {
+        **item,
+        "content": [{"detail": "auto", **part} if "image_url" in part else part for part in content],
+    }
+
+
+def test_everything_becomes_items_that_the_vendor_knows() -> None:
+    for item in dump(everything()).payload["input"]:
+        ITEM.validate_python(valid(item), strict=False)
+
+
+def test_every_view_becomes_the_same_request() -> None:
+    assert dump(expand(everything())).payload == dump(everything()).payload
+
+
+def test_no_leaf_of_a_message_is_lost_in_silence() -> None:
+    plain = to_json(everything())
+    before = dump(load_canonical(plain).messages)
+    lost = [
+        path
+        for path in picked(list(leaves(plain)), 60)
+        if (messages := readable(changed(plain, path))) is not None and dump(messages) == before
+    ]
+    assert not lost
+
+
+def test_no_leaf_of_the_last_answer_is_lost_in_silence() -> None:
+    plain = to_json(everything())
+    before = dump_answer.dump(load_canonical(plain).messages)
+    lost = [
+        path
+        for path in picked(list(leaves(plain)), 40)
+        if (messages := readable(changed(plain, path))) is not None and dump_answer.dump(messages) == before
+    ]
+    assert not lost
+
+
+def readable(plain: Json) -> tuple[Message, ...] | None:
+    try:
+        return load_canonical(plain).messages
+    except PartitaError:
+        return None
+
+
+REPAIRS: Final[dict[str, tuple[AssistantPart, list[tuple[str, str]]]]] = {
+    "an id that is too long": (
+        ToolCallPart("c" * 65, "tide", "output-available", {}, output=TextOutput("3")),
+        [(at(0, ".id"), "repaired")],
+    ),
+    "a name with a dot": (
+        ToolCallPart("call_1", "sea.tide", "output-available", {}, output=TextOutput("3")),
+        [(at(0, ".name"), "repaired")],
+    ),
+    "a call that nobody answered": (
+        ToolCallPart("call_1", "tide", "input-available", {}),
+        [(at(0), "repaired")],
+    ),
+    "a call that was cut": (
+        ToolCallPart("call_1", "tide", "input-streaming", raw_input='{"a'),
+        [(at(0), "lost")],
+    ),
+    "an output that is JSON": (
+        ToolCallPart("call_1", "tide", "output-available", {}, output=JsonOutput({"metres": 3})),
+        [(at(0, ".output.type"), "changed"), (at(0, ".output.value"), "changed")],
+    ),
+    "a call that failed": (
+        ToolCallPart("call_1", "tide", "output-error", {}, output=ErrorTextOutput("down")),
+        [(at(0, ".state"), "changed"), (at(0, ".output.type"), "changed")],
+    ),
+    "a title": (
+        ToolCallPart("call_1", "tide", "output-available", {}, output=TextOutput("3"), title="Tide"),
+        [(at(0, ".title"), "lost")],
+    ),
+    "an id of another server": (
+        TextPart("High", provider_metadata={"openai": {"itemId": "abc"}}),
+        [(at(0, ".providerMetadata.openai.itemId"), "repaired")],
+    ),
+    "a text that is not whole": (TextPart("Hi", state="streaming"), [(at(0, ".state"), "minor")]),
+    "reasoning of another provider": (
+        ReasoningPart("Moon", provider_metadata={"anthropic": {"signature": "s"}}),
+        [(at(0), "lost")],
+    ),
+    "a source that no text cites": (SourceUrlPart("s", "https://sea.example"), [(at(0), "lost")]),
+    "a thing of another provider": (CustomPart("moon.phase"), [(at(0), "lost")]),
+}
+
+
+@pytest.mark.parametrize(("part", "losses"), REPAIRS.values(), ids=REPAIRS)
+def test_every_repair_is_told(part: AssistantPart, losses: list[tuple[str, str]]) -> None:
+    items, told = said(part, StepStartPart(), TextPart("High"))
+    assert [one for one in told if one[0].startswith(at(0))] == losses
+    for item in items:
+        ITEM.validate_python(valid(item))
+
+
+def test_calls_and_outputs_are_renamed_alike() -> None:
+    items, _ = said(ToolCallPart("c" * 99, "a.b", "output-available", {}, output=TextOutput("3")))
+    assert items[0]["call_id"] == items[1]["call_id"]
+    assert len(items[0]["call_id"]) <= 64
+    assert items[0]["name"].startswith("a_b_")
+
+
+def test_reasoning_goes_right_before_what_it_led_to_or_not_at_all() -> None:
+    thought = ReasoningPart(
+        "Moon", provider_metadata={"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "e"}}
+    )
+    items, losses = said(thought, TextPart("High"))
+    assert [item["type"] for item in items] == ["reasoning", "message"]
+    assert losses == []
+    assert said(TextPart("High"), thought)[1] == [(at(1), "lost")]
+
+
+def test_notices_and_internal_turns_are_not_sent() -> None:
+    dumped = dump([HELLO, UserMessage(id="n", type="event", content="compacted")])
+    assert len(dumped.payload["input"]) == 1
+    assert [loss.path for loss in dumped.losses] == ["$[1]"]
+
+
+def test_two_answers_in_a_row_are_one_turn_and_that_is_told() -> None:
+    twice = [AssistantMessage(id=f"message-{place}", content="High") for place in (1, 2)]
+    dumped = dump(twice)
+    assert len(load(dumped.payload).messages) == 1
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$[1]", "changed")]
+
+
+def test_an_empty_conversation_is_an_empty_input() -> None:
+    assert dump([]) == Dumped({"input": []})
+
+
+def test_a_whole_request_has_tools_and_settings() -> None:
+    tools = (
+        ToolSpec(name="tide", description="Height", input_schema={"type": "object"}),
+        ToolSpec(name="sea.moon", extra=Extra({"cache_control": {"type": "ephemeral"}})),
+    )
+    dumped = ask([SystemMessage(id="s", content="Be brief."), HELLO], Request(tools, {"model": "tide-1"}))
+    assert dumped.payload["model"] == "tide-1"
+    assert [tool["strict"] for tool in dumped.payload["tools"]] == [False, False]
+    assert [tool["name"][:8] for tool in dumped.payload["tools"]] == ["tide", "sea_moon"]
+    told = {loss.path: loss.severity for loss in dumped.losses}
+    assert told["$.tools[1].name"] == "repaired"
+    assert told["$.tools[1].cache_control"] == "lost"
+
+
+def test_functions_stand_before_other_tools_and_that_is_told() -> None:
+    body = {
+        "model": "m",
+        "input": "?",
+        "tools": [{"type": "web_search"}, {"type": "function", "name": "tide"}],
+    }
+    loaded = load(body)
+    assert loaded.request is not None
+    assert [loss.severity for loss in loaded.losses] == ["changed"]
+    assert [tool["type"] for tool in ask(loaded.messages, loaded.request).payload["tools"]] == [
+        "function",
+        "web_search",
+    ]
+
+
+def test_reasoning_that_is_stored_needs_nothing_unless_nothing_is_stored() -> None:
+    thought: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": []}
+    body: JsonObject = {"model": "m", "input": [thought, WORDS[3]]}
+    loaded = load(body)
+    assert ask(loaded.messages, Request(settings={"model": "m"})).payload == body
+    unstored = ask(loaded.messages, Request(settings={"model": "m", "store": False}))
+    assert unstored.payload["input"] == [WORDS[3]]
+    assert [loss.severity for loss in unstored.losses] == ["lost"]
+
+
+def test_the_last_answer_is_a_response_that_the_vendor_knows() -> None:
+    dumped = dump_answer.dump(everything())
+    body = Response.model_validate(dumped.payload)
+    assert body.output_text == "39 metres."
+    assert body.created_at == 1772355606
+    assert [loss.path for loss in dumped.losses if loss.severity == "repaired"][-1] == "$.tools"
+
+
+def test_an_answer_of_another_provider_says_how_it_ended() -> None:
+    metadata = {"finishReason": "length", "model": "claude", "responseId": "msg_1"}
+    content = AssistantContent(parts=(TextPart("Hi"),), metadata=metadata)
+    dumped = dump_answer.dump([HELLO, AssistantMessage(id="a", content=content)])
+    assert dumped.payload["status"] == "incomplete"
+    assert dumped.payload["incomplete_details"] == {"reason": "max_output_tokens"}
+    assert (dumped.payload["id"], dumped.payload["model"]) == ("msg_1", "claude")
+    assert dumped.losses[0].path == "$[0]"
+
+
+def test_only_the_last_step_is_the_answer() -> None:
+    message = AssistantMessage(id="a", content=[TIDE, StepStartPart(), TextPart("3 metres")])
+    dumped = dump_answer.dump([message])
+    assert [item["type"] for item in dumped.payload["output"]] == ["message"]
+    assert dumped.losses[0].path == "$[0].content.parts[0]"
+
+
+@pytest.mark.parametrize("items", [ITEMS, [*CALLS, *OUTPUTS], HOSTED], ids=["all", "calls", "hosted"])
+def test_what_is_written_is_read_as_it_was(items: list[JsonObject]) -> None:
+    messages = load(items).messages
+    assert load(dump(messages).payload).messages == messages

@@ -1,0 +1,254 @@
+"""Requests, items, answers and streams of the Responses API → messages."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import pytest
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.format import Dumped, Loaded
+from partita.formats.openai_responses.reading.load import load, load_answer
+from partita.formats.openai_responses.writing import answer as dump_answer
+from partita.formats.openai_responses.writing.dump import ask, dump
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
+from partita.types.parts import (
+    CustomPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    StepStartPart,
+    TextPart,
+)
+from partita.types.tools import (
+    Approval,
+    ContentOutput,
+    ErrorTextOutput,
+    JsonOutput,
+    TextOutput,
+    ToolResultPart,
+)
+from tests.formats.openai_responses_answers import added, created, done, ended, event, message, words
+from tests.formats.openai_responses_requests import (
+    CALLS,
+    HOSTED,
+    ITEMS,
+    OUTPUTS,
+    PICTURE,
+    REQUEST,
+    RESPONSE,
+    USER,
+    WORDS,
+)
+from tests.leaves import changed, leaves
+
+HIGH: Final = message(words("High"), status="completed")
+
+
+def again(loaded: Loaded) -> Dumped:
+    return dump(loaded.messages) if loaded.request is None else ask(loaded.messages, loaded.request)
+
+
+def answer_again(loaded: Loaded) -> Dumped:
+    if loaded.request is None:
+        return dump_answer.dump(loaded.messages)
+    return dump_answer.ask(loaded.messages, loaded.request)
+
+
+def only(items: list[JsonObject]) -> AssistantMessage:
+    (message_,) = load(items).messages
+    assert isinstance(message_, AssistantMessage)
+    return message_
+
+
+def calls(items: list[JsonObject]) -> list[ToolCallPart]:
+    return [part for part in only(items).parts if isinstance(part, ToolCallPart)]
+
+
+def test_a_request_with_every_item_comes_back_as_it_was() -> None:
+    loaded = load(REQUEST)
+    dumped = again(loaded)
+    assert dumped.payload == REQUEST
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+
+
+def test_a_response_with_every_item_comes_back_as_it_was() -> None:
+    loaded = load(RESPONSE)
+    dumped = answer_again(loaded)
+    assert dumped.payload == RESPONSE
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+    assert loaded == load_answer(RESPONSE)
+
+
+def small_payloads() -> Iterator[list[JsonObject]]:
+    """Each item alone, calls with their outputs, and what stands behind each other."""
+    yield from ([item] for item in ITEMS)
+    yield from ([call, output] for call, output in zip(CALLS, OUTPUTS, strict=True))
+    yield from (HOSTED[place : place + 2] for place in range(len(HOSTED) - 1))
+
+
+def silent(payload: Json, write: Callable[[Loaded], Dumped]) -> Iterator[object]:
+    """The leaves whose change does not show in what is read, or in what is written of it."""
+    before = load(payload)
+    written = write(before)
+    for path in leaves(payload):
+        try:
+            after = load(changed(payload, path))
+        except PartitaError:
+            continue
+        rewritten = write(after)
+        told = (*after.losses, *rewritten.losses) != (*before.losses, *written.losses)
+        if after == before or (rewritten.payload == written.payload and not told):
+            yield path
+
+
+def test_no_leaf_of_an_item_is_lost_in_silence() -> None:
+    lost = [path for payload in small_payloads() for path in silent(payload, again)]
+    assert not lost
+
+
+def test_no_leaf_around_the_items_is_lost_in_silence() -> None:
+    assert not [*silent({**REQUEST, "input": "Tide?"}, again)]
+    assert not [*silent({**RESPONSE, "output": [HIGH]}, answer_again)]
+    assert not [*silent({"error": {"message": "down", "type": "server", "code": None}}, answer_again)]
+
+
+def test_a_turn_is_one_message_and_its_calls_hold_their_outputs() -> None:
+    roles = [type(message_) for message_ in load(ITEMS).messages]
+    assert roles == [SystemMessage, SystemMessage, UserMessage, UserMessage, AssistantMessage]
+    outputs = [call.output for call in calls([*CALLS, *OUTPUTS])]
+    assert outputs[:2] == [TextOutput("3 metres"), TextOutput("no JSON")]
+    assert isinstance(outputs[2], ContentOutput)
+    assert [type(part) for part in outputs[2].value] == [TextPart, ImagePart, FilePart]
+    assert outputs[4] == JsonOutput({"image_url": PICTURE})
+    assert outputs[7] == ErrorTextOutput("no such file")
+    assert calls([*CALLS, *OUTPUTS])[1].raw_input == '{"place": '
+
+
+def test_a_step_ends_where_outputs_stand() -> None:
+    parts = only([CALLS[0], OUTPUTS[0], HIGH]).parts
+    assert [type(part) for part in parts] == [ToolCallPart, StepStartPart, TextPart]
+    assert [type(part) for part in only([HIGH, CALLS[0]]).parts] == [TextPart, ToolCallPart]
+
+
+def test_ids_may_come_again_in_the_same_turn() -> None:
+    first, second = calls([CALLS[0], OUTPUTS[0], CALLS[0], {**OUTPUTS[0], "output": "4 metres"}])
+    assert (first.output, second.output) == (TextOutput("3 metres"), TextOutput("4 metres"))
+
+
+def test_an_output_that_stands_elsewhere_is_moved_and_that_is_told() -> None:
+    late = load([CALLS[0], CALLS[3], OUTPUTS[3], OUTPUTS[0]])
+    assert [loss.severity for loss in late.losses] == ["changed"]
+    far = load([CALLS[0], {"role": "user", "content": "Well?"}, OUTPUTS[0]])
+    assert [loss.path for loss in far.losses] == ["$[2]"]
+    assert isinstance(far.messages[0].parts[0], ToolCallPart)
+    assert far.messages[0].parts[0].output == TextOutput("3 metres")
+
+
+def test_an_output_alone_stays_for_the_answer_that_is_stored() -> None:
+    body = {"model": "tide-1", "previous_response_id": "resp_1", "input": [OUTPUTS[0]]}
+    loaded = load(body)
+    (alone,) = loaded.messages
+    assert isinstance(alone, ToolMessage)
+    assert isinstance(alone.parts[0], ToolResultPart)
+    assert (again(loaded).payload, again(loaded).losses) == (body, ())
+
+
+def test_instructions_and_words_go_back_where_they_were() -> None:
+    body = {"model": "tide-1", "instructions": "Be brief.", "input": "Tide?"}
+    loaded = load(body)
+    assert [message_.id for message_ in loaded.messages] == ["instructions", "message-1"]
+    assert again(loaded).payload == body
+    more = dump([*loaded.messages, UserMessage(id="message-2", content="Well?")])
+    assert [item["role"] for item in more.payload["input"]] == ["user", "user"]
+    assert again(load("Tide?")).payload == {"input": "Tide?"}
+
+
+def test_someone_who_says_no_is_in_the_approval() -> None:
+    asked, answered = HOSTED[-3], HOSTED[-2]
+    (call,) = calls([asked, answered])
+    assert call.approval == Approval(id="mcpr_1", approved=False, reason="no need")
+    assert call.state == "approval-responded"
+    alone = only([answered]).parts[0]
+    assert isinstance(alone, CustomPart)
+
+
+def test_reasoning_of_one_item_stays_one_item() -> None:
+    parts = only([WORDS[0], HIGH]).parts
+    assert [part.text for part in parts if isinstance(part, ReasoningPart)] == ["The moon", "pulls the sea"]
+    assert [item["type"] for item in dump([only([WORDS[0], HIGH])]).payload["input"]] == [
+        "reasoning",
+        "message",
+    ]
+
+
+def test_what_a_user_shows() -> None:
+    parts = load([USER[3]]).messages[0].parts
+    kinds = [
+        TextPart,
+        ImagePart,
+        ImagePart,
+        FilePart,
+        FilePart,
+        FilePart,
+        FilePart,
+        ForeignPart,
+        FilePart,
+        ForeignPart,
+    ]
+    assert [type(part) for part in parts] == kinds
+
+
+def test_two_items_of_one_id_stay_two() -> None:
+    assert again(load([HIGH, HIGH])).payload == {"input": [HIGH, HIGH]}
+
+
+def test_a_stream_is_folded_and_its_request_is_known() -> None:
+    events = [
+        created(temperature=0.5),
+        added(message(), 0),
+        event("output_text.delta", delta="High", item_id="msg_1", content_index=0),
+        done(HIGH, 0),
+        ended(HIGH, temperature=0.5, tools=RESPONSE["tools"]),
+    ]
+    loaded = load(events)
+    assert loaded == load_answer(events)
+    (answer,) = loaded.messages
+    assert isinstance(answer, AssistantMessage)
+    assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["High"]
+    assert loaded.request is not None
+    assert [tool.name for tool in loaded.request.tools] == ["tide"]
+    assert loaded.request.settings == {"temperature": 0.5}
+
+
+def test_an_error_is_an_answer_without_words() -> None:
+    body = {"error": {"message": "down", "type": "server_error"}}
+    loaded = load(body)
+    assert loaded.messages[0].content.metadata == {"finishReason": "error", "errors": ["down"]}
+    assert answer_again(loaded).payload == body
+
+
+@pytest.mark.parametrize(
+    ("payload", "where"),
+    [
+        (3, "$"),
+        (None, "$"),
+        ({"moon": "full"}, "$"),
+        ({"input": 3}, "$.input"),
+        ([3], "$[0]"),
+        ({"input": [{"moon": "full"}]}, "$.input[0]"),
+    ],
+)
+def test_what_is_no_request_and_no_answer_is_refused(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as caught:
+        load(payload)
+    assert caught.value.where == where
+    assert caught.value.hint
+
+
+def test_an_answer_is_no_number() -> None:
+    with pytest.raises(ConversionError, match="number"):
+        load_answer(3)

@@ -1,0 +1,138 @@
+"""Recorded requests, answers and streams of Responses servers; and whatever else a payload may be."""
+
+import copy
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from partita.errors import PartitaError
+from partita.formats.format import Dumped, Loaded
+from partita.formats.openai_agents import dump as agents_dump
+from partita.formats.openai_agents import load as agents_load
+from partita.formats.openai_responses.reading.load import load
+from partita.formats.openai_responses.writing import answer as dump_answer
+from partita.formats.openai_responses.writing.dump import ask, dump
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.messages import Message
+from tests import canonical
+from tests.formats.openai_responses_requests import ITEMS
+from tests.sampling import sampled
+
+CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers" / "openai-responses"
+recorded = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+
+REPAIRED: Final = {"a response always has one", "functions stand before the tools of the provider"}
+"""The only reasons for which a recording does not come back as it was."""
+
+
+def recordings(ending: str) -> list[Path]:
+    return sampled(sorted(CORPUS.glob(f"*{ending}")), 3, key=lambda path: path.name)
+
+
+def written(loaded: Loaded) -> Dumped:
+    return dump(loaded.messages) if loaded.request is None else ask(loaded.messages, loaded.request)
+
+
+def answered(loaded: Loaded) -> Dumped:
+    if loaded.request is None:
+        return dump_answer.dump(loaded.messages)
+    return dump_answer.ask(loaded.messages, loaded.request)
+
+
+def said(payload: Json) -> JsonObject:
+    """A payload without what is null: it says nothing."""
+    return {name: value for name, value in payload.items() if value is not None}
+
+
+@recorded
+def test_every_recorded_request_comes_back_as_it_was() -> None:
+    for path in recordings(".request.json"):
+        payload = loads(path.read_bytes())
+        loaded = load(payload)
+        dumped = written(loaded)
+        why = {loss.why for loss in (*loaded.losses, *dumped.losses)}
+        assert why <= REPAIRED, path.name
+        assert why or dumped.payload == payload, path.name
+
+
+@recorded
+def test_every_recorded_answer_comes_back_as_it_was() -> None:
+    for path in recordings(".response.json"):
+        payload = loads(path.read_bytes())
+        loaded = load(payload)
+        dumped = answered(loaded)
+        why = {loss.why for loss in (*loaded.losses, *dumped.losses)}
+        assert why <= REPAIRED, path.name
+        assert why or said(dumped.payload) == said(payload), path.name
+
+
+@recorded
+def test_every_recorded_stream_can_be_asked_again() -> None:
+    for path in recordings(".jsonl"):
+        loaded = load([loads(line) for line in path.read_bytes().splitlines()])
+        assert len(loaded.messages) == 1
+        items = dump(loaded.messages).payload["input"]
+        again = dump(load(items).messages).payload["input"]
+        assert again == items, path.name
+        body = answered(loaded).payload
+        assert load(body).messages[0].parts, path.name
+
+
+@given(messages=st.lists(canonical.messages(canonical.BROKEN_STRINGS), max_size=4))
+def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> None:
+    load(dump(messages).payload)
+    load(dump_answer.dump(messages).payload)
+    agents_load.load(agents_dump.dump(messages).payload)
+
+
+WRONG: Final[tuple[Json, ...]] = (
+    None,
+    True,
+    0,
+    "",
+    "x",
+    [],
+    ["x"],
+    {},
+    [{"type": "input_text", "text": "q"}],
+    "message",
+)
+
+
+@st.composite
+def damaged_items(draw: DrawFn) -> list[JsonObject]:
+    """Items, some of their members missing or wrong."""
+    items = copy.deepcopy(draw(st.lists(st.sampled_from(ITEMS), min_size=1, max_size=5)))
+    for _ in range(draw(st.integers(0, 3))):
+        damage(draw, draw(st.sampled_from(items)))
+    return items
+
+
+def damage(draw: DrawFn, place: Any) -> None:
+    keys: list[Any] = list(place) if is_object(place) else list(range(len(place)))
+    if not keys:
+        return
+    key = draw(st.sampled_from(keys))
+    inner = place[key]
+    if (is_object(inner) or is_array(inner)) and inner and draw(st.booleans()):
+        damage(draw, inner)
+    elif draw(st.booleans()):
+        del place[key]
+    else:
+        place[key] = copy.deepcopy(draw(st.sampled_from(WRONG)))
+
+
+@given(items=damaged_items())
+def test_odd_items_come_back_as_they_were_or_are_told(items: list[JsonObject]) -> None:
+    try:
+        loaded = load(items)
+    except PartitaError:
+        return
+    dumped = dump(loaded.messages)
+    if not loaded.losses and not dumped.losses:
+        assert dumped.payload == {"input": items}
+    load({"object": "response", "output": items})
