@@ -10,8 +10,8 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from .blocks import CALLS, Block, CallBlock, CustomBlock, TextBlock, ThinkingBlock, ToldBlock
 from .citations import Shelf, page_sources
 from .consumption import merged, usage_of
-from .results import MCP_MARK, MCP_RESULT, RESULT, document_of, pages_of, told
-from .words import ANTHROPIC, text_of
+from .results import MCP_MARK, MCP_RESULT, RESULT, document_of, pages_of, told, type_of
+from .words import ANTHROPIC, RESULT_TYPE, text_of
 
 UNKNOWN: Final = "data-anthropic-unknown"
 UNNAMED: Final = "answer"
@@ -177,12 +177,12 @@ class Answer:
                 return TextBlock(self.outlet, str(index), block, self._shelf)
             case {"type": "thinking" | "redacted_thinking"}:
                 return ThinkingBlock(self.outlet, str(index), block)
-            case {"type": str(kind), "id": str(id), "name": str()} if kind in CALLS:
+            case {"type": str(kind), "id": str(id), "name": str()} if kind in CALLS and id not in self._calls:
                 call = self._calls[id] = CallBlock(self.outlet, index, block)
                 return call
             case {"type": str(kind), "tool_use_id": str(id)} if kind.endswith(RESULT):
                 return self._take_result(index, id, block)
-            case {"type": str(kind)} if kind not in CALLS:
+            case {"type": str(kind)} if kind not in CALLS or block.get("id") in self._calls:
                 return CustomBlock(self.outlet, block)
             case _:
                 return None
@@ -210,6 +210,8 @@ class Answer:
         server = call.metadata.get("serverName") if call is not None else None
         remote: JsonObject = {"type": MCP_MARK, "serverName": server} if is_remote else {}
         metadata: JsonObject = {ANTHROPIC: {**remote, **result.metadata}}
+        if call is not None and block["type"] != type_of(call.call.name, remote):
+            metadata[ANTHROPIC][RESULT_TYPE] = block["type"]
         dynamic = is_remote or None
         if result.error is None:
             self.outlet.emit(ToolOutputAvailable(id, result.value, True, metadata, dynamic=dynamic))

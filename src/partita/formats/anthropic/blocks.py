@@ -50,10 +50,14 @@ class TextBlock:
         self._outlet, self._id, self._shelf = outlet, id, shelf
         self._raw: list[JsonObject] = []
         self._citations: list[Citation] = []
-        self._rest = rest_of(block, ("type", "text", "citations"))
+        raw = block.get("citations")
+        citations: list[JsonObject] = raw if is_array(raw) and all(map(is_object, raw)) else []
+        is_list = is_array(raw) and len(citations) == len(raw)
+        known = ("type", *(["text"] if isinstance(block.get("text"), str) else []))
+        self._rest = rest_of(block, (*known, "citations") if is_list else known)
         outlet.start_text(id)
         self._say(block.get("text"))
-        for citation in block["citations"] if is_array(block.get("citations")) else ():
+        for citation in citations:
             self._cite(citation)
 
     def grow(self, delta: JsonObject) -> bool:
@@ -61,8 +65,8 @@ class TextBlock:
         match delta:
             case {"type": "text_delta", "text": str(text)}:
                 self._say(text)
-            case {"type": "citations_delta", "citation": {**citation}}:
-                self._cite(citation)
+            case {"type": "citations_delta", "citation": dict()}:
+                self._cite(delta["citation"])
             case _:
                 return False
         return True
@@ -76,9 +80,7 @@ class TextBlock:
         if text_of(text):
             self._outlet.text(self._id, text)
 
-    def _cite(self, raw: Json) -> None:
-        if not is_object(raw):
-            return
+    def _cite(self, raw: JsonObject) -> None:
         self._raw.append(raw)
         citation = citation_of(raw, self._shelf)
         if citation is not None:
@@ -95,7 +97,8 @@ class ThinkingBlock:
 
     def __init__(self, outlet: Outlet, id: str, block: JsonObject) -> None:
         self._outlet, self._id = outlet, id
-        self._rest = rest_of(block, ("type", "thinking", "signature", "data"))
+        words = [key for key in ("thinking", "signature") if isinstance(block.get(key), str)]
+        self._rest = rest_of(block, ("type", "data", *words))
         data = block.get("data")
         self._opaque: JsonObject = {} if data is None else {"redactedData": data}
         outlet.start_reasoning(id, self._opaque)
@@ -137,11 +140,17 @@ class CallBlock:
             **({"type": MCP_MARK, "serverName": block.get("server_name")} if is_remote else {}),
             **({"caller": renamed(block["caller"], CALLER)} if is_object(block.get("caller")) else {}),
             **({INDEX: index} if is_served else {}),
-            **rest_of(block, ("type", "id", "name", "input", "caller", "server_name")),
+            **rest_of(block, self._known(block)),
         }
         given = block.get("input")
         self._given: Json | UnsetType = UNSET if given is None or given == {} else given
         outlet.start_call(self.call)
+
+    @staticmethod
+    def _known(block: JsonObject) -> tuple[str, ...]:
+        caller = ("caller",) if is_object(block.get("caller")) else ()
+        server = ("server_name",) if block["type"] == MCP_CALL else ()
+        return ("type", "id", "name", "input", *caller, *server)
 
     def grow(self, delta: JsonObject) -> bool:
         """Take a piece of the input."""

@@ -114,7 +114,7 @@ def _take_stop(answer: Answer, event: JsonObject) -> bool:
 
 
 def _take_error(answer: Answer, event: JsonObject) -> bool:
-    answer.fail(event.get("error"), _error_text(event.get("error")))
+    answer.fail(event.get("error"), error_text(event.get("error")))
     answer.hear(event)
     return True
 
@@ -129,7 +129,7 @@ def _index(event: JsonObject) -> int | None:
     return index if isinstance(index, int) and not isinstance(index, bool) else None
 
 
-def _error_text(error: Json) -> str:
+def error_text(error: Json) -> str:
     """The words of an error, whatever shape it has."""
     words = text_of(error) or (text_of(error.get("message")) if is_object(error) else None)
     if words is not None:

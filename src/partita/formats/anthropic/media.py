@@ -1,19 +1,58 @@
-"""Pictures and files → the blocks in which the API takes them; or why it takes none."""
+"""Pictures and files ↔ the blocks in which the API takes them; or why it takes none."""
 
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from partita.types.json import JsonObject
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
+from partita.types.json import JsonObject, is_object
+from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningFilePart
 
-from .words import ANTHROPIC, fields_of, own_of
+from .words import ANTHROPIC, fields_of, noted, own_of, rest_of
 
 PICTURES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 PDF: Final = "application/pdf"
 PLAIN: Final = "text/plain"
 
+ANY_PICTURE: Final = "image/*"
+ANY_FILE: Final = "application/octet-stream"
+"""What files are that only the provider has."""
+
 UNREADABLE: Final = "its bytes cannot be read"
+
+
+def media_part(block: JsonObject) -> ImagePart | FilePart | ForeignPart:
+    """An `image` or `document` block as a part; one that a part does not tell as it is, is kept whole."""
+    part = _part(block)
+    said = {key: item for key, item in block.items() if item is not None}
+    return ForeignPart(ANTHROPIC, block) if part is None or media_block(part) != said else part
+
+
+def _part(block: JsonObject) -> ImagePart | FilePart | None:
+    is_picture, source = block.get("type") == "image", block.get("source")
+    title = block.get("title")
+    filename = title if isinstance(title, str) and title and not is_picture else None
+    known = ("type", "source", *(["title"] if filename else []))
+    note = noted(rest_of(block, known))
+    url: str
+    media_type: str | None
+    match source if is_object(source) else {}:
+        case {"type": "base64", "media_type": str(kind), "data": str(data)}:
+            url, media_type = f"data:{kind};base64,{data}", kind
+        case {"type": "text", "media_type": str(kind), "data": str(words)} if not is_picture:
+            encoded = b64encode(words.encode("utf-8", "surrogatepass")).decode()
+            url, media_type = f"data:{kind};base64,{encoded}", kind
+        case {"type": "url", "url": str(address)}:
+            url, media_type = address, None if is_picture else PDF
+        case {"type": "file", "file_id": str(file_id)}:
+            kind = ANY_PICTURE if is_picture else ANY_FILE
+            return FilePart(
+                "", kind, filename, provider_reference={ANTHROPIC: file_id}, provider_metadata=note
+            )
+        case _:
+            return None
+    if is_picture:
+        return ImagePart(url, media_type, provider_metadata=note)
+    return FilePart(url, media_type or PDF, filename, provider_metadata=note)
 
 
 def media_block(part: ImagePart | FilePart | ReasoningFilePart) -> JsonObject | str:

@@ -21,7 +21,7 @@ from partita.types.tools import (
 
 from .media import media_block
 from .names import id_of
-from .words import ANTHROPIC, fields_of, own_of
+from .words import ANTHROPIC, BLOCKS, FORM, fields_of, own_of
 
 DENIED: Final = "The user did not allow this call."
 UNANSWERED: Final = "This call was never answered."
@@ -31,7 +31,7 @@ NOT_TAKEN: Final = "the API takes no such content in a result"
 def result_block(result: ToolResultPart, path: str, losses: list[Loss]) -> JsonObject:
     """The block of a result."""
     own = own_of(result.provider_metadata) or {}
-    said = _said(result.output, f"{path}.output", losses)
+    said = _said(result.output, f"{path}.output", losses, is_list=own.get(FORM) == BLOCKS)
     return {"type": "tool_result", "tool_use_id": id_of(result.id), **said, **fields_of(own)}
 
 
@@ -40,8 +40,12 @@ def missing_block(call_id: str) -> JsonObject:
     return {"type": "tool_result", "tool_use_id": id_of(call_id), "content": UNANSWERED, "is_error": True}
 
 
-def _said(output: ToolOutput, path: str, losses: list[Loss]) -> JsonObject:
+def _said(output: ToolOutput, path: str, losses: list[Loss], *, is_list: bool = False) -> JsonObject:
     match output:
+        case ErrorTextOutput(value=text) if is_list and text:
+            return {"content": [{"type": "text", "text": text}], "is_error": True}
+        case ErrorJsonOutput(value=value) if is_list:
+            return {**_content(value), "is_error": True}
         case TextOutput(value=text):
             return _content(text)
         case JsonOutput(value=value):
@@ -70,7 +74,7 @@ def _content(content: str | list[JsonObject]) -> JsonObject:
 def _item(item: ContentItem, path: str, losses: list[Loss]) -> JsonObject | None:
     match item:
         case TextPart(text=text):
-            return {"type": "text", "text": text} if text.strip() else None
+            return {"type": "text", "text": text, **_beside(item)} if text.strip() else None
         case ImagePart() | FilePart():
             block = media_block(item)
             if not isinstance(block, str):
@@ -83,3 +87,9 @@ def _item(item: ContentItem, path: str, losses: list[Loss]) -> JsonObject | None
         case _:
             assert_never(item)
     return None
+
+
+def _beside(item: TextPart) -> JsonObject:
+    own = own_of(item.provider_metadata) or {}
+    cited: JsonObject = {"citations": own["citations"]} if own.get("citations") else {}
+    return {**cited, **fields_of(own)}

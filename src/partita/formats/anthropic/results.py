@@ -18,7 +18,7 @@ from partita.types.tools import (
 )
 
 from .citations import PLAIN, Document
-from .words import ANTHROPIC, CALLER, INDEX, fields_of, renamed, rest_of, text_of, turned
+from .words import ANTHROPIC, CALLER, INDEX, RESULT_TYPE, fields_of, renamed, rest_of, text_of, turned
 
 RESULT: Final = "_tool_result"
 """How the type of a result of a server tool ends."""
@@ -63,9 +63,13 @@ class Told(NamedTuple):
 def told(block: JsonObject, index: int) -> Told:
     """A result block as the output of its call."""
     kind, content = str(block["type"]), block.get("content")
-    metadata: JsonObject = {INDEX: index, **rest_of(block, ("type", "tool_use_id", "content", "caller"))}
-    if is_object(block.get("caller")):
-        metadata["caller"] = renamed(block["caller"], CALLER)
+    known, caller = ("type", "tool_use_id", "content"), block.get("caller")
+    metadata: JsonObject = {
+        INDEX: index,
+        **rest_of(block, (*known, "caller") if is_object(caller) else known),
+    }
+    if is_object(caller):
+        metadata["caller"] = renamed(caller, CALLER)
     value = _spelled(content)
     return Told(value, _words(value) if _is_error(kind, block) else None, metadata)
 
@@ -77,7 +81,7 @@ def block_of(call_name: str, call_id: str, output: ToolOutput, own: JsonObject) 
         return None
     caller: JsonObject = {"caller": renamed(own["caller"], turned(CALLER))} if "caller" in own else {}
     return {
-        "type": _type_of(call_name, own),
+        "type": type_of(call_name, own),
         "tool_use_id": call_id,
         "content": _wired(content[0], is_search=call_name.startswith(SEARCH)),
         **caller,
@@ -176,7 +180,10 @@ def _with_source(result: JsonObject, names: Mapping[str, str]) -> JsonObject:
     return {**result, "content": {**document, "source": renamed(document["source"], names)}}
 
 
-def _type_of(call_name: str, own: JsonObject) -> str:
+def type_of(call_name: str, own: JsonObject) -> str:
+    """The type of the result of a call."""
+    if isinstance(own.get(RESULT_TYPE), str):
+        return str(own[RESULT_TYPE])
     if own.get("type") == MCP_MARK:
         return MCP_RESULT
     return f"{SEARCH}_result" if call_name.startswith(SEARCH) else f"{call_name}{RESULT}"

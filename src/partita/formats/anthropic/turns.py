@@ -1,14 +1,14 @@
 """Turns of a request: what the user, the model and the tools said, in blocks of the API."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, assert_never
 
 from msgspec import UNSET
 
-from partita.formats.losses import Loss
+from partita.formats.losses import Loss, Severity
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, UserMessage, UserPart
+from partita.types.messages import AssistantPart, ToolCallPart, UserPart
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -48,6 +48,8 @@ BLANK: Final = "the API takes no text that is only white space"
 NOT_FOR_MODELS: Final = "data of the application is not for the model"
 NOT_TAKEN: Final = "the API takes no such part"
 WRAPPED_WHY: Final = "the API wants an object: it is sent in one"
+RENAMED: Final = "the API takes letters, digits, `_` and `-`, 128 of them at most in a name"
+LAST: Final = "calls that wait for their results come last"
 
 
 class Placed(NamedTuple):
@@ -60,19 +62,29 @@ class Placed(NamedTuple):
 class Turn:
     """The blocks of one turn, and what could not be put in them."""
 
-    def __init__(self, path: str, losses: list[Loss], tools: frozenset[str] = frozenset()) -> None:
-        """`tools` are the names of the server tools that are declared."""
+    def __init__(
+        self,
+        path: str,
+        losses: list[Loss],
+        tools: frozenset[str] | None = frozenset[str](),
+        *,
+        is_answer: bool = False,
+    ) -> None:
+        """`path` is that of the parts; `tools` are the server tools declared, `None` if nobody knows.
+
+        An answer is not sent: it may say nothing, and its calls may stand anywhere.
+        """
         self.blocks: list[JsonObject] = []
         self.waiting: dict[str, str] = {}
         """Names of the calls that the client has to answer, by id."""
         self.served: set[str] = set()
         """Ids of the calls that a server answered."""
-        self._path, self._losses, self._tools = path, losses, tools
+        self._path, self._losses, self._tools, self._is_answer = path, losses, tools, is_answer
         self._results: list[Placed] = []
 
-    def lose(self, place: str, value: Json, why: str) -> None:
-        """Tell of something that is not sent."""
-        self._losses.append(Loss.of(f"{self._path}.content.parts{place}", value, why))
+    def lose(self, place: str, value: Json, why: str, severity: Severity = "lost") -> None:
+        """Tell of something that is not sent, or not as it is."""
+        self._losses.append(Loss.of(f"{self._path}{place}", value, why, severity))
 
     def add(self, block: JsonObject, before: int | None = None) -> None:
         """Add a block behind the results of server tools that came earlier, or all that there are."""
@@ -86,11 +98,13 @@ class Turn:
         self.blocks += [one.block for one in sorted(self._results, key=lambda one: one.place)]
         self._results = []
         first = next((i for i, block in enumerate(self.blocks) if block["type"] == "tool_use"), None)
-        if first is None:
+        if first is None or self._is_answer:
             return
         answered = {block.get("tool_use_id") for block in self.blocks}
         tail = self.blocks[first:]
         waits = [block["type"].endswith("tool_use") and block["id"] not in answered for block in tail]
+        if waits != sorted(waits):
+            self._losses.append(Loss(self._path, "the order of calls and words", LAST, "repaired"))
         self.blocks[first:] = [
             *(block for block, wait in zip(tail, waits, strict=True) if not wait),
             *(block for block, wait in zip(tail, waits, strict=True) if wait),
@@ -101,7 +115,7 @@ class Turn:
         own = own_of(part.provider_metadata) or {}
         if own.get("type") == "compaction":
             self.add({"type": "compaction", "content": part.text})
-        elif part.text.strip():
+        elif part.text.strip() or self._is_answer:
             cited: JsonObject = {"citations": own["citations"]} if own.get("citations") else {}
             self.add({"type": "text", "text": part.text, **cited, **fields_of(own)})
         elif part.text:
@@ -132,7 +146,7 @@ class Turn:
             signed = {"thinking": part.text, "signature": own["signature"]}
             self.add({"type": "thinking", **signed, **fields_of(own)})
         else:
-            self.lose(place, part.text, NOT_SIGNED)
+            self.lose(place, to_json(part), NOT_SIGNED)
 
     def call(self, part: ToolCallPart, place: str, result: ToolResultPart | None) -> None:
         """A call; with one that a server ran goes its result."""
@@ -150,7 +164,7 @@ class Turn:
         if own is None:
             self.lose(place, to_json(part), NOT_OURS)
             return
-        if part.name.startswith(DECLARED_AGAIN) and part.name not in self._tools:
+        if self._tools is not None and part.name.startswith(DECLARED_AGAIN) and part.name not in self._tools:
             self.lose(place, to_json(part), NOT_DECLARED)
             return
         is_remote = own.get("type") == MCP_MARK
@@ -174,10 +188,15 @@ class Turn:
     def _call_block(self, kind: str, part: ToolCallPart, place: str, own: JsonObject) -> JsonObject:
         server: JsonObject = {"server_name": own.get("serverName")} if kind == MCP_CALL else {}
         caller: JsonObject = {"caller": renamed(own["caller"], turned(CALLER))} if "caller" in own else {}
+        call_id, name = id_of(part.id), name_of(part.name)
+        if call_id != part.id:
+            self.lose(f"{place}.id", part.id, RENAMED, "repaired")
+        if name != part.name:
+            self.lose(f"{place}.name", part.name, RENAMED, "repaired")
         return {
             "type": kind,
-            "id": id_of(part.id),
-            "name": name_of(part.name),
+            "id": call_id,
+            "name": name,
             "input": self._input(part, place),
             **server,
             **caller,
@@ -191,29 +210,34 @@ class Turn:
             return {}
         if is_object(value):
             return value
-        self.lose(f"{place}.input", value, WRAPPED_WHY)
+        self.lose(f"{place}.input", value, WRAPPED_WHY, "changed")
         return {WRAPPED: value}
 
 
-def user_turn(message: UserMessage, path: str, losses: list[Loss]) -> list[JsonObject]:
-    """What a person said, in blocks."""
+def user_turn(parts: Sequence[UserPart], path: str, losses: list[Loss]) -> list[JsonObject]:
+    """What a person said, in blocks. `path` is that of the parts."""
     turn = Turn(path, losses)
-    for index, part in enumerate(message.parts):
+    for index, part in enumerate(parts):
         _add_user_part(turn, part, f"[{index}]")
     return turn.blocks
 
 
 def assistant_turn(
-    message: AssistantMessage,
+    parts: Sequence[tuple[int, AssistantPart]],
     path: str,
     losses: list[Loss],
     results: Mapping[str, ToolResultPart],
-    tools: frozenset[str],
+    tools: frozenset[str] | None,
+    *,
+    is_answer: bool = False,
 ) -> Turn:
-    """What the model said and did, in blocks. `results` are those that stand behind it, by call."""
-    turn = Turn(path, losses, tools)
-    for index, part in enumerate(message.parts):
-        _add_assistant_part(turn, part, f"[{index}]", results)
+    """What the model said and did, in blocks. `results` are those that stand behind it, by call.
+
+    `path` is that of the parts; each comes with its number there.
+    """
+    turn = Turn(path, losses, tools, is_answer=is_answer)
+    for number, part in parts:
+        _add_assistant_part(turn, part, f"[{number}]", results)
     turn.finish()
     return turn
 

@@ -18,6 +18,22 @@ FIELDS: Final = "fields"
 INDEX: Final = "index"
 """The place of a block in its answer: calls of server tools and their results may be interleaved."""
 
+FORM: Final = "content"
+"""Where it is said that a content was a string, or that words of an error were blocks."""
+
+STRING: Final = "string"
+BLOCKS: Final = "blocks"
+
+APART: Final = "apart"
+"""Marks a message that was a turn of its own although its neighbour has the same role."""
+
+PLACE: Final = "place"
+MESSAGES: Final = "messages"
+"""The place of instructions that stood among the messages, and not before them."""
+
+RESULT_TYPE: Final = "resultType"
+"""Where the type of a result stands that does not follow from the name of its call."""
+
 CALLER: Final[Mapping[str, str]] = {"tool_id": "toolId"}
 """What asked for a call: the model itself, or code that it wrote."""
 
@@ -38,6 +54,11 @@ def rest_of(block: JsonObject, known: Collection[str]) -> JsonObject:
     """Metadata for the fields of a block besides those known; a null says nothing."""
     rest = {key: item for key, item in block.items() if key not in known and item is not None}
     return {FIELDS: rest} if rest else {}
+
+
+def noted(own: JsonObject) -> JsonObject | None:
+    """Provider metadata with what is said in our namespace, if anything is."""
+    return {ANTHROPIC: own} if own else None
 
 
 def own_of(metadata: JsonObject | None) -> JsonObject | None:

@@ -1,0 +1,62 @@
+"""Recorded requests and answers of Anthropic, where the folder that holds them is: all come back."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from partita.formats.anthropic.body import dump as dump_answer
+from partita.formats.anthropic.dump import ask, dump
+from partita.formats.anthropic.load import load
+from partita.formats.format import Request
+from partita.types.json import Json, is_array, is_object
+from tests.converting import read_payload
+from tests.sampling import sampled
+
+CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers" / "anthropic"
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+
+
+def recorded(ending: str) -> list[Path]:
+    return sampled(sorted(CORPUS.glob(f"*{ending}")), 3, key=lambda path: path.name)
+
+
+def same(payload: Json) -> Json:
+    """A payload without members that say nothing."""
+    if is_object(payload):
+        said = {key: same(item) for key, item in payload.items() if item is not None}
+        return {key: item for key, item in said.items() if key != "citations" or item}
+    return [same(item) for item in payload] if is_array(payload) else payload
+
+
+def test_requests_come_back_as_they_were() -> None:
+    wrong: list[str] = []
+    for path in recorded(".request.json"):
+        payload = read_payload(path)
+        loaded = load(payload)
+        asked = ask(loaded.messages, loaded.request or Request())
+        if same(asked.payload) != same(payload) or loaded.losses or asked.losses:
+            wrong.append(path.name)
+    assert not wrong
+
+
+def test_answers_come_back_as_they_were() -> None:
+    wrong: list[str] = []
+    for path in recorded(".response.json"):
+        payload = read_payload(path)
+        loaded = load(payload)
+        dumped = dump_answer(loaded.messages)
+        if same(dumped.payload) != same(payload) or loaded.losses or dumped.losses:
+            wrong.append(path.name)
+    assert not wrong
+
+
+def test_streams_are_read_with_nothing_lost_but_counts() -> None:
+    spliced = "vai-spliced-message-start.jsonl"
+    for path in recorded(".jsonl"):
+        loaded = load(read_payload(path))
+        assert path.name == spliced or {loss.severity for loss in loaded.losses} <= {"minor"}, path.name
+        sent = dump(loaded.messages).payload
+        again = dump(load(sent).messages)
+        assert again.payload == sent, path.name

@@ -1,0 +1,319 @@
+"""Content of the Model Context Protocol, read and written: blocks, results, prompts, sampling."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.types import (
+    CallToolResult,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    GetPromptResult,
+    SamplingMessage,
+)
+from pydantic import TypeAdapter
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.canonical import load_canonical
+from partita.formats.converting import convert
+from partita.formats.format import Dumped, Loaded, Request
+from partita.formats.mcp.dump import ask, dump
+from partita.formats.mcp.load import load
+from partita.formats.registry import get_format
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    JsonOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+from tests import canonical
+from tests.leaves import Path, changed, leaves
+from tests.sampling import picked
+
+NOTES: Final = {"audience": ["user"], "priority": 0.5, "lastModified": "2026-03-01T09:00:00Z"}
+
+
+def text(words: str, **more: Json) -> JsonObject:
+    return {"type": "text", "text": words, **more}
+
+
+SPOKEN: Final[list[JsonObject]] = [
+    text("High water", annotations=NOTES, _meta={"a": 1}),
+    {"type": "image", "data": "aVZC", "mimeType": "image/png"},
+    {"type": "audio", "data": "UklG", "mimeType": "audio/wav", "annotations": NOTES},
+]
+RESOURCES: Final[list[JsonObject]] = [
+    {
+        "type": "resource_link",
+        "uri": "file:///tides.txt",
+        "name": "tides",
+        "title": "Tides",
+        "description": "of this year",
+        "mimeType": "text/plain",
+        "size": 3,
+    },
+    {"type": "resource_link", "uri": "https://tides.example/t", "name": "t"},
+    {
+        "type": "resource",
+        "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "HW é", "_meta": {"k": 2}},
+        "annotations": NOTES,
+    },
+    {"type": "resource", "resource": {"uri": "file:///a.bin", "blob": "AAEC"}},
+    {"type": "resource", "resource": {"uri": "file:///a.png", "blob": "AAEC", "mimeType": "image/png"}},
+]
+NEW: Final[JsonObject] = {"type": "hologram", "beam": {"nm": 532}}
+
+TALK: Final[list[JsonObject]] = [
+    {"role": "user", "content": text("Tide?"), "_meta": {"x": 1}},
+    {
+        "role": "assistant",
+        "content": [
+            text("I look."),
+            {"type": "tool_use", "id": "c1", "name": "tide", "input": {"port": "Oban"}, "_meta": {"y": 1}},
+            {"type": "tool_use", "id": "c2", "name": "tide", "input": {}},
+            {"type": "tool_use", "id": "c3", "name": "tide", "input": {}},
+        ],
+    },
+    {
+        "role": "user",
+        "content": [
+            {
+                "type": "tool_result",
+                "toolUseId": "c1",
+                "content": [text('{"at":6}')],
+                "structuredContent": {"at": 6},
+                "isError": False,
+                "_meta": {"z": 1},
+            },
+            {"type": "tool_result", "toolUseId": "c2", "content": [text("no"), SPOKEN[1]], "isError": True},
+            {"type": "tool_result", "toolUseId": "c3", "content": [*SPOKEN, *RESOURCES, NEW]},
+        ],
+        "_meta": {"r": 1},
+    },
+    {"role": "assistant", "content": [text("Six.")]},
+    {"role": "user", "content": SPOKEN},
+]
+SAMPLING: Final[JsonObject] = {
+    "messages": TALK,
+    "systemPrompt": "Be brief.",
+    "maxTokens": 9,
+    "temperature": 0.3,
+    "modelPreferences": {"hints": [{"name": "claude"}]},
+    "tools": [
+        {"name": "tide", "description": "When", "inputSchema": {"type": "object"}, "title": "Tide"},
+        {"name": "port", "inputSchema": {"type": "object"}},
+    ],
+}
+PROMPT: Final[JsonObject] = {
+    "description": "of tides",
+    "messages": [{"role": "user", "content": block} for block in [*SPOKEN, *RESOURCES]],
+}
+RESULT: Final[JsonObject] = {
+    "content": [*SPOKEN, *RESOURCES, NEW],
+    "structuredContent": {"at": [6, 4]},
+    "isError": False,
+    "_meta": {"p": 1},
+}
+ANSWER: Final[JsonObject] = {
+    "role": "assistant",
+    "content": text("Six."),
+    "model": "m",
+    "stopReason": "endTurn",
+}
+
+
+def test_the_fixtures_are_what_the_package_takes() -> None:
+    without_new = [block for block in RESULT["content"] if block is not NEW]
+    CallToolResult.model_validate({**RESULT, "content": without_new})
+    GetPromptResult.model_validate(PROMPT)
+    CreateMessageResult.model_validate(ANSWER)
+
+
+def test_messages_come_back_as_they_were() -> None:
+    loaded = load(TALK)
+    dumped = dump(loaded.messages)
+    assert dumped.payload == TALK
+    assert not loaded.losses
+    assert not dumped.losses
+
+
+def test_a_request_for_sampling_comes_back_as_it_was() -> None:
+    loaded = load(SAMPLING)
+    assert loaded.request is not None
+    assert [tool.name for tool in loaded.request.tools] == ["tide", "port"]
+    assert loaded.messages[0] == SystemMessage(id="system", content="Be brief.")
+    asked = ask(loaded.messages, loaded.request)
+    assert asked.payload == SAMPLING
+    assert not asked.losses
+
+
+def test_messages_of_a_prompt_come_back_as_they_were() -> None:
+    loaded = load(PROMPT)
+    assert loaded.request == Request((), {"description": "of tides"})
+    assert dump(loaded.messages).payload == PROMPT["messages"]
+
+
+def test_blocks_alone_are_for_the_model_and_calls_are_its_own() -> None:
+    (message,) = load([*SPOKEN, *RESOURCES, NEW]).messages
+    assert isinstance(message, UserMessage)
+    kinds = [type(part) for part in message.parts]
+    assert kinds == [TextPart, ImagePart, *[FilePart] * 6, ForeignPart]
+    (call,) = load({"type": "tool_use", "id": "c", "name": "tide", "input": {}}).messages
+    assert isinstance(call, AssistantMessage)
+
+
+OUTPUTS: Final[dict[str, tuple[JsonObject, ToolOutput]]] = {
+    "blocks": ({"content": [text("a")]}, ContentOutput((TextPart("a"),))),
+    "no blocks": ({"content": []}, ContentOutput(())),
+    "structured": ({"content": [text("6")], "structuredContent": {"at": 6}}, JsonOutput({"at": 6})),
+    "structured, and no object": ({"content": [], "structuredContent": [6]}, JsonOutput([6])),
+    "an error": ({"content": [text("no"), text("!")], "isError": True}, ErrorTextOutput("no!")),
+    "a structured error": (
+        {"content": [], "structuredContent": {"code": 7}, "isError": True},
+        ErrorJsonOutput({"code": 7}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("payload", "output"), OUTPUTS.values(), ids=OUTPUTS)
+def test_results_keep_both_blocks_and_structured_content(payload: JsonObject, output: ToolOutput) -> None:
+    loaded = load(payload)
+    match loaded.messages:
+        case (ToolMessage(content=content),):
+            (part,) = content.parts
+        case _:
+            pytest.fail(f"{loaded.messages}")
+    assert isinstance(part, ToolResultPart)
+    assert part.output == output
+    (message,) = dump(loaded.messages).payload
+    assert message["content"] == {"type": "tool_result", "toolUseId": "call-1", **payload}
+    SamplingMessage.model_validate(message)
+
+
+def test_an_answer_of_sampling_says_how_it_ended() -> None:
+    (message,) = load(ANSWER).messages
+    assert message.content.metadata == {
+        "finishReason": "stop",
+        "rawFinishReason": "endTurn",
+        "model": "m",
+    }
+
+
+def test_results_go_to_their_calls() -> None:
+    answer = load(TALK).messages[1]
+    outputs = [type(part.output) for part in answer.parts if isinstance(part, ToolCallPart)]
+    assert outputs == [JsonOutput, ErrorTextOutput, ContentOutput]
+
+
+def test_what_is_written_is_what_the_package_takes() -> None:
+    TypeAdapter[Any](list[SamplingMessage]).validate_python(dump(everything()).payload)
+    asked = ask(everything(), Request())
+    CreateMessageRequestParams.model_validate(asked.payload)
+    assert asked.payload["systemPrompt"] == "You keep the lighthouse register."
+
+
+def test_what_the_protocol_has_no_block_for_is_told() -> None:
+    answer = AssistantMessage(
+        id="message-1",
+        content=[ReasoningPart("hm"), TextPart("a"), FilePart("blob:sha256:00", "text/csv"), ImagePart("https://a.example/b")],
+    )  # fmt: skip
+    dumped = dump([answer])
+    assert [(loss.severity, loss.path) for loss in dumped.losses] == [
+        ("lost", "$[0].content.parts[0]"),
+        ("lost", "$[0].content.parts[2]"),
+        ("changed", "$[0].content.parts[3]"),
+    ]
+    assert dumped.payload[0]["content"] == [text("a"), text("https://a.example/b")]
+
+
+def test_what_has_no_place_can_be_carried_in_meta() -> None:
+    plain = to_json(everything())
+    carried = convert(plain, "canonical", "mcp", carry=True)
+    TypeAdapter[Any](list[SamplingMessage]).validate_python(carried.payload)
+    assert "partita" in carried.payload[0]["_meta"]
+    assert convert(carried.payload, "mcp", "canonical").payload == plain
+    slot = get_format("mcp").slot
+    assert slot is not None
+    assert slot.take(slot.put(TALK, {"a": 1})) == (TALK, {"a": 1})
+
+
+BAD: Final[dict[str, tuple[Json, str]]] = {
+    "a number": (7, "$"),
+    "an object of nothing": ({}, "$"),
+    "messages that are none": ({"messages": 7}, "$.messages"),
+    "a role": ([{"role": "system", "content": text("a")}], "$[0].role"),
+    "no content": ([{"role": "user"}], "$[0].content"),
+    "a block that is none": ([{"role": "user", "content": [7]}], "$[0].content[0]"),
+    "a block without type": ([text("a"), {"text": "b"}], "$[1]"),
+    "content of a result": ({"content": "a"}, "$.content"),
+}
+
+
+@pytest.mark.parametrize(("payload", "where"), BAD.values(), ids=BAD)
+def test_what_is_no_content_is_refused_with_its_place(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as raised:
+        load(payload)
+    assert raised.value.where == where
+
+
+PAYLOADS: Final[dict[str, tuple[Json, Callable[[Loaded], Dumped]]]] = {
+    "a talk": (TALK, lambda loaded: dump(loaded.messages)),
+    "sampling": (SAMPLING, lambda loaded: ask(loaded.messages, loaded.request or Request())),
+    "a prompt": (PROMPT, lambda loaded: ask(loaded.messages, loaded.request or Request())),
+    "a result": (RESULT, lambda loaded: dump(loaded.messages)),
+    "an answer": (ANSWER, lambda loaded: dump(loaded.messages)),
+    "blocks": (RESULT["content"], lambda loaded: dump(loaded.messages)),
+}
+
+
+@pytest.mark.parametrize(("payload", "write"), PAYLOADS.values(), ids=PAYLOADS)
+def test_every_leaf_is_read_and_written_or_told(payload: Json, write: Callable[[Loaded], Dumped]) -> None:
+    loaded = load(payload)
+    written = write(loaded)
+
+    def is_silent(path: Path) -> bool:
+        try:
+            other = load(changed(payload, path))
+        except PartitaError:
+            return False
+        return other == loaded or (write(other), other.losses) == (written, loaded.losses)
+
+    assert [path for path in leaves(payload) if is_silent(path)] == []
+
+
+def test_every_leaf_of_a_message_is_written_or_told() -> None:
+    plain = to_json(everything())
+    written = dump(everything())
+
+    def is_silent(path: Path) -> bool:
+        try:
+            messages = load_canonical(changed(plain, path)).messages
+        except PartitaError:
+            return False
+        return dump(messages) == written
+
+    assert [path for path in picked(list(leaves(plain)), 60) if is_silent(path)] == []
+
+
+@given(messages=st.lists(canonical.messages(canonical.BROKEN_STRINGS), max_size=3))
+def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> None:
+    written = dump(messages)
+    loaded = load(written.payload)
+    assert dump(loaded.messages).payload == written.payload or loaded.losses
+    ask(messages, Request())
