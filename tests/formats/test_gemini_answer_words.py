@@ -120,8 +120,19 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
         ],
     ),
     "a file by its address": (
+        [response({"fileData": {"fileUri": "https://x.example/a", "mimeType": "text/csv"}})],
+        [{"type": "file", "url": "https://x.example/a", "mediaType": "text/csv"}],
+    ),
+    "a file of unknown kind": (
         [response({"fileData": {"fileUri": "https://x.example/a"}})],
-        [{"type": "file", "url": "https://x.example/a", "mediaType": "application/octet-stream"}],
+        [
+            {
+                "type": "file",
+                "url": "https://x.example/a",
+                "mediaType": "application/octet-stream",
+                "providerMetadata": {"google": {"untyped": True}},
+            }
+        ],
     ),
     "only the first candidate is the answer": (
         [{"candidates": [{"index": 1, "content": {"parts": [text("b")]}}]}, response(text("a"))],

@@ -9,7 +9,7 @@ from partita.types.json import Json, JsonObject
 
 from .arguments import ArgumentWriter
 from .ids import CallIds
-from .looking import CALL_ID, items_at, marks_of, text_at, written
+from .looking import CALL_ID, items_at, marks_of, more_of, text_at, written
 
 
 class Writing(NamedTuple):
@@ -32,7 +32,8 @@ class Calls:
 
     def take(self, part: JsonObject, call: JsonObject) -> bool:
         """A call, or a piece of one; whether it was understood."""
-        marks = marks_of(part, "functionCall")
+        more = more_of(call, "functionCall", "id", "name", "args", "partialArgs", "willContinue")
+        marks = {**marks_of(part, "functionCall"), **more}
         if text_at(call, "name") is not None:
             self.end()
             self._start(call, marks)

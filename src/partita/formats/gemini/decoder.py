@@ -57,6 +57,10 @@ class GeminiDecoder:
             self._outlet.finish(reason, self._ending.raw, self._ending.usage, self._more())
         return self._outlet.take()
 
+    def expect_whole_parts(self) -> None:
+        """The answer comes whole: each of its parts is one, and no piece of another."""
+        self._parts.words.parts_are_whole = True
+
     def read_body(self, body: Json) -> list[Chunk]:
         """The chunks of an answer that came whole, or of an error that came instead."""
         self._parts.words.parts_are_whole = is_object(body)

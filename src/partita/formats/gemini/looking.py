@@ -14,6 +14,25 @@ CALL_ID: Final = "callId"
 
 TOOL_TYPE: Final = "serverToolType"
 THOUGHT: Final = "thought"
+UNTYPED: Final = "untyped"
+"""Says of a file that nobody told its media type: the one it has here is made up."""
+
+FORMAT: Final = "gemini"
+CUSTOM: Final = "google.part"
+"""What a part that nobody understands is called, for as long as it is on its way to be written."""
+
+RESPONSE: Final = "response"
+"""Where the words of an answer of a tool keep the object that they were read from."""
+
+ROLE: Final = "role"
+NAME: Final = "name"
+"""Where an answer of a tool keeps a role or a name that is not the usual one."""
+
+AROUND: Final = "content"
+"""Where a message keeps what its content said besides its role and its parts."""
+
+APART: Final = "apart"
+"""Says of a message that it is a content of its own, behind another of the same role."""
 
 
 def text_at(value: Json, key: str) -> str | None:
@@ -47,6 +66,12 @@ def marks_of(part: JsonObject, *content: str) -> JsonObject:
         for key, value in part.items()
         if key not in content and value is not None and (key != THOUGHT or value is True)
     }
+
+
+def more_of(held: JsonObject, name: str, *known: str) -> JsonObject:
+    """What the object that a part holds says beyond what is known, under the name of the object."""
+    more = {key: value for key, value in held.items() if key not in known and value is not None}
+    return {name: more} if more else {}
 
 
 def written(value: Json) -> str | None:

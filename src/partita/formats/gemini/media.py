@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 from partita.types.json import JsonObject
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
-from .looking import NAMESPACE
+from .looking import NAMESPACE, UNTYPED, object_at
 from .sources import ANY_BYTES
 
 ADDRESSES: Final = ("https://", "http://", "gs://")
@@ -17,15 +17,17 @@ DEFAULTS: Final = {"image": "image/jpeg", "image/*": "image/jpeg"}
 
 def media_of(part: ImagePart | FilePart | ReasoningFilePart) -> JsonObject | None:
     """The content of a part for a file; `None` for one that is neither here nor at an address."""
-    media_type = DEFAULTS.get(part.media_type or "", part.media_type)
+    marks = object_at(part.provider_metadata, NAMESPACE)
+    told = None if marks.get(UNTYPED) is True else part.media_type
+    media_type = DEFAULTS.get(told or "", told)
     reference = part.provider_reference if isinstance(part, FilePart) else None
     url = part.url if reference is None else reference.get(NAMESPACE, part.url)
     if url.startswith("data:"):
-        return {"inlineData": _inline(url, media_type, part)}
+        return {"inlineData": {**_inline(url, media_type, part), **object_at(marks, "inlineData")}}
     if not url.startswith(ADDRESSES):
         return None
     file: JsonObject = {} if media_type is None else {"mimeType": media_type}
-    return {"fileData": {**file, "fileUri": url}}
+    return {"fileData": {**file, "fileUri": url, **object_at(marks, "fileData")}}
 
 
 def _inline(url: str, media_type: str | None, part: ImagePart | FilePart | ReasoningFilePart) -> JsonObject:

@@ -19,13 +19,19 @@ from partita.types.tools import (
     ToolOutput,
 )
 
+from .looking import NAMESPACE, RESPONSE, UNTYPED, object_at
 from .media import media_of
 
 Lose = Callable[[Loss], None]
 
 DENIED: Final = "the call was not allowed"
+NO_REFUSAL: Final = "Gemini knows errors alone: the refusal is told in words"
+NO_END: Final = "Gemini knows errors alone: it is told in words"
+NO_NAME: Final = "Gemini is not told the names of files"
 NOT_SENT: Final = "Gemini has no such content"
 NO_ADDRESS: Final = "the file is neither in the message nor at an address that Gemini reads"
+
+FILE_MARKS: Final = frozenset({UNTYPED, "inlineData", "fileData"})
 
 
 class Answer(NamedTuple):
@@ -47,10 +53,10 @@ def answer_of(output: ToolOutput, path: str, lose: Lose) -> Answer:
         case ErrorJsonOutput(value=value):
             return Answer({"error": value})
         case ExecutionDeniedOutput(reason=reason):
-            lose(Loss(path, "execution-denied", "Gemini knows errors alone: the refusal is told in words"))
+            lose(Loss(path, "execution-denied", NO_REFUSAL, "changed"))
             return Answer({"error": f"{DENIED}: {reason}" if reason else DENIED})
         case InterruptedOutput(reason=reason, message=message):
-            lose(Loss(path, f"interrupted ({reason})", "Gemini knows errors alone: it is told in words"))
+            lose(Loss(path, f"interrupted ({reason})", NO_END, "changed"))
             return Answer({"error": message or f"the call was interrupted: {reason}"})
         case ContentOutput(value=items):
             return _content(items, path, lose)
@@ -61,21 +67,33 @@ def answer_of(output: ToolOutput, path: str, lose: Lose) -> Answer:
 def _content(items: tuple[ContentItem, ...], path: str, lose: Lose) -> Answer:
     texts: list[str] = []
     files: list[JsonObject] = []
+    response: JsonObject | None = None
     for number, item in enumerate(items):
         match item:
             case TextPart(text=text):
-                texts.append(text)
+                whole = object_at(item.provider_metadata, NAMESPACE).get(RESPONSE)
+                if is_object(whole) and response is None:
+                    response = whole
+                else:
+                    texts.append(text)
             case ImagePart() | FilePart():
                 media = media_of(item)
                 if media is None:
-                    lose(Loss.of(f"{path}.value[{number}]", item.url, NO_ADDRESS))
-                else:
-                    files.append(media)
+                    lose(Loss.of(f"{path}.value[{number}]", to_json(item), NO_ADDRESS))
+                    continue
+                marks = object_at(item.provider_metadata, NAMESPACE)
+                files.append({**media, **{key: marks[key] for key in marks if key not in FILE_MARKS}})
+                name = item.name if isinstance(item, ImagePart) else item.filename
+                if name is not None:
+                    lose(Loss.of(f"{path}.value[{number}]", name, NO_NAME))
+            case ForeignPart(format="gemini", value=value) if is_object(value):
+                files.append(value)
             case ForeignPart() | UnknownPart():
                 lose(Loss.of(f"{path}.value[{number}]", to_json(item), NOT_SENT))
             case _:
                 assert_never(item)
-    return Answer({"output": "\n".join(texts)} if texts else {}, tuple(files))
+    said: JsonObject = {"output": "\n".join(texts)} if texts else {}
+    return Answer({**(response or {}), **said}, tuple(files))
 
 
 def _as_object(value: Json) -> JsonObject:

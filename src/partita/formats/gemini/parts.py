@@ -9,7 +9,7 @@ from partita.types.json import Json, JsonObject, is_object
 
 from .calls import Calls
 from .ids import CallIds
-from .looking import NAMESPACE, SIGNATURE, THOUGHT, marks_of, text_at
+from .looking import NAMESPACE, SIGNATURE, THOUGHT, UNTYPED, marks_of, more_of, text_at
 from .server_tools import ServerTools
 from .sources import ANY_BYTES, Sources
 from .words import Words
@@ -70,15 +70,22 @@ class Parts:
         data = blob.get("data", "")
         if not isinstance(data, str):
             return False
-        return self._tell_file(part, blob, f"data:{media_type};base64,{data}", media_type)
+        more = more_of(blob, "inlineData", "mimeType", "data")
+        return self._tell_file(part, blob, f"data:{media_type};base64,{data}", media_type, more)
 
     def _take_file(self, part: JsonObject, file: JsonObject) -> bool:
         url = text_at(file, "fileUri")
-        return url is not None and self._tell_file(part, file, url, text_at(file, "mimeType") or ANY_BYTES)
+        if url is None:
+            return False
+        more = more_of(file, "fileData", "mimeType", "fileUri")
+        return self._tell_file(part, file, url, text_at(file, "mimeType") or ANY_BYTES, more)
 
-    def _tell_file(self, part: JsonObject, content: JsonObject, url: str, media_type: str) -> bool:
-        more = marks_of(content, "mimeType", "data", "fileUri")
+    def _tell_file(
+        self, part: JsonObject, file: JsonObject, url: str, media_type: str, more: JsonObject
+    ) -> bool:
         marks = {**marks_of(part, "inlineData", "fileData"), **more}
+        if text_at(file, "mimeType") is None:
+            marks[UNTYPED] = True
         chunk = ReasoningFileChunk if part.get(THOUGHT) is True else FileChunk
         self._outlet.emit(chunk(url, media_type, {NAMESPACE: marks} if marks else None))
         return True

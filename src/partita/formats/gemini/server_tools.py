@@ -10,7 +10,7 @@ from partita.types.chunks import ToolOutputAvailable
 from partita.types.json import Json, JsonObject
 
 from .ids import CallIds
-from .looking import CALL_ID, NAMESPACE, TOOL_TYPE, marks_of, text_at
+from .looking import CALL_ID, NAMESPACE, TOOL_TYPE, marks_of, more_of, text_at
 
 CODE_EXECUTION: Final = "code_execution"
 CODE_TYPE: Final = "CODE_EXECUTION"
@@ -47,7 +47,8 @@ class ServerTools:
         """A call of a tool on the provider's side."""
         kind = text_at(call, "toolType") or ""
         given = call.get("args")
-        marks = {**marks_of(part, "toolCall"), TOOL_TYPE: kind}
+        more = more_of(call, "toolCall", "id", "toolType", "args")
+        marks = {**marks_of(part, "toolCall"), **more, TOOL_TYPE: kind}
         name = SERVER_PREFIX + kind
         self._tell(kind, name, call, {} if given is None else given, marks)
         return True
@@ -56,7 +57,8 @@ class ServerTools:
         """What such a tool gave back."""
         kind = text_at(response, "toolType") or ""
         output = response.get("response")
-        marks = {**marks_of(part, "toolResponse"), TOOL_TYPE: kind}
+        more = more_of(response, "toolResponse", "id", "toolType", "response")
+        marks = {**marks_of(part, "toolResponse"), **more, TOOL_TYPE: kind}
         return self._answer(kind, response, {} if output is None else output, marks)
 
     def _tell(self, kind: str, name: str, call: JsonObject, given: Json, marks: JsonObject) -> None:

@@ -4,10 +4,11 @@ from typing import Final, assert_never
 
 from msgspec import UNSET
 
+from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.messages import AssistantPart, Part, ToolCallPart
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -34,7 +35,22 @@ from partita.types.tools import (
     ToolOutput,
 )
 
-from .looking import CALL_ID, NAMESPACE, SIGNATURE, THOUGHT, TOOL_TYPE, object_at, text_at
+from .looking import (
+    APART,
+    CALL_ID,
+    CUSTOM,
+    FORMAT,
+    NAME,
+    NAMESPACE,
+    RESPONSE,
+    ROLE,
+    SIGNATURE,
+    THOUGHT,
+    TOOL_TYPE,
+    UNTYPED,
+    object_at,
+    text_at,
+)
 from .media import media_of
 from .names import tool_name
 from .outputs import NO_ADDRESS, NOT_SENT, Lose
@@ -43,8 +59,17 @@ from .server_tools import CODE_TYPE, RESULTS
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 """The signature of a call that no Gemini signed, as documented for histories of other models."""
 
-OPTIONS: Final[tuple[str, ...]] = ("videoMetadata", "mediaResolution")
-"""What our metadata may say of any file."""
+HELD: Final = ("functionCall", "functionResponse", "toolCall", "toolResponse", "inlineData", "fileData")
+"""Where the metadata of a part keeps what the object that it holds said beyond what is known."""
+
+OUR_OWN: Final = frozenset(
+    {
+        *HELD,
+        *(CALL_ID, TOOL_TYPE, "serverToolCallId", RAW_INPUT, RESULTS, "output"),
+        *(THOUGHT, UNTYPED, APART, ROLE, NAME, RESPONSE),
+    }
+)
+"""Marks that are not members of a part. All others came with one, and go back on it."""
 
 FOREIGN_THOUGHT: Final = "what another model thought means nothing to Gemini"
 FOREIGN_TOOL: Final = "a tool that another provider ran has no place here"
@@ -76,10 +101,33 @@ def part_of(part: AssistantPart, path: str, lose: Lose) -> list[JsonObject]:
             | ForeignPart()
             | UnknownPart()
         ):
-            lose(Loss.of(path, to_json(part), NOT_SENT))
-            return []
+            return kept_part(part, path, lose)
         case _:
             assert_never(part)
+
+
+def kept_part(part: Part, path: str, lose: Lose) -> list[JsonObject]:
+    """A part of Gemini's own that was kept whole; others are lost."""
+    match part:
+        case ForeignPart(format=name, value=value) if name == FORMAT:
+            kept: Json = value
+        case CustomPart(kind=name, provider_metadata=metadata) if name == CUSTOM:
+            kept = marks_in(metadata).get("part")
+        case _:
+            kept = None
+    if is_object(kept) and kept:
+        return [kept]
+    lose(Loss.of(path, to_json(part), NOT_SENT))
+    return []
+
+
+def beside(marks: JsonObject) -> JsonObject:
+    """What a part says beside its content: its signature, how to look at it, and what nobody knows."""
+    return {key: value for key, value in marks.items() if key not in OUR_OWN}
+
+
+def _more(marks: JsonObject, held: str) -> JsonObject:
+    return object_at(marks, held)
 
 
 def marks_in(metadata: JsonObject | None) -> JsonObject:
@@ -91,25 +139,26 @@ def file_of(part: ImagePart | FilePart | ReasoningFilePart, path: str, lose: Los
     """A file, in a turn of whomever."""
     marks = marks_in(part.provider_metadata)
     if isinstance(part, ReasoningFilePart) and marks.get(THOUGHT) is not True:
-        lose(Loss.of(path, part.media_type, FOREIGN_THOUGHT))
+        lose(Loss.of(path, to_json(part), FOREIGN_THOUGHT))
         return []
     media = media_of(part)
     if media is None:
-        lose(Loss.of(path, part.url, NO_ADDRESS))
+        lose(Loss.of(path, to_json(part), NO_ADDRESS))
         return []
     name = part.name if isinstance(part, ImagePart) else part.filename
     if name is not None:
         lose(Loss(path, f"the name {name!r}", "Gemini is not told the names of files"))
-    options = {key: marks[key] for key in OPTIONS if key in marks}
-    return [{**media, **options, **_signed(marks), **_thought(marks)}]
+    return [{**media, **beside(marks), **_thought(marks)}]
 
 
 def _text(part: TextPart, path: str, lose: Lose) -> list[JsonObject]:
     """A text. Gemini refuses an empty one, unless it is there to be signed."""
     if part.citations:
         lose(Loss.of(f"{path}.citations", to_json(part)["citations"], NO_CITATIONS))
-    signed = _signed(marks_in(part.provider_metadata))
-    return [{"text": part.text, **signed}] if part.text or signed else []
+    marks = marks_in(part.provider_metadata)
+    return (
+        [{"text": part.text, **beside(marks), **_thought(marks)}] if part.text or SIGNATURE in marks else []
+    )
 
 
 def _reasoning(part: ReasoningPart, path: str, lose: Lose) -> list[JsonObject]:
@@ -118,16 +167,18 @@ def _reasoning(part: ReasoningPart, path: str, lose: Lose) -> list[JsonObject]:
         if part.text or part.provider_metadata:
             lose(Loss.of(path, part.text, FOREIGN_THOUGHT))
         return []
-    return [{"text": part.text, THOUGHT: True, **_signed(marks)}]
+    return [{"text": part.text, THOUGHT: True, **beside(marks)}]
 
 
 def _call(call: ToolCallPart, path: str, lose: Lose) -> JsonObject:
     marks = marks_in(call.call_provider_metadata)
     name = tool_name(call.name)
     if name != call.name:
-        lose(Loss(f"{path}.name", call.name, f"Gemini does not allow it: it is sent as {name!r}"))
-    content = {**_id(marks), "name": name, "args": _arguments(call, path, lose)}
-    return {"functionCall": content, **_signed(marks)}
+        why = f"Gemini does not allow it: it is sent as {name!r}"
+        lose(Loss(f"{path}.name", call.name, why, "repaired"))
+    more = _more(marks, "functionCall")
+    content = {**_id(marks), "name": name, "args": _arguments(call, path, lose), **more}
+    return {"functionCall": content, **beside(marks), **_thought(marks)}
 
 
 def _arguments(call: ToolCallPart, path: str, lose: Lose) -> JsonObject:
@@ -136,7 +187,7 @@ def _arguments(call: ToolCallPart, path: str, lose: Lose) -> JsonObject:
         return {}
     if is_object(given):
         return given
-    lose(Loss.of(f"{path}.input", given, NO_ARGUMENTS))
+    lose(Loss.of(f"{path}.input", given, NO_ARGUMENTS, "changed"))
     return {"input": given}
 
 
@@ -145,14 +196,14 @@ def _server_call(call: ToolCallPart, path: str, lose: Lose) -> list[JsonObject]:
     marks = marks_in(call.call_provider_metadata)
     kind = text_at(marks, TOOL_TYPE)
     if kind is None:
-        lose(Loss.of(path, call.name, FOREIGN_TOOL))
+        lose(Loss.of(path, to_json(call), FOREIGN_TOOL))
         return []
     given: JsonObject = call.input if is_object(call.input) else {}
     if kind == CODE_TYPE:
         asked: JsonObject = {"executableCode": {**given, **_id(marks)}}
     else:
-        asked = {"toolCall": {"toolType": kind, **_args(given), **_id(marks)}}
-    return [{**asked, **_signed(marks)}, *_server_results(call, kind)]
+        asked = {"toolCall": {"toolType": kind, **_args(given), **_id(marks), **_more(marks, "toolCall")}}
+    return [{**asked, **beside(marks), **_thought(marks)}, *_server_results(call, kind)]
 
 
 def _server_results(call: ToolCallPart, kind: str) -> list[JsonObject]:
@@ -170,9 +221,10 @@ def _server_result(result: JsonObject, kind: str) -> JsonObject:
         content: JsonObject = (
             output if is_object(output) else {"outcome": "OUTCOME_OK", "output": str(output)}
         )
-        return {"codeExecutionResult": {**content, **_id(result)}, **_signed(result)}
+        return {"codeExecutionResult": {**content, **_id(result)}, **beside(result), **_thought(result)}
     response: JsonObject = {"response": output} if output != {} else {}
-    return {"toolResponse": {"toolType": kind, **response, **_id(result)}, **_signed(result)}
+    content = {"toolType": kind, **response, **_id(result), **_more(result, "toolResponse")}
+    return {"toolResponse": content, **beside(result), **_thought(result)}
 
 
 def _bare(output: ToolOutput) -> Json:
@@ -195,11 +247,6 @@ def _id(marks: JsonObject) -> JsonObject:
 
 def _args(given: JsonObject) -> JsonObject:
     return {"args": given} if given else {}
-
-
-def _signed(marks: JsonObject) -> JsonObject:
-    signature = text_at(marks, SIGNATURE)
-    return {} if signature is None else {SIGNATURE: signature}
 
 
 def _thought(marks: JsonObject) -> JsonObject:

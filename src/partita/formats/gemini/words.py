@@ -22,6 +22,8 @@ class Words:
     def __init__(self, outlet: Outlet, sources: Sources) -> None:
         self.parts_are_whole = False
         """A part of a whole body is a part; of a stream it may be a piece of one."""
+        self.signatures_stand_alone = False
+        """In a request, an empty text that is signed is a part like any other."""
         self._outlet = outlet
         self._sources = sources
         self._count = 0
@@ -56,7 +58,8 @@ class Words:
 
     def _goes_on(self, kind: Kind, text: str) -> bool:
         is_signed = SIGNATURE in self._marks
-        return kind == self._kind and not is_signed and not (self.parts_are_whole and text)
+        is_part = self.parts_are_whole and (bool(text) or self.signatures_stand_alone)
+        return kind == self._kind and not is_signed and not is_part
 
     def _open(self, kind: Kind, marks: JsonObject) -> None:
         self._id, self._kind, self._marks, self._pieces = str(self._count), kind, {}, []

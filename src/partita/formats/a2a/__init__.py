@@ -1,0 +1,1 @@
+"""Messages, artifacts and tasks of the Agent2Agent protocol."""
