@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.mastra.network import structured
-from partita.formats.mastra.v1 import load
+from partita.formats.mastra.v1 import dump, load
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, dumps
@@ -168,12 +168,21 @@ def test_outside_a_table_a_string_is_always_words() -> None:
     assert only(said("assistant", words)).parts == (TextPart(words),)
 
 
-@pytest.mark.parametrize(("type_", "internal"), [("user", False), ("state", True)])
-def test_a_signal_is_an_event(type_: str, internal: bool) -> None:
-    message = only(said("signal", "hey", type=type_))
+def test_a_signal_is_an_event() -> None:
+    message = only(said("signal", "hey", type="state"))
     assert isinstance(message, SystemMessage)
-    assert (message.type, message.internal, message.parts) == ("event", internal, (TextPart("hey"),))
-    assert message.extra == Extra({"foreign:type": type_, "foreign:role": "signal"})
+    assert (message.type, message.internal, message.parts) == ("event", True, (TextPart("hey"),))
+    assert message.extra == Extra({"foreign:type": "state", "foreign:role": "signal"})
+
+
+@pytest.mark.parametrize("content", ["hey", [{"type": "text", "text": "hey"}]])
+def test_a_signal_of_a_user_is_what_the_user_says(content: Json) -> None:
+    payload = [said("signal", content, type="user")]
+    loaded = load(payload)
+    (message,) = loaded.messages
+    assert isinstance(message, UserMessage)
+    assert (message.type, message.internal, message.parts) == ("text", False, (TextPart("hey"),))
+    assert dump(loaded.messages).payload == payload
 
 
 def test_networks_are_read() -> None:

@@ -591,14 +591,16 @@ def test_messages_without_an_id_are_named_by_their_place() -> None:
     assert [message.id for message in load(raws).messages] == ["message-1", "message-2"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "internal"), [("user", False), ("state", True), ("reactive", True), ("notification", True)]
-)
-def test_a_signal_is_an_event(kind: str, internal: bool) -> None:
+@pytest.mark.parametrize("kind", ["user", "state", "reactive", "notification"])
+def test_a_signal_is_an_event_unless_a_user_sent_it(kind: str) -> None:
     signal = {"signal": {"id": "s", "type": kind, "contents": "hey", "createdAt": "2026-03-01T12:00:00.000Z"}}
     message = only(row(words("hey"), role="signal", metadata=signal) | {"type": kind})
-    assert isinstance(message, SystemMessage)
-    assert (message.type, message.internal) == ("event", internal)
+    if kind == "user":
+        assert isinstance(message, UserMessage)
+        assert (message.type, message.internal) == ("text", False)
+    else:
+        assert isinstance(message, SystemMessage)
+        assert (message.type, message.internal) == ("event", True)
     assert message.parts == (TextPart("hey"),)
     assert message.content.metadata == signal
     assert message.extra == Extra({"foreign:type": kind, "foreign:role": "signal"})

@@ -7,7 +7,7 @@ from partita.types.json import Json, is_array
 from partita.types.legacy import read_legacy, upgrade
 from partita.types.messages import Message
 
-from .format import Dumped, Loaded
+from .format import Dumped, Implied, Loaded
 
 
 def load_canonical(payload: Json) -> Loaded:
@@ -24,3 +24,23 @@ def load_legacy(payload: Json) -> Loaded:
     """Messages of the old one-content shape."""
     raws = payload if is_array(payload) else [payload]
     return Loaded(tuple(upgrade(read_legacy(raw)) for raw in raws))
+
+
+def implied_in_legacy() -> Implied:
+    """The words of old messages that show in the form of today's."""
+    return {
+        "role": frozenset({"system", "user", "assistant", "tool"}),
+        "type": frozenset(
+            {
+                "text",
+                "thinking",
+                "image",
+                "file",
+                "tool-call",
+                "tool-result",
+                "json",
+                "error-text",
+                "error-json",
+            }
+        ),
+    }

@@ -157,14 +157,15 @@ def _overwritten(fed: list[tuple[str, Chunk]], message: AssistantMessage) -> Ite
 
 
 def _shown(message: AssistantMessage) -> Iterator[Shown]:
-    """The members of all parts, those of a call under its id too; an output without its type."""
+    """The members of all parts, those of a call under its id too; an output with its type and without."""
     for part in message.parts:
         plain: JsonObject = {"dynamic": False, **to_json(part)}
         for name, value in plain.items():
-            bare = value.get("value") if name == "output" and is_object(value) else value
-            yield ANYWHERE, name, dumps(bare)
-            if isinstance(part, ToolCallPart):
-                yield part.id, name, dumps(bare)
+            bare = [value.get("value"), value] if name == "output" and is_object(value) else [value]
+            for shown in map(dumps, bare):
+                yield ANYWHERE, name, shown
+                if isinstance(part, ToolCallPart):
+                    yield part.id, name, shown
 
 
 def _is_shown(chunk: JsonObject, name: str, shown: set[Shown]) -> bool:

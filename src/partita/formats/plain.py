@@ -14,8 +14,8 @@ from partita.types.parts import DataPart, ForeignPart, TextPart
 from partita.types.usage import Usage
 from partita.types.value import FOREIGN
 
-from .format import Loaded
-from .rows import Row, message_of, rows_of
+from .format import Implied, Loaded
+from .rows import ROLES, Row, message_of, rows_of
 
 FORMAT: Final = "plain"
 RECONSTRUCTED: Final = "reconstructed"
@@ -29,6 +29,11 @@ THREADS: Final = ("threadId", "sessionId", "conversationId")
 def load(payload: Json) -> Loaded:
     """Rows of plain text, one or a list of them, as canonical messages."""
     return Loaded(tuple(_load_row(row, index) for index, row in enumerate(rows_of(payload))))
+
+
+def implied() -> Implied:
+    """The words of rows that show in the form of the messages: their roles."""
+    return {"role": frozenset(ROLES)}
 
 
 def reconstructed(

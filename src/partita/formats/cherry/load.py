@@ -50,7 +50,8 @@ def _load_row(row: Row, index: int, losses: list[Loss]) -> Message:
     role = _role(row, message)
     envelope = _envelope(row, message, index)
     if damage is not None:
-        losses.append(Loss.of(where, said, f"kept as a foreign part, for it is no JSON: {damage}"))
+        why = f"kept as a foreign part, for it is no JSON: {damage}"
+        losses.append(Loss.of(where, said, why, "changed"))
         parts: list[Part] = [ForeignPart(FORMAT, said)]
     elif is_object(said):
         parts = [*_parts(body, message, role, envelope["id"], losses)]

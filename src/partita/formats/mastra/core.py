@@ -18,6 +18,7 @@ from partita.types.messages import (
     SystemContent,
     SystemMessage,
     ToolMessage,
+    UserContent,
     UserMessage,
 )
 from partita.types.parts import ForeignPart, TextPart
@@ -93,16 +94,19 @@ def _read(role: str, content: Json, rest: JsonObject, path: str, losses: list[Lo
 
 def _keep(role: str, content: Json, rest: JsonObject) -> Message:
     """A message that no core message is like: a signal, instructions in pieces, damage."""
-    message_type: Any = ROLES[role]
-    if is_array(content) and message_type is SystemMessage:
-        message: Message = SystemMessage(id="", content=[_system_part(item) for item in content])
-    elif isinstance(content, str) and message_type is SystemMessage:
-        message = SystemMessage(id="", content=SystemContent(parts=(TextPart(content),), content=content))
+    is_talk = role == "signal" and rest.get("type") == USER_SIGNAL
+    message_type: Any = UserMessage if is_talk else ROLES[role]
+    content_type: Any = UserContent if is_talk else SystemContent
+    is_words = is_talk or message_type is SystemMessage
+    if is_array(content) and is_words:
+        message: Message = message_type(id="", content=[_system_part(item) for item in content])
+    elif isinstance(content, str) and is_words:
+        message = message_type(id="", content=content_type(parts=(TextPart(content),), content=content))
     else:
         message = message_type(id="", content=(ForeignPart(FORMAT, content),))
     if role == "signal":
         rest["role"] = role
-        return replace(message, type="event", internal=rest.get("type") != USER_SIGNAL)
+        return message if is_talk else replace(message, type="event", internal=True)
     return message
 
 

@@ -65,7 +65,7 @@ def structured(message: Message) -> Message | None:
     if not isinstance(message, AssistantMessage):
         return None
     result = _with_structure(message)
-    if _is_decision(result.content):
+    if not (result.internal and result.type == "event") and is_decision(result.content):
         result = replace(result, type="event", internal=True)
     if not result.internal and _is_feedback(result.content.metadata):
         result = replace(result, internal=True)
@@ -167,7 +167,7 @@ def _without_repetition(
     return replace(content, content=None)
 
 
-def _is_decision(content: AssistantContent) -> bool:
+def is_decision(content: AssistantContent) -> bool:
     """Whether a content is a decision of the router and nothing else."""
     decisions = [part for part in content.parts if isinstance(part, DataPart) and part.name == ROUTING]
     steps = [part for part in content.parts if isinstance(part, StepStartPart)]

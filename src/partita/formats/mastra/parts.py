@@ -9,10 +9,13 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.load import load_part as load_ui_part
+from partita.formats.ai_sdk.ui.tools import FORMAT as UI
 from partita.formats.ai_sdk.ui.v4_load import file_url, guessed_type
 from partita.formats.ai_sdk.ui.v4_shape import BESIDE, same
 from partita.formats.losses import Loss
+from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ForeignPart, SourceUrlPart
@@ -33,6 +36,10 @@ ADDRESS_NAMES = ("data", "url")
 FILE_IDS: Mapping[str, str] = {"-": "openai", "_": "anthropic"}
 """What stands behind `file` in the id of a file that a provider has, and the provider."""
 
+OWN = frozenset({FORMAT, UI})
+"""Formats whose foreign parts are written as what they were."""
+
+_FOREIGN: Codec[ForeignPart] = Codec(ForeignPart)
 _FILE_ID = re.compile(r"file([-_])[\w-]+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -46,8 +53,19 @@ def load_part(raw: Json, role: str, path: str, losses: list[Loss]) -> Sequence[A
         return loaded
     if isinstance(type_, str) and type_ in ONLY_HERE:
         return (ForeignPart(FORMAT, raw),)
+    if type_ == "foreign" and (foreign := _read_foreign(raw)) is not None:
+        return (foreign,)
     part = load_ui_part(raw, role, path, losses)
     return (replace(part, format=FORMAT) if isinstance(part, ForeignPart) else part,)
+
+
+def _read_foreign(raw: JsonObject) -> ForeignPart | None:
+    """A part that fits nowhere, as we write it; `None` if it is one of Mastra's own."""
+    try:
+        part = _FOREIGN.read(raw)
+    except DecodeError:
+        return None
+    return None if part.format in OWN else part
 
 
 def taken(rest: JsonObject, key: str, kind: type[Any]) -> Any:

@@ -118,7 +118,7 @@ def _read_result(body: JsonObject, type_: PrimitiveType) -> NetworkResult:
     messages, is_whole = _read_messages(rest.get("messages"))
     if messages and is_whole:
         del rest["messages"]
-    calls = _calls_in(messages) or _read_calls(rest.get("toolCalls"), messages)
+    calls = calls_in(messages) or _read_calls(rest.get("toolCalls"), messages)
     note: JsonObject = (
         {"value": name} if type_ == "workflow" and name == "result" and value is not UNSET else {}
     )
@@ -138,7 +138,8 @@ def _read_messages(raws: Json) -> tuple[tuple[Message, ...], bool]:
     return tuple(messages), not losses
 
 
-def _calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
+def calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
+    """The calls that messages hold."""
     return tuple(
         replace(part, result_message=None)
         for message in messages

@@ -50,7 +50,7 @@ def read_reasoning(raw: JsonObject) -> Sequence[ReasoningPart]:
     metadata = rest.pop("providerMetadata") if is_object(rest.get("providerMetadata")) else None
     first, *others = pieces or [_Detail("")]
     parts = [_part(first, metadata), *(_part(piece, None, {"continues": True}) for piece in others)]
-    if words and not any(piece.text for piece in pieces):
+    if words and (not any(piece.text for piece in pieces) or _is_only_text(pieces)):
         parts[0] = replace(parts[0], text=words)
     note: JsonObject = {}
     if "".join(part.text for part in parts) != words:
@@ -60,6 +60,11 @@ def read_reasoning(raw: JsonObject) -> Sequence[ReasoningPart]:
     fields = _fields(rest)
     extra = extra_of(rest, {**note_of(parts[0]), **note}, ReasoningPart)
     return (replace(parts[0], extra=extra, **fields), *parts[1:])
+
+
+def _is_only_text(pieces: Sequence[_Detail]) -> bool:
+    """Whether the details are one unsigned text: readers of Mastra then show the words beside them."""
+    return len(pieces) == 1 and not pieces[0].name
 
 
 def _fields(rest: JsonObject) -> JsonObject:

@@ -91,7 +91,8 @@ def unwrapped(raw: Json, path: str, losses: list[Loss]) -> Row:
         content = loads(text)
     except DecodeError as error:
         if _BEGINS_LIKE_V2.match(text):
-            losses.append(Loss.of(f"{path}.content", text, f"{DAMAGED} ({error.what}, {error.where})"))
+            why = f"{DAMAGED} ({error.what}, {error.where})"
+            losses.append(Loss.of(f"{path}.content", text, why, "changed"))
         return Row(raw)
     return Row({**raw, "content": content}, was_text=True) if _is_v2_content(content) else Row(raw)
 
@@ -100,14 +101,16 @@ def load_v2(row: Row, path: str, losses: list[Loss], index: int) -> Message:
     """A V2 message as a canonical one."""
     raw = checked_row(row.raw, path, tuple(ROLES))
     role = raw["role"]
-    speaker, message_type, _ = ROLES[role]
+    is_notice = role == "signal" and not _is_from_user(raw)
+    spoken = "user" if role == "signal" and not is_notice else role
+    speaker, message_type, _ = ROLES[spoken]
     fields, rest, note = read_envelope(raw, path, index)
     if row.was_text:
         note["content"] = "json"
     if role != speaker:
         rest["role"] = role
-    kind: JsonObject = {"type": "event", "internal": not _is_from_user(raw)} if role == "signal" else {}
-    content: Any = load_content(raw["content"], role, f"{path}.content", losses)
+    kind: JsonObject = {"type": "event", "internal": True} if is_notice else {}
+    content: Any = load_content(raw["content"], spoken, f"{path}.content", losses)
     return message_type(content=content, extra=extra_of(rest, note, message_type), **fields, **kind)
 
 
@@ -160,5 +163,5 @@ def folded(messages: Sequence[Message], path: str, losses: list[Loss]) -> Sequen
         return messages
     merged = fold(messages)
     if expand(merged) != list(messages):
-        losses.append(Loss(path, "the place of tool results", PLACE))
+        losses.append(Loss(path, "the place of tool results", PLACE, "changed"))
     return merged

@@ -6,7 +6,7 @@ which may stand among them, what `v1` loses.
 - The parts have the word; what stands beside them fills in what they lack. See `mirrors`.
 - Calls that wait, as the metadata has it, are calls that ask for approval. See `calls`.
 - What networks left in texts becomes structure. See `network`.
-- A signal becomes a system message of type `event`, internal unless a user sent it.
+- A signal that a user sent is what the user says; any other becomes a system message, an internal event.
 - A file that only a provider has gets a provider reference; reasoning becomes one part a detail.
 
 Lost on dump: what reading the result again would not give back, such as numbers, runs, branches, and what an

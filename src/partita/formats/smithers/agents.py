@@ -28,6 +28,9 @@ MIRRORS: Final = {"eventType": ("type",), "eventId": ("id", "toolCallId"), "tool
 """Columns of an event, and the members of its content that they repeat."""
 
 
+EVENT_COLUMNS: Final = "ids and times of events have no place in a message"
+
+
 class Agent(NamedTuple):
     """All that is stored of one agent."""
 
@@ -91,7 +94,7 @@ def _structured(row: Row, losses: list[Loss]) -> list[DataPart | ForeignPart]:
     where, said = row.where("resultStructured"), row.take("resultStructured")
     value = unpacked(said)
     if isinstance(said, str) and value == said:
-        losses.append(Loss.of(where, said, "kept as a foreign part, for it is no JSON"))
+        losses.append(Loss.of(where, said, "kept as a foreign part, for it is no JSON", "changed"))
         return [ForeignPart(FORMAT, said)]
     return [DataPart("result", value)]
 
@@ -139,7 +142,7 @@ def _folded(
         if content is not None:
             chunks.extend((path, chunk) for chunk in decoder.feed(content, path))
     folded = fold(chunks, message_id)
-    losses.append(Loss.of(events[0].path, columns, "ids and times of events have no place in a message"))
+    losses.append(Loss.of(events[0].path, columns, EVENT_COLUMNS, "minor"))
     losses.extend([*decoder.losses, *folded.losses])
     return folded.message.parts, decoder.kept
 

@@ -16,6 +16,7 @@ from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.rows import Row, rows_of
+from partita.types.fold import expand, fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message
 
@@ -53,8 +54,16 @@ def load(payload: Json) -> Loaded:
     messages: list[Message] = []
     for index, agent in enumerate(_agents(tables)):
         messages.extend(load_agent(agent, index, losses))
-    messages.extend(load_memory(row, index, losses) for index, row in enumerate(tables["messages"]))
+    messages.extend(_talk([load_memory(row, i, losses) for i, row in enumerate(tables["messages"])], losses))
     return Loaded(tuple(messages), tuple(losses))
+
+
+def _talk(messages: list[Message], losses: list[Loss]) -> list[Message]:
+    """Memory messages with the results of tools in their calls."""
+    merged = fold(messages)
+    if expand(merged) != messages:
+        losses.append(Loss("$", "the place of tool results", "results are kept with their calls", "changed"))
+    return merged
 
 
 def _sorted(payload: Json, losses: list[Loss]) -> Iterator[tuple[str, Row]]:

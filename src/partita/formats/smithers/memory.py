@@ -40,14 +40,13 @@ def load_memory(row: Row, index: int, losses: list[Loss]) -> Message:
     try:
         content = loads(said) if isinstance(said, str) else said
     except DecodeError as error:
-        losses.append(Loss.of(where, said, f"kept as a foreign part, for it is no JSON: {error}"))
+        why = f"kept as a foreign part, for it is no JSON: {error}"
+        losses.append(Loss.of(where, said, why, "changed"))
         return _message(role, ForeignPart(FORMAT, said), row, envelope)
     loaded = _loaded(content, name if name == "tool" else role, row, envelope["id"])
     if loaded is None:
         return _message(role, _part(content), row, envelope)
-    losses.extend(
-        Loss(f"{where}{loss.path.removeprefix('$')}", loss.what, loss.why) for loss in loaded.losses
-    )
+    losses.extend(loss._replace(path=f"{where}{loss.path.removeprefix('$')}") for loss in loaded.losses)
     return _enveloped(loaded.messages[0], row, envelope)
 
 

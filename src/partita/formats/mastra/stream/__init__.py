@@ -1,0 +1,1 @@
+"""Streams of Mastra: what agents, workflows and networks say while they are at work."""

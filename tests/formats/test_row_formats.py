@@ -1,0 +1,145 @@
+"""Formats of rows and of old messages among all others: what they carry along, and what they imply."""
+
+import pytest
+
+from partita.errors import PartitaError
+from partita.formats.converting import convert
+from partita.formats.registry import get_format
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.fold import fold
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.tools import TextOutput
+from tests.formats.mastra_streams import AGENT, WORKFLOW
+from tests.leaves import changed, leaves
+
+REST: JsonObject = {"version": 1, "more": ["x"]}
+
+ROWS: dict[str, list[JsonObject]] = {
+    "without metadata": [{"id": "m", "role": "user", "content": {"format": 2, "parts": []}}],
+    "with metadata": [
+        {"id": "m", "role": "user", "content": {"format": 2, "parts": [], "metadata": {"mode": "stream"}}},
+        {"id": "n", "role": "user", "content": {"format": 2, "parts": []}},
+    ],
+    "the first has no room": [
+        {"id": "m", "role": "user", "content": {"format": 2, "parts": [], "metadata": [1]}},
+        {"id": "n", "role": "user", "content": {"format": 2, "parts": []}},
+    ],
+}
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+def test_metadata_of_a_row_has_room_for_more(rows: list[JsonObject]) -> None:
+    slot = get_format("mastra-v2").slot
+    assert slot is not None
+    filled = slot.put(rows, REST)
+    assert filled != rows
+    assert slot.take(filled) == (rows, REST)
+    assert slot.take(rows) == (rows, None)
+
+
+def test_what_mastra_has_no_place_for_can_go_along() -> None:
+    given: Json = to_json(everything())
+    there = convert(given, "canonical", "mastra-v2", carry=True)
+    assert there.lossless
+    assert convert(there.payload, "mastra-v2", "canonical").payload == given
+
+
+MOMENT = "2026-03-04T12:00:00.000Z"
+OLD: list[JsonObject] = [
+    {"id": "1", "role": "user", "content": "How tall?", "timestamp": MOMENT, "parentId": "0"},
+    {
+        "id": "2",
+        "role": "assistant",
+        "content": {"type": "tool-call", "id": "c", "name": "look_up", "input": {"tower": "Slettnes"}},
+        "timestamp": MOMENT,
+        "usage": {"input": 12, "output": 14},
+    },
+    {
+        "id": "3",
+        "role": "tool",
+        "content": {
+            "type": "tool-result",
+            "id": "c",
+            "name": "look_up",
+            "output": {"type": "text", "value": "39"},
+        },
+        "timestamp": MOMENT,
+    },
+    {
+        "id": "4",
+        "role": "assistant",
+        "content": {"type": "thinking", "reasoning": "Hm.", "tokenCount": 30},
+        "timestamp": MOMENT,
+    },
+]
+
+
+@pytest.mark.filterwarnings("ignore:LegacyMessage is deprecated:DeprecationWarning")
+def test_old_messages_are_read_whole_and_results_find_their_calls() -> None:
+    load = get_format("legacy").load
+    assert load is not None
+    loaded = load(OLD)
+    assert loaded.lossless
+    assert [message.id for message in loaded.messages] == ["1", "2", "3", "4"]
+    answer = fold(loaded.messages)[1]
+    assert isinstance(answer, AssistantMessage)
+    (call,) = answer.parts
+    assert isinstance(call, ToolCallPart)
+    assert (call.state, call.output) == ("output-available", TextOutput("39"))
+    assert [path for path in leaves(OLD) if _told(changed(OLD, path)) == _told(OLD)] == []
+
+
+def _told(payload: Json) -> str:
+    load = get_format("legacy").load
+    assert load is not None
+    try:
+        loaded = load(payload)
+    except PartitaError as error:
+        return repr(error)
+    return repr((to_json(loaded.messages), loaded.losses))
+
+
+QUIET: dict[str, tuple[str, Json]] = {
+    "a workflow": ("mastra-stream", WORKFLOW),
+    "an agent": ("mastra-stream", AGENT),
+    "a row": (
+        "mastra-v2",
+        [
+            {
+                "id": "m",
+                "role": "assistant",
+                "content": {
+                    "format": 2,
+                    "parts": [
+                        {"type": "step-start"},
+                        {
+                            "type": "tool-invocation",
+                            "toolInvocation": {
+                                "state": "result",
+                                "toolCallId": "c",
+                                "toolName": "look_up",
+                                "args": {"tower": "Slettnes"},
+                                "result": {"name": "tall"},
+                            },
+                        },
+                        {"type": "data-chart", "data": {"of": "towers"}},
+                    ],
+                },
+            }
+        ],
+    ),
+    "a V1 message": ("mastra-v1", [{"id": "m", "role": "user", "type": "text", "content": "Hello"}]),
+    "a row of plain text": ("plain", [{"id": "m", "role": "user", "content": "Hello"}]),
+    "a session message": (
+        "cherry",
+        {"id": "m", "role": "assistant", "data": {"parts": [{"type": "data-code", "data": {"of": "words"}}]}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "payload"), QUIET.values(), ids=QUIET)
+def test_what_is_understood_is_not_told_as_lost(name: str, payload: Json) -> None:
+    converted = convert(payload, name, "canonical")
+    assert {loss.severity for loss in converted.losses} <= {"minor"}
