@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
-from . import commands, failures, routes, surface, wire_formats
+from . import commands, failures, format_pages, routes, surface, wire_formats
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "reference/python.md": surface.page,
     "reference/cli.md": commands.page,
     "reference/http.md": routes.page,
     "reference/formats.md": wire_formats.page,
+    **format_pages.pages(),
     "reference/errors.md": failures.page,
 }

@@ -1,119 +1,95 @@
 """`reference/formats.md`: every format, and what each cannot hold: measured, not remembered."""
 
-import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from partita.formats.format import Format
-from partita.formats.losses import Loss
 from partita.formats.registry import ALIASES, all_formats
 from partita.logs.places.detection import AGENT_OF
-from partita.testing.everything import everything
-from partita.testing.features import FEATURES, Measured, measure
-from partita.types.codec import to_json
-from partita.types.json import JsonObject, is_array, is_object
+from partita.testing.features import FEATURES
 
 from . import markdown as md
+from .format_families import by_family, short
+from .measuring import ANSWER, SIGNS, is_measured, measured
 from .releases import releases
 
 SAID = """\
 Every format that can be read, written or streamed. `partita formats` lists them; `partita convert` and
-[`convert`](python.md#convert) go from one to another, and tell every loss with its place and its
-reason."""
+[`convert`](python.md#convert) go from one to another, and tell every loss with its place, its reason and how
+bad it is. Each has a page of its own."""
 
 MEASURED = """\
 A conversation that has everything a message can hold (`partita.testing.everything`) is written in each
 format and read again. What comes back equal is kept, ✓; what is there in another form is changed, ≈; what
-is gone is lost, –. The canonical form keeps all of it. The sections below list what is told of changes and
-losses."""
+is gone is lost, –. The canonical form keeps all of it. The page of a format lists what is told of changes and
+losses. With `--carry`, formats that have room for it bring everything back."""
 
-SIGNS = {"kept": "✓", "changed": "≈", "lost": "–"}
-SHORT = {
-    **{f"ai-sdk-ui-v{version}": f"UI {version}" for version in range(4, 8)},
-    **{f"ai-sdk-model-v{version}": f"model {version}" for version in range(4, 8)},
-    "mastra-v2": "Mastra 2",
-    "mastra-v1": "Mastra 1",
-    "claude-code-log": "Claude Code",
-}
-"""What a format is called at the head of a column."""
+SEVERITIES = """\
+Every loss says how bad it is. `lost`: it is gone. `changed`: it is there in another form. `repaired`:
+something was added, moved or renamed because the target insists on it. `minor`: it is gone, and nobody who
+reads the messages will miss it."""
 
 OWN = "canonical"
-_PART = re.compile(r"\$\[(\d+)\]\.content\.parts\[(\d+)\]\.?(.*)")
-_MESSAGE = re.compile(r"\$\[\d+\]\.?(.*)")
-_INDEX = re.compile(r"\[\d+\]")
 
 
 def page() -> str:
     """The whole page."""
     formats = list(all_formats().values())
-    measured = [measure(format_) for format_ in formats if format_.dump and format_.load]
+    families = by_family(formats)
     return md.page(
         "Formats",
         SAID,
-        _table(formats),
+        "## All of them",
+        *(f"### {name}\n\n{_table(members)}" for name, members in families.items()),
+        f"## How bad a loss is\n\n{SEVERITIES}",
         f"## What a format holds\n\n{MEASURED}",
-        *_matrix([one for one in measured if one.format.name != OWN]),
-        "## What is told as lost\n\n"
-        "The losses of the same conversation, by reason. `tool-call.title` is a field of a part, `createdAt`"
-        " one of the message.",
-        *(_losses(one) for one in measured if one.dumped.losses),
+        *_matrices(families),
         releases(),
         _logs(),
     )
 
 
 def _table(formats: Sequence[Format]) -> str:
-    aliases = {full: short for short, full in ALIASES.items()}
+    aliases = {full: alias for alias, full in ALIASES.items()}
     rows = [
         (
-            md.code(one.name) + (f", {md.code(aliases[one.name])}" if one.name in aliases else ""),
+            f"[{md.code(one.name)}](formats/{one.name}.md)"
+            + (f", {md.code(aliases[one.name])}" if one.name in aliases else ""),
             one.title,
             _yes(one.load),
             _yes(one.dump),
-            _yes(one.decoder),
+            _yes(one.decoder or one.encoder),
         )
         for one in formats
     ]
-    return "## All of them\n\n" + md.table(("name, alias", "what it is", "read", "written", "streamed"), rows)
+    return md.table(("name, alias", "what it is", "read", "written", "streamed"), rows)
 
 
 def _yes(value: object) -> str:
     return "✓" if value else ""
 
 
-def _matrix(measured: Sequence[Measured]) -> Iterator[str]:
-    head = ["", *(SHORT[one.format.name] for one in measured)]
+def _matrices(families: dict[str, list[Format]]) -> Iterator[str]:
+    for family, formats in families.items():
+        names = [one.name for one in formats if _is_compared(one)]
+        if names:
+            yield f"### {family}: kept, changed, lost\n\n{_matrix(names)}"
+
+
+def _is_compared(format_: Format) -> bool:
+    return is_measured(format_) and format_.name != OWN and not format_.name.endswith(ANSWER)
+
+
+def _matrix(names: Sequence[str]) -> str:
+    """What becomes of each thing in some formats; the groups of things are rows of their own."""
+    rows: list[Sequence[str]] = []
     for group, features in groupby(FEATURES, key=lambda feature: feature.group):
-        rows = [[feature.name, *(SIGNS[one.fates[feature]] for one in measured)] for feature in features]
-        yield f"### {group}\n\n{md.table(head, rows)}"
-
-
-def _losses(measured: Measured) -> str:
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for loss in measured.dumped.losses:
-        place = _place(loss)
-        if place not in reasons[loss.why]:
-            reasons[loss.why].append(place)
-    rows = [(why, ", ".join(md.code(place) for place in places)) for why, places in reasons.items()]
-    return f"### {measured.format.name}\n\n{md.table(('why', 'what'), rows)}"
-
-
-def _place(loss: Loss) -> str:
-    """What was lost, without where in this conversation it stood."""
-    if found := _PART.fullmatch(loss.path):
-        part = _part(int(found[1]), int(found[2]))
-        return _INDEX.sub("[]", f"{part}.{found[3]}".rstrip("."))
-    found = _MESSAGE.fullmatch(loss.path)
-    return _INDEX.sub("[]", found[1] if found else loss.path) or "message"
-
-
-def _part(message: int, part: int) -> str:
-    said = to_json(everything())
-    assert is_array(said)
-    held: JsonObject = said[message]["content"]["parts"][part]
-    assert is_object(held)
-    return str(held["type"])
+        rows.append([f"**{group}**", *("" for _ in names)])
+        rows += [
+            [feature.name, *(SIGNS[measured(name).fates.get(feature)] for name in names)]
+            for feature in features
+        ]
+    return md.table(["", *map(short, names)], rows)
 
 
 def _logs() -> str:

@@ -205,7 +205,7 @@ UNFIT = {
     "no thread": (ROWS[:2], ["--from", "ui"], "which thread it is in"),
     "no such column": (ROWS[:2], ["--from", "ui", "--thread-by", "room"], "there is no 'room' in it"),
     "an id twice": (ROWS, ["--from", "ui", "--thread", "t"], "have the id 'm1'"),
-    "a stream": (ROWS, ["--from", "anthropic", "--thread", "t"], "is a stream, not messages"),
+    "a stream": (ROWS, ["--from", "ai-sdk-data-stream-v4", "--thread", "t"], "is a stream, not messages"),
 }
 
 

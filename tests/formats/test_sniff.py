@@ -5,7 +5,10 @@ from hypothesis import given
 
 from partita.errors import FormatError
 from partita.formats.claude_code.dump.session import dump
-from partita.formats.sniff import guess_format, sniff
+from partita.formats.detection.families import SIGNS
+from partita.formats.registry import all_formats
+from partita.formats.sniff import LOOKED_AT, guess_format, sniff
+from partita.testing.everything import everything
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import UserMessage
@@ -96,6 +99,160 @@ GUESSES: dict[str, tuple[Json, str]] = {
         ],
         "gemini-cli-stream",
     ),
+    "a chat with calls": (
+        [
+            {"role": "user", "content": "tides?"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}],
+            },
+        ],
+        "openai-chat",
+    ),
+    "a chat with a picture": (
+        [
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}],
+            }
+        ],
+        "openai-chat",
+    ),
+    "a request with functions": (
+        {
+            "model": "claude-x",
+            "messages": [{"role": "user", "content": "tides?"}],
+            "tools": [{"type": "function", "function": {"name": "t", "parameters": {}}}],
+        },
+        "openai-chat",
+    ),
+    "a completion": (
+        {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "06:12"}}]},
+        "openai-chat",
+    ),
+    "a piece of a completion of OpenRouter": (
+        [{"object": "chat.completion.chunk", "choices": [{"delta": {}, "native_finish_reason": None}]}],
+        "openai-chat-openrouter",
+    ),
+    "a completion of Groq": (
+        {"object": "chat.completion", "choices": [], "x_groq": {"id": "req"}},
+        "openai-chat-groq",
+    ),
+    "a completion of DeepSeek": (
+        {"object": "chat.completion", "choices": [], "usage": {"prompt_cache_hit_tokens": 1}},
+        "openai-chat-deepseek",
+    ),
+    "thinking of Mistral": (
+        {
+            "object": "chat.completion",
+            "choices": [{"message": {"content": [{"type": "thinking", "thinking": [{"type": "text"}]}]}}],
+        },
+        "openai-chat-mistral",
+    ),
+    "a completion of Ollama": (
+        {"object": "chat.completion", "choices": [], "system_fingerprint": "fp_ollama"},
+        "openai-chat-ollama",
+    ),
+    "a completion of vLLM": (
+        {"object": "chat.completion", "choices": [], "prompt_logprobs": None},
+        "openai-chat-vllm",
+    ),
+    "a request to xAI": (
+        {"model": "grok-9", "messages": [{"role": "user", "content": "tides?"}]},
+        "openai-chat-xai",
+    ),
+    "items of a response": (
+        [
+            {"role": "user", "content": "tides?"},
+            {"type": "function_call", "call_id": "c", "name": "t", "arguments": "{}"},
+        ],
+        "openai-responses",
+    ),
+    "a request with items": (
+        {"model": "m", "input": [{"role": "user", "content": [{"type": "input_text", "text": "tides?"}]}]},
+        "openai-responses",
+    ),
+    "a request in words": ({"model": "m", "input": "tides?"}, "openai-responses"),
+    "a response": ({"object": "response", "output": []}, "openai-responses"),
+    "events of a response": ([{"type": "response.created", "response": {}}], "openai-responses"),
+    "items of a run": (
+        [{"type": "message_output_item", "agent": {"name": "keeper"}, "raw_item": {"type": "message"}}],
+        "openai-agents",
+    ),
+    "a hand-off": (
+        [{"type": "function_call", "call_id": "c", "name": "transfer_to_keeper", "arguments": "{}"}],
+        "openai-agents",
+    ),
+    "blocks of Anthropic": (
+        [
+            {"role": "user", "content": "tides?"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "t", "input": {}}]},
+        ],
+        "anthropic",
+    ),
+    "a request with a system": (
+        {"system": "Keep the light.", "messages": [{"role": "user", "content": "tides?"}]},
+        "anthropic",
+    ),
+    "a message of Anthropic": (
+        {"type": "message", "role": "assistant", "content": [], "stop_reason": "end_turn"},
+        "anthropic",
+    ),
+    "contents of Gemini": ([{"role": "model", "parts": [{"text": "06:12"}]}], "gemini"),
+    "a request to Gemini": ({"contents": [{"parts": [{"text": "tides?"}]}]}, "gemini"),
+    "candidates": ({"candidates": []}, "gemini"),
+    "the result of a tool": ({"content": [{"type": "text", "text": "x"}], "isError": False}, "mcp"),
+    "a message with one block": ([{"role": "user", "content": {"type": "text", "text": "tides?"}}], "mcp"),
+    "a message to an agent": (
+        {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "tides?"}]},
+        "a2a",
+    ),
+    "an older message to an agent": (
+        {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "tides?"}]},
+        "a2a",
+    ),
+    "news of a task": ({"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_WORKING"}}}, "a2a"),
+    "chunks with a payload": (
+        [{"type": "text-delta", "runId": "r", "from": "AGENT", "payload": {"id": "t", "text": "x"}}],
+        "mastra-stream",
+    ),
+    "a message and its data": ([{"type": "human", "data": {"content": "tides?"}}], "langchain"),
+    "how a message is made": (
+        [{"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": {"content": "x"}}],
+        "langchain",
+    ),
+    "a message that was dumped": (
+        {"messages": [{"type": "ai", "content": "x", "additional_kwargs": {}, "response_metadata": {}}]},
+        "langchain",
+    ),
+    "requests and responses": (
+        [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "tides?"}]}],
+        "pydantic-ai",
+    ),
+    "attributes of a span": ({"gen_ai.input.messages": "[]"}, "otel-genai"),
+    "messages of a span": (
+        [{"role": "user", "parts": [{"type": "text", "content": "tides?"}]}],
+        "otel-genai",
+    ),
+    "events of a run": ([{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}], "ag-ui"),
+    "the input of a run": ({"threadId": "t", "runId": "r", "messages": []}, "ag-ui"),
+    "messages of a run": (
+        [
+            {
+                "id": "m",
+                "role": "assistant",
+                "toolCalls": [{"id": "c", "type": "function", "function": {"name": "t", "arguments": ""}}],
+            }
+        ],
+        "ag-ui",
+    ),
+    "turns of people and models": (
+        {"conversations": [{"from": "human", "value": "tides?"}]},
+        "sharegpt",
+    ),
+    "a marked text": ("<|im_start|>user\ntides?<|im_end|>\n", "chatml"),
+    "calls of a client": ([{"jsonrpc": "2.0", "method": "session/prompt", "id": 1, "params": {}}], "acp"),
     "text and a time": (
         [{"role": "agent", "content": "hi", "created_at": "2026-01-01T00:00:00Z"}],
         "plain",
@@ -119,7 +276,65 @@ def test_what_says_nothing_is_not_guessed(payload: Json) -> None:
 
 
 def test_a_plain_content_is_a_weak_sign() -> None:
-    assert guess_format([{"role": "user", "content": "hi"}]).confidence <= 0.5
+    guess = guess_format([{"role": "user", "content": "hi"}])
+    assert guess.confidence <= 0.5
+    assert {"openai-chat", "anthropic", "chatml"} <= {one.format for one in guess.rivals}
+    assert "nothing in it tells them apart" in guess.explained()
+
+
+def test_a_clear_sign_has_no_rivals() -> None:
+    guess = guess_format({"object": "chat.completion", "choices": []})
+    assert guess.rivals == ()
+    assert guess.explained() == "openai-chat: a chat completion, or a piece of one (96% sure)"
+
+
+def test_rivals_come_behind_and_have_their_own_reasons() -> None:
+    guess = guess_format({"messages": [{"role": "user", "content": "hi"}]})
+    assert guess.format == "openai-chat"
+    confidences = [guess.confidence, *(one.confidence for one in guess.rivals)]
+    assert confidences == sorted(confidences, reverse=True)
+    assert all(one.why and not one.rivals for one in guess.rivals)
+
+
+def test_only_the_beginning_is_looked_at() -> None:
+    silent: Json = {"note": "nothing"}
+    assert sniff([silent] * LOOKED_AT + [{"type": "RUN_STARTED"}]) == []
+    assert sniff([silent] * (LOOKED_AT - 1) + [{"type": "RUN_STARTED"}]) != []
+
+
+def test_signs_are_of_formats_that_can_be_read() -> None:
+    known = all_formats()
+    unread = {sign.format for sign in SIGNS if sign.format not in known}
+    assert unread == set()
+    assert all(known[sign.format].load or known[sign.format].decoder for sign in SIGNS)
+    assert not any(sign.format.endswith("-answer") for sign in SIGNS), "the plain name reads answers too"
+    assert all(0 < sign.confidence <= 1 and sign.why for sign in SIGNS)
+
+
+FAMILIES = (
+    "ai-sdk-ui-v",
+    "ai-sdk-model-v",
+    "openai-chat",
+    "langchain",
+    "openai-responses",
+    "gemini",
+    "anthropic",
+)
+
+
+def family(name: str) -> str:
+    """Formats of one family are read alike: versions, servers, answers."""
+    return next((start for start in FAMILIES if name.startswith(start)), name)
+
+
+BOTH_WAYS = [name for name, one in all_formats().items() if one.dump and one.load]
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+def test_what_a_format_writes_is_known_again(name: str) -> None:
+    dump_ = all_formats()[name].dump
+    assert dump_ is not None
+    assert family(guess_format(dump_(everything()).payload).format) == family(name)
 
 
 @given(payload=strategies.json_values(10))

@@ -105,6 +105,31 @@ describe("converting", () => {
       .waitFor();
   });
 
+  it("tells losses by how bad they are, what else it could be, and carries the rest", async () => {
+    const page = await open();
+    const rows = [
+      {
+        id: "m1",
+        role: "user",
+        createdAt: "2026-03-01T09:00:00Z",
+        content: { format: 2, parts: [{ type: "text", text: "Hi" }] },
+      },
+    ];
+    await paste(page, JSON.stringify(rows));
+    await results(page).getByText("It could as well be").waitFor();
+    await page.getByRole("tab", { name: /Losses \([1-9]/ }).click();
+    const losses = results(page).getByRole("listitem");
+    await losses.filter({ hasText: "Lost in writing" }).first().waitFor();
+    await page.getByRole("tab", { name: "Target format" }).click();
+    await page.getByRole("checkbox", { name: "Carry the rest" }).check();
+    await page.getByRole("region", { name: "The result" }).getByText('"partita"').waitFor();
+    await page.getByRole("tab", { name: "Losses (0)" }).click();
+    await results(page).getByText("Nothing is lost").waitFor();
+    await page.getByRole("tab", { name: "Target format" }).click();
+    await page.getByLabel("Write as").selectOption("canonical");
+    expect(await page.getByRole("checkbox", { name: "Carry the rest" }).isDisabled()).toBe(true);
+  });
+
   it("says in words and at its place what is wrong, while somebody writes", async () => {
     const page = await open();
     await page.getByRole("textbox", { name: "Paste here" }).fill(BAD);

@@ -1,17 +1,21 @@
 """`partita convert`: messages of one format in another, with every loss told."""
 
-from typing import BinaryIO
+from collections import Counter
+from collections.abc import Sequence
+from typing import BinaryIO, Final, get_args
 
 import click
 
 from partita.formats.converting import convert as convert_payload
-from partita.formats.format import Dumped
+from partita.formats.losses import Loss, Severity
 from partita.formats.sniff import guess_format
-from partita.types.json import is_array
+from partita.types.json import dumps, is_array
 
 from .completing import formats
-from .output import print_json, print_lines, print_losses, say
+from .output import print_json, print_lines, print_losses, print_text, say
 from .source import open_source
+
+DATA_STREAM: Final = "ai-sdk-data-stream-v4"
 
 
 @click.command(
@@ -19,7 +23,8 @@ from .source import open_source
     epilog="""\b
 Examples:
   partita convert chat.json --to model
-  partita convert old.jsonl --from ai-sdk-ui-v4 --to ui --losses > new.jsonl
+  partita convert request.json --to anthropic --losses
+  partita convert old.jsonl --from ai-sdk-ui-v4 --to ui --carry > new.jsonl
   partita formats          shows every format by name
 """,
 )
@@ -34,27 +39,59 @@ Examples:
 @click.option(
     "--to", "target", metavar="FORMAT", required=True, shell_complete=formats, help="The format to write."
 )
+@click.option(
+    "--carry",
+    is_flag=True,
+    help="Put what the target has no place for into its metadata, where it has some.",
+)
 @click.option("--losses", is_flag=True, help="Tell on stderr what could not be carried, one line each.")
-def convert(file: BinaryIO, source: str | None, target: str, losses: bool) -> None:
+@click.option(
+    "--losses-json",
+    metavar="FILE",
+    type=click.File("wb"),
+    help="Write what could not be carried to FILE, as JSON lines.",
+)
+def convert(
+    file: BinaryIO,
+    source: str | None,
+    target: str,
+    carry: bool,
+    losses: bool,
+    losses_json: BinaryIO | None,
+) -> None:
     """Rewrite the messages of FILE in another format.
 
-    FILE is JSON or JSON lines (or - for a pipe); JSON lines in, JSON lines out.
+    FILE is JSON, JSON lines, server-sent events or ChatML (or - for a pipe): messages, a request, an answer
+    or a recorded stream. JSON lines in, JSON lines out.
     """
     opened = open_source(file)
-    payload = list(opened.items)
+    if source is None and opened.shape == "data-stream-v4":
+        source = DATA_STREAM
+    payload = opened.payload()
     if source is None:
         guess = guess_format(payload)
         source = guess.format
-        say(f"read as {guess.format}: {guess.why} ({guess.confidence:.0%} sure)")
-    dumped: Dumped = convert_payload(payload, source, target)
-    if opened.shape == "lines" and is_array(dumped.payload):
-        print_lines(dumped.payload)
+        say(f"read as {guess.explained()}")
+    converted = convert_payload(payload, source, target, carry=carry)
+    if isinstance(converted.payload, str):
+        print_text(converted.payload)
+    elif opened.shape == "lines" and is_array(converted.payload):
+        print_lines(converted.payload)
     else:
-        print_json(dumped.payload)
+        print_json(converted.payload)
+    if losses_json is not None:
+        losses_json.writelines(dumps(loss._asdict()) + b"\n" for loss in converted.losses)
     if losses:
-        print_losses(dumped.losses)
-    elif dumped.losses:
-        say(f"{len(dumped.losses)} things could not be carried; --losses lists them")
+        print_losses(converted.losses)
+    elif converted.losses:
+        say(f"{summed(converted.losses)} on the way; --losses lists them")
+
+
+def summed(losses: Sequence[Loss]) -> str:
+    """How many losses there are of each severity, the worst first."""
+    counted = Counter(loss.severity for loss in losses)
+    severities: tuple[Severity, ...] = get_args(Severity)
+    return ", ".join(f"{counted[one]} {one}" for one in severities if counted[one])
 
 
 COMMAND = convert

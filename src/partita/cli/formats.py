@@ -40,6 +40,7 @@ def _print_json() -> None:
             "read": format_.load is not None,
             "written": format_.dump is not None,
             "streamed": format_.decoder is not None,
+            "carries": format_.slot is not None,
         }
         for name, format_ in all_formats().items()
     )
@@ -60,7 +61,7 @@ def _print() -> None:
             if can
         ]
         alias = f"  (or: {short[name]})" if name in short else ""
-        tell(f"{name:24} {', '.join(does):15} {format_.title}{alias}", hang=41)
+        tell(f"{name:24} {', '.join(does):23} {format_.title}{alias}", hang=49)
 
 
 COMMAND = formats

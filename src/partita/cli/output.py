@@ -7,7 +7,7 @@ from partita.formats.losses import Loss
 from partita.types.json import Json, dumps, indented
 
 from .telling import tell
-from .view.text import json_escaped
+from .view.text import json_escaped, safe
 
 
 def print_json(value: Json) -> None:
@@ -23,12 +23,19 @@ def print_lines(values: Iterable[Json]) -> None:
         stdout.write((json_escaped(dumps(value)) if stdout.isatty() else dumps(value)) + b"\n")
 
 
+def print_text(text: str) -> None:
+    """A text as it is; a terminal is shown it without what it would obey."""
+    stdout = sys.stdout.buffer
+    shown = safe(text) if stdout.isatty() else text
+    stdout.write(shown.encode("utf-8", "surrogatepass") + (b"" if shown.endswith("\n") else b"\n"))
+
+
 def print_losses(losses: Sequence[Loss]) -> None:
     """Every loss on a line of its own, or that there is none."""
     if not losses:
         say("nothing was lost")
     for loss in losses:
-        say(f"lost {loss}")
+        say(f"{loss.severity} {loss}")
 
 
 def say(text: str) -> None:

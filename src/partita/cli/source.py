@@ -1,4 +1,4 @@
-"""What a file or a pipe holds: one JSON document, JSON lines, server-sent events, or v4 stream lines."""
+"""What a file or a pipe holds: JSON, JSON lines, server-sent events, lines of a v4 stream, or ChatML."""
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ from partita.stream.secure_json import secure_loads
 from partita.stream.sse import SseDecoder
 from partita.types.json import Json, is_array, loads
 
-Shape: TypeAlias = Literal["document", "lines", "events", "data-stream-v4"]
+Shape: TypeAlias = Literal["document", "lines", "events", "data-stream-v4", "text"]
 
 BLOCK = 1 << 16
+CHATML_MARK = b"<|im_start|>"
 _V4_LINE = re.compile(rb"[0-9a-k]:[\[{\"]")
 _EVENT_LINE = re.compile(rb"(data|event|id|retry)?:")
 
@@ -24,6 +25,14 @@ class Source:
 
     shape: Shape
     items: Iterator[Json]
+    is_one: bool = False
+    """Whether it is one value, and not a list of some."""
+
+    def payload(self) -> Json:
+        """All of it: one value by itself, several as a list."""
+        items = list(self.items)
+        is_one = self.is_one or (self.shape == "lines" and len(items) == 1)
+        return items[0] if is_one else items
 
 
 def open_source(file: BinaryIO) -> Source:
@@ -37,7 +46,15 @@ def open_source(file: BinaryIO) -> Source:
         return Source("data-stream-v4", _raw_lines(chain([first], file)))
     if first.lstrip().startswith(b"{") and _is_whole(first):
         return Source("lines", _lines(chain([first], file)))
-    return Source("document", _document(first + file.read()))
+    if first.lstrip().startswith(CHATML_MARK):
+        text = (first + file.read()).decode(errors="surrogateescape")
+        return Source("text", iter([text]), is_one=True)
+    document = _document(first + file.read())
+    return (
+        Source("document", iter(document))
+        if is_array(document)
+        else Source("document", iter([document]), is_one=True)
+    )
 
 
 def _first_line(file: BinaryIO) -> bytes:
@@ -97,10 +114,9 @@ def _parsed(text: str | bytes, where: str) -> Json:
         raise
 
 
-def _document(text: bytes) -> Iterator[Json]:
+def _document(text: bytes) -> Json:
     try:
-        value = loads(text)
+        return loads(text)
     except DecodeError as error:
         error.where = error.where or "the JSON document"
         raise
-    yield from value if is_array(value) else [value]

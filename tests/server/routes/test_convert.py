@@ -8,6 +8,8 @@ import pytest
 
 from partita.formats.converting import convert as convert_payload
 from partita.formats.registry import ALIASES, all_formats
+from partita.testing.everything import everything
+from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 
 JSON = {"content-type": "application/json"}
@@ -35,6 +37,7 @@ async def test_every_format_is_listed_with_what_it_can(client: httpx.AsyncClient
         format_ = all_formats()[one["name"]]
         can = (format_.load is not None, format_.dump is not None, format_.decoder is not None)
         assert (one["reads"], one["writes"], one["streams"]) == can
+        assert one["carries"] is (format_.slot is not None)
         assert one["aliases"] == [alias for alias, full in ALIASES.items() if full == one["name"]]
 
 
@@ -55,6 +58,31 @@ async def test_what_is_guessed_and_what_is_lost_is_told(client: httpx.AsyncClien
     ]
 
 
+async def test_a_guess_tells_what_else_it_could_be(client: httpx.AsyncClient) -> None:
+    told = await post(client, "/api/convert", {"payload": [{"role": "user", "content": "Hi."}], "to": "ui"})
+    assert {"openai-chat", "anthropic"} <= {one["format"] for one in told["guess"]["rivals"]}
+    assert all(
+        one["why"] and one["confidence"] <= told["guess"]["confidence"] for one in told["guess"]["rivals"]
+    )
+
+
+async def test_a_stream_is_folded_and_written(client: httpx.AsyncClient) -> None:
+    told = await post(client, "/api/convert", {"payload": SPOKEN, "to": "ui"})
+    assert told["from"] == "ai-sdk-chunks"
+    assert told["payload"][0]["parts"] == [{"type": "text", "text": "Forty.", "state": "done"}]
+
+
+@pytest.mark.parametrize("carry", [False, True])
+async def test_what_is_carried_along_is_not_lost(client: httpx.AsyncClient, carry: bool) -> None:
+    target = next(name for name, one in all_formats().items() if one.slot is not None)
+    said = to_json(everything())
+    body = {"payload": said, "from": "canonical", "to": target, "carry": carry}
+    told = await post(client, "/api/convert", body)
+    expected = convert_payload(said, "canonical", target, carry=carry)
+    assert told["payload"] == expected.payload
+    assert bool(told["losses"]) is not carry
+
+
 async def test_half_a_surrogate_pair_survives(client: httpx.AsyncClient) -> None:
     half = {**UI, "parts": [{"type": "text", "text": "\ud83d"}]}
     told = await post(client, "/api/convert", {"payload": [half], "from": "ui", "to": "canonical"})
@@ -67,7 +95,6 @@ REFUSED: dict[str, Json] = {
     "a format that is none": {"payload": [UI], "from": "nonesuch", "to": "ui"},
     "a target that is none": {"payload": [UI], "to": "nonesuch"},
     "a target that is only read": {"payload": [UI], "to": "cherry"},
-    "a stream": {"payload": SPOKEN, "from": "chunks", "to": "ui"},
     "nothing anyone knows": {"payload": {"colour": "blue"}, "to": "ui"},
     "a number": {"payload": 7, "to": "ui"},
     "a list": [],

@@ -39,6 +39,7 @@ IN_PATHS: Final[Mapping[str, str]] = {
     "{digest}": "<digest>",
     "{index}": "0",
     "{path}": "anything",
+    "{agent_name}": "quick",
 }
 """What stands in a path where it varies."""
 
@@ -55,6 +56,12 @@ ALLOWED: Final = {
             "approval": {"id": "<approval>", "approved": True},
         }
     ],
+}
+SAID_TO_AG_UI: Final = {"id": "<message>", "role": "user", "content": "How tall?"}
+ALLOWED_IN_AG_UI: Final = {
+    "interruptId": "<approval>",
+    "status": "resolved",
+    "payload": {"approved": True},
 }
 STORED: Final = {"id": "<message>", "role": "user", "content": "Mine now."}
 MASTRA: Final = {
@@ -184,8 +191,13 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "POST /api/runs/{run_id}/reproject": (Ask(), Ask(query={"force": "true"})),
     "GET /api/runs/{run_id}/log": (Ask(), Ask(headers={"accept": "application/x-ndjson"})),
     "GET /api/runs/{run_id}/raw": PLAIN,
-    "GET /api/runs/{run_id}/stream": (Ask(), Ask(headers={"last-event-id": "<run>:0"})),
-    "GET /api/runs/{run_id}/replay": (Ask(query={"speed": "0"}),),
+    "GET /api/runs/{run_id}/stream": (
+        Ask(),
+        Ask(headers={"last-event-id": "<run>:0"}),
+        Ask(query={"as": "openai-chat"}),
+        Ask(query={"as": "ag-ui"}),
+    ),
+    "GET /api/runs/{run_id}/replay": (Ask(query={"speed": "0"}), Ask(query={"speed": "0", "as": "ag-ui"})),
     "GET /api/runs/{run_id}/at": PLAIN,
     "GET /api/runs/{run_id}/timeline": (Ask(), Ask(query={"wait": "0.01"}), Ask(query=HERS)),
     # Formats
@@ -243,6 +255,29 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     ),
     "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": (Ask({"content": ROW}),),
     "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": PLAIN,
+    # The routes of OpenAI and of AG-UI
+    "GET /v1/models": PLAIN,
+    "POST /v1/chat/completions": (
+        Ask({"model": "quick", "messages": [{"role": "user", "content": "How tall?"}]}),
+        Ask(
+            {
+                "model": "quick",
+                "messages": [{"role": "user", "content": "How tall?"}],
+                "metadata": {"thread_id": "<thread>"},
+            }
+        ),
+        Ask(
+            {
+                "model": "asking",
+                "messages": [{"role": "tool", "tool_call_id": "<call>", "content": "mine"}],
+                "metadata": {"thread_id": "<thread>"},
+            }
+        ),
+    ),
+    "POST /api/ag-ui/{agent_name}": (
+        Ask({"threadId": "<thread>", "runId": "r", "messages": [SAID_TO_AG_UI]}),
+        Ask({"threadId": "<thread>", "runId": "r", "messages": [], "resume": [ALLOWED_IN_AG_UI]}),
+    ),
     # About the server
     "GET /api/openapi.json": PLAIN,
     "GET /api/docs": PLAIN,

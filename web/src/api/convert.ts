@@ -8,18 +8,26 @@ export interface FormatInfo {
   readonly reads: boolean;
   readonly writes: boolean;
   readonly streams: boolean;
+  /** Whether it has room for what it has no place for. */
+  readonly carries: boolean;
 }
 
 export interface FormatGuess {
   readonly format: string;
   readonly confidence: number;
   readonly why: string;
+  /** What it could be nearly as well. */
+  readonly rivals?: readonly FormatGuess[];
 }
+
+/** How bad a loss is. */
+export type Severity = "lost" | "changed" | "repaired" | "minor";
 
 export interface InspectedLoss {
   readonly path: string;
   readonly what: string;
   readonly why: string;
+  readonly severity: Severity;
   readonly side: "reading" | "writing";
 }
 
@@ -36,7 +44,7 @@ export interface Inspection {
   readonly guesses: readonly FormatGuess[];
   readonly losses: readonly InspectedLoss[];
   readonly notes: readonly InspectionNote[];
-  readonly shape?: "document" | "lines" | "events" | "data-stream-v4";
+  readonly shape?: "document" | "lines" | "events" | "data-stream-v4" | "text";
   readonly values?: number;
   readonly from?: string;
   readonly kind?: "messages" | "stream" | "log";
@@ -56,12 +64,12 @@ export const listFormats = (signal?: AbortSignal): Promise<Listing<FormatInfo>> 
 
 export async function inspect(
   text: string,
-  { from, to }: { from: string | null; to: string },
+  { from, to, carry }: { from: string | null; to: string; carry: boolean },
   signal?: AbortSignal,
 ): Promise<Inspection> {
   const response = await ask("api/inspect", {
     method: "POST",
-    query: { from, to },
+    query: { from, to, carry: carry ? "true" : null },
     headers: { "content-type": "application/octet-stream" },
     body: new Blob([text]),
     signal,

@@ -28,6 +28,7 @@ export function Convert() {
   const [pasted, setPasted] = useState<Pasted>({ text: "", version: 0 });
   const [from, setFrom] = useState<string | null>(null);
   const [to, setTo] = useState("ai-sdk-ui-v7");
+  const [carry, setCarry] = useState(false);
   const [tab, setTab] = useState<ResultTab>("conversation");
   const [isWriting, setWriting] = useState(true);
   const [chosen, setChosen] = useState<{ id: string } | null>(null);
@@ -36,9 +37,9 @@ export function Convert() {
 
   const formats = useQuery({ queryKey: ["formats"], queryFn: ({ signal }) => listFormats(signal) });
   const query = useQuery({
-    queryKey: ["inspect", asked.version, from, to],
+    queryKey: ["inspect", asked.version, from, to, carry],
     queryFn: async ({ signal }) => ({
-      said: await inspect(asked.text, { from, to }, signal),
+      said: await inspect(asked.text, { from, to, carry }, signal),
       text: asked.text,
     }),
     enabled: asked.text.trim() !== "" && !isTooLarge,
@@ -132,6 +133,8 @@ export function Convert() {
                   formats={formats.data?.items ?? []}
                   to={to}
                   onTo={setTo}
+                  carry={carry}
+                  onCarry={setCarry}
                   tab={tab}
                   onTab={setTab}
                   chosen={chosen}

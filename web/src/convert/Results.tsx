@@ -22,6 +22,8 @@ interface Props {
   readonly formats: readonly FormatInfo[];
   readonly to: string;
   readonly onTo: (to: string) => void;
+  readonly carry: boolean;
+  readonly onCarry: (carry: boolean) => void;
   readonly tab: ResultTab;
   readonly onTab: (tab: ResultTab) => void;
   readonly chosen: { readonly id: string } | null;
@@ -87,7 +89,7 @@ function Canonical({ inspection, findings, chosen }: Props) {
             JSON
           </Button>
         </span>
-        <Taking value={inspection.messages} name="messages.json" what="the canonical messages" />
+        <Taking value={inspection.messages} name="messages" what="the canonical messages" />
       </div>
       {asText ? (
         <Lines text={text} label="Canonical messages" marks={marks} chosen={chosen} />
@@ -100,8 +102,9 @@ function Canonical({ inspection, findings, chosen }: Props) {
   );
 }
 
-function Target({ inspection, formats, to, onTo }: Props) {
-  const text = useMemo(() => JSON.stringify(inspection.payload ?? null, null, 2), [inspection.payload]);
+function Target({ inspection, formats, to, onTo, carry, onCarry }: Props) {
+  const text = useMemo(() => written(inspection.payload ?? null), [inspection.payload]);
+  const hasRoom = formats.some((format) => format.name === to && format.carries);
   return (
     <>
       <div className={styles.bar}>
@@ -117,7 +120,23 @@ function Target({ inspection, formats, to, onTo }: Props) {
               ))}
           </select>
         </label>
-        <Taking value={inspection.payload} name={`${inspection.to ?? to}.json`} what="the result" />
+        <label
+          className={styles.carry}
+          title={
+            hasRoom
+              ? "What the format has no place for goes along in its metadata"
+              : "This format has no room for more than it knows"
+          }
+        >
+          <input
+            type="checkbox"
+            checked={carry && hasRoom}
+            disabled={!hasRoom}
+            onChange={(event) => onCarry(event.target.checked)}
+          />
+          Carry the rest
+        </label>
+        <Taking value={inspection.payload} name={inspection.to ?? to} what="the result" />
       </div>
       {inspection.payload === undefined ? (
         <p className={styles.none}>It could not be written.</p>
@@ -128,14 +147,22 @@ function Target({ inspection, formats, to, onTo }: Props) {
   );
 }
 
+/** JSON, or a text as it is: some formats are one. */
+const written = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+
+/** The name of a file of that format. */
+const fileName = (name: string, value: unknown): string =>
+  typeof value !== "string" ? `${name}.json` : name === "markdown" ? `${name}.md` : `${name}.txt`;
+
 function Taking({ value, name, what }: { value: unknown; name: string; what: string }) {
-  const written = () => JSON.stringify(value, null, 2) ?? "";
+  const type = typeof value === "string" ? "text/plain" : "application/json";
   return (
     <span className={styles.taking}>
-      <CopyButton text={written} label={`Copy ${what}`} />
+      <CopyButton text={() => written(value)} label={`Copy ${what}`} />
       <IconButton
         label={`Download ${what}`}
-        onClick={() => save(name, new Blob([written()], { type: "application/json" }))}
+        onClick={() => save(fileName(name, value), new Blob([written(value)], { type }))}
       >
         <Download size={14} />
       </IconButton>

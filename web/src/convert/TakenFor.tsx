@@ -14,6 +14,7 @@ const SHAPES = {
   lines: "JSON lines",
   events: "server-sent events",
   "data-stream-v4": "lines of a v4 stream",
+  text: "a text",
 } as const;
 const VALUES = { messages: "message", stream: "event", log: "record" } as const;
 
@@ -28,10 +29,11 @@ interface Props {
 export function TakenFor({ inspection, formats, from, onFrom }: Props) {
   const titles = new Map(formats.map((format) => [format.name, format.title]));
   const titleOf = (name: string) => titles.get(name) ?? LOGS[name] ?? name;
-  const [best, ...others] = inspection.guesses;
+  const best = inspection.guesses[0];
+  const others = best?.rivals ?? [];
   const readable = [
     ...formats.filter((format) => format.reads || format.streams).map((format) => format.name),
-    ...Object.keys(LOGS),
+    ...Object.keys(LOGS).filter((name) => !titles.has(name)),
   ];
   return (
     <div className={styles.box}>
@@ -51,7 +53,7 @@ export function TakenFor({ inspection, formats, from, onFrom }: Props) {
         </p>
         {!from && others.length > 0 && (
           <p className={styles.others}>
-            It may also be{" "}
+            It could as well be{" "}
             {others.slice(0, 3).map((guess, index) => (
               <span key={guess.format}>
                 {index > 0 && ", "}

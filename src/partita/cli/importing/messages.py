@@ -63,7 +63,7 @@ def _load(path: str, format: str) -> "Loaded":
         raise FormatError(f"{format} is a stream, not messages", hint="partita fold makes a message of it")
     try:
         with Path(path).open("rb") as file:
-            return reading(list(open_source(file).items))
+            return reading(open_source(file).payload())
     except OSError as error:
         raise FormatError(f"{error.strerror or error}", where=path, hint="name a file of messages") from None
     except PartitaError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from partita.formats.log_signs import LOG_SIGNS, LOOKED_AT, LogFormatName, is_bare_item
+from partita.formats.detection.agent_logs import LOG_SIGNS, LOOKED_AT, LogFormatName, is_bare_item
 from partita.types.json import Json, JsonObject, is_object
 
 from .log_file import is_uuid

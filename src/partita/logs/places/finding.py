@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from partita.errors import FormatError, PartitaError
-from partita.formats.log_signs import LogFormatName
+from partita.formats.detection.agent_logs import LogFormatName
 from partita.logs.lines.heads import first_values
 
 from .detection import Detected, detect

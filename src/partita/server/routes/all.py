@@ -5,9 +5,11 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
+from partita.server.ag_ui.routes import AG_UI
 from partita.server.assistant_ui.routes import ASSISTANT_UI
 from partita.server.chat.routes import CHAT
 from partita.server.mastra.routes import MASTRA
+from partita.server.openai.routes import OPENAI
 from partita.server.openapi.routes import OPENAPI
 
 from .agents import AGENTS
@@ -52,6 +54,8 @@ ROUTES: Final[Sequence[ControllerRouterHandler]] = [
     *IMPORTS,
     *MASTRA,
     *ASSISTANT_UI,
+    *OPENAI,
+    *AG_UI,
     *OPENAPI,
     *HEALTH,
 ]

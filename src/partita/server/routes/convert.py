@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from partita.errors import FormatError, PartitaError
 from partita.formats.converting import convert as convert_payload
-from partita.formats.format import Decoder, Dumped
+from partita.formats.format import Decoder
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format
 from partita.formats.sniff import LOOKED_AT, Guess, sniff
@@ -38,12 +38,29 @@ class LostValue(msgspec.Struct):
     )
 
 
-class FormatGuess(msgspec.Struct):
+class RivalFormat(msgspec.Struct):
+    """A format that a payload could be in as well, or nearly."""
+
+    format: str
+    confidence: Annotated[float, Meta(description="How sure that is, from 0 to 1.")]
+    why: Annotated[str, Meta(description="What speaks for it.")]
+
+
+class FormatGuess(msgspec.Struct, omit_defaults=True):
     """Which format a payload was taken for."""
 
     format: str
     confidence: Annotated[float, Meta(description="How sure that is, from 0 to 1.")]
     why: Annotated[str, Meta(description="What gave it away.")]
+    rivals: Annotated[
+        list[RivalFormat], Meta(description="What it could be nearly as well, the likeliest first.")
+    ] = []
+
+
+def told(guess: Guess) -> FormatGuess:
+    """A guess, to answer with."""
+    rivals = [RivalFormat(one.format, one.confidence, one.why) for one in guess.rivals]
+    return FormatGuess(guess.format, guess.confidence, guess.why, rivals)
 
 
 # What there is
@@ -56,7 +73,8 @@ class FormatInfo(msgspec.Struct):
     title: str
     reads: Annotated[bool, Meta(description="Whether messages can be read from it.")]
     writes: Annotated[bool, Meta(description="Whether messages can be written in it.")]
-    streams: Annotated[bool, Meta(description="Whether it is a stream of events, which can be folded.")]
+    streams: Annotated[bool, Meta(description="Whether a stream of events can be folded.")]
+    carries: Annotated[bool, Meta(description="Whether it has room for what it has no place for.")]
     aliases: Annotated[list[str], Meta(description="Shorter names for it.")]
 
 
@@ -72,6 +90,7 @@ async def list_formats() -> Reply[Listing[FormatInfo]]:
                     one.load is not None,
                     one.dump is not None,
                     one.decoder is not None,
+                    one.slot is not None,
                     [alias for alias, full in ALIASES.items() if full == one.name],
                 )
                 for one in all_formats().values()
@@ -86,11 +105,20 @@ async def list_formats() -> Reply[Listing[FormatInfo]]:
 class ConvertRequest(msgspec.Struct):
     """A payload, and what to make of it."""
 
-    payload: Annotated[Json, Meta(description="Messages, in any format.")]
+    payload: Annotated[
+        Json, Meta(description="Messages, a request, an answer or the events of a stream, in any format.")
+    ]
     to: Annotated[str, Meta(description="The format to write, or an alias of it.")]
     source: Annotated[
         str | None, Meta(description="The format of the payload; guessed when it is not given.")
     ] = msgspec.field(default=None, name="from")
+    carry: Annotated[
+        bool,
+        Meta(
+            description="Put what the target has no place for into its metadata, where it has some: "
+            "converted back, it is there again."
+        ),
+    ] = False
 
 
 class Converted(msgspec.Struct, omit_defaults=True):
@@ -114,7 +142,7 @@ UI_TO_MODEL: Final = Example(
 
 @post("/api/convert", tags=["formats"], summary="Convert messages", status_code=200, opt={"role": "read"})
 async def convert(data: Annotated[ConvertRequest, Body(examples=[UI_TO_MODEL])]) -> Reply[Converted]:
-    """The messages in another format, and everything that could not be carried."""
+    """The messages in another format, and everything that could not be carried. Events are folded first."""
     return Reply(await asyncio.to_thread(lambda: _sendable(_convert(data))))
 
 
@@ -122,13 +150,13 @@ def _convert(data: ConvertRequest) -> Converted:
     guess = guess_of(data.payload) if data.source is None else None
     source = get_format(data.source or (guess.format if guess else "")).name
     target = get_format(data.to).name
-    dumped: Dumped = convert_payload(data.payload, source, target)
+    converted = convert_payload(data.payload, source, target, carry=data.carry)
     return Converted(
-        payload=dumped.payload,
+        payload=converted.payload,
         to=target,
         source=source,
-        losses=[lost(loss) for loss in dumped.losses],
-        guess=None if guess is None else FormatGuess(*guess),
+        losses=[lost(loss) for loss in converted.losses],
+        guess=None if guess is None else told(guess),
     )
 
 
@@ -224,7 +252,7 @@ def _fold(data: FoldRequest) -> Folded:
         diagnostics=[StreamDiagnostic(*one) for one in accumulator.diagnostics],
         errors=list(accumulator.errors),
         losses=[lost(loss) for loss in dumped.losses],
-        guess=None if guess is None else FormatGuess(*guess),
+        guess=None if guess is None else told(guess),
     )
 
 

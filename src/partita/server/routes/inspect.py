@@ -11,6 +11,8 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 
 from partita.errors import FormatError, PartitaError
+from partita.formats.converting import write
+from partita.formats.format import Loaded
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import all_formats, get_format
 from partita.formats.sniff import Guess
@@ -20,7 +22,7 @@ from partita.server.replies import Reply
 from partita.types.codec import encode, to_json
 from partita.types.json import Json
 
-from .convert import FormatGuess
+from .convert import FormatGuess, told
 from .imports import TakesFiles
 from .inspecting.guessing import guess
 from .inspecting.reading import Note, Read, known_format, read
@@ -74,7 +76,7 @@ class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
     losses: list[InspectedLoss]
     notes: list[InspectionNote]
     shape: Annotated[
-        Literal["document", "lines", "events", "data-stream-v4"] | None,
+        Literal["document", "lines", "events", "data-stream-v4", "text"] | None,
         Meta(description="How it is written down."),
     ] = None
     values: Annotated[int, Meta(description="How many values it holds: messages, events, records.")] = 0
@@ -107,6 +109,9 @@ async def inspect(
     to: Annotated[
         str | None, QueryParameter(max_length=100, description="A format to write the messages in.")
     ] = None,
+    carry: Annotated[
+        bool, QueryParameter(description="Put what that format has no place for into its metadata.")
+    ] = False,
 ) -> Reply[Inspection]:
     """The body is JSON, JSON lines or server-sent events: messages of any format, a recorded stream, a
     provider's answer, the log of an agent. Nothing is stored.
@@ -116,7 +121,7 @@ async def inspect(
     named = None if source is None else known_format(source)
     target = None if to is None else _target(to)
     data = await _body(request)
-    return Reply(await asyncio.to_thread(lambda: _sendable(_inspect(data, named, target))))
+    return Reply(await asyncio.to_thread(lambda: _sendable(_inspect(data, named, target, carry))))
 
 
 def _sendable(value: Inspection) -> Any:
@@ -142,18 +147,18 @@ def _target(name: str) -> str:
     return known.name
 
 
-def _inspect(data: bytes, named: str | None, target: str | None) -> Inspection:
+def _inspect(data: bytes, named: str | None, target: str | None, carry: bool) -> Inspection:
     said = Inspection(len(data), [], [], [])
     try:
         source = read_source(data)
         source, guesses = _guessed(source)
         said.shape, said.values = source.shape, len(source.values)
-        said.guesses = [FormatGuess(*one) for one in guesses]
+        said.guesses = [told(one) for one in guesses]
         said.source = named or _best(guesses)
         found = read(source, said.source)
         _tell(said, found)
         if target is not None:
-            _write(said, found, target)
+            _write(said, found, target, carry)
     except PartitaError as error:
         said.problem = InspectionProblem(error.what, error.where, error.hint)
     except RecursionError:
@@ -192,11 +197,10 @@ def _lose(said: Inspection, losses: Sequence[Loss], side: Side) -> None:
     said.lost += len(losses)
 
 
-def _write(said: Inspection, found: Read, target: str) -> None:
-    dump = get_format(target).dump
-    assert dump is not None, "a target can be written"
+def _write(said: Inspection, found: Read, target: str, carry: bool) -> None:
     said.to = target
-    dumped = dump(found.messages)
+    loaded = Loaded(tuple(found.messages), request=found.request)
+    dumped = write(loaded, get_format(target), carry=carry)
     said.payload = dumped.payload
     _lose(said, dumped.losses, "writing")
 

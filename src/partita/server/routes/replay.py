@@ -15,11 +15,13 @@ from partita.runtime.replay.playing import play_sse
 from partita.runtime.replay.retelling import is_imported
 from partita.runtime.replay.stepping import Stepper
 from partita.runtime.session.sse import follow_sse, place_of
+from partita.server.forms import framing_for
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
 from partita.stream.targets import Target
 from partita.types.json import Json
+from partita.types.runs import Run
 
 from .parameters import routes_for_callers
 from .runs import run_of
@@ -48,6 +50,14 @@ Version: TypeAlias = Annotated[
 SdkVersion: TypeAlias = Annotated[
     str | None, HeaderParameter(name="x-ai-sdk-version", description="The same as a header.", max_length=40)
 ]
+As: TypeAlias = Annotated[
+    str | None,
+    QueryParameter(
+        name="as",
+        description="In whose words: `ai-sdk` if nothing is said, `openai-chat` or `ag-ui`.",
+        max_length=40,
+    ),
+]
 LastEventId: TypeAlias = Annotated[
     str | None,
     HeaderParameter(
@@ -61,18 +71,21 @@ LastEventId: TypeAlias = Annotated[
 
 @get("/api/runs/{run_id:str}/stream", tags=["runs"], summary="A run as it goes on", responses=EVENTS)
 async def stream_run(
+    *,
     caller: Caller,
     run_id: FromPath[str],
     after: After = 0,
     version: Version = None,
     sdk_version: SdkVersion = None,
     last_event_id: LastEventId = None,
+    told_as: As = None,
 ) -> EventStream:
     """What was said, then what comes, until the run ends, as server-sent events with ids. Who comes back
     with the last id goes on there. To leave does not stop the run. An imported run has no chunks of its own:
-    a replay tells it.
+    a replay tells it. With `as` it is told in the events of another protocol.
     """
-    await _check_log(caller, run_id)
+    run = await _check_log(caller, run_id)
+    framing = framing_for(told_as, run)
     settings = caller.hub.settings
     events = follow_sse(
         caller.session,
@@ -81,6 +94,7 @@ async def stream_run(
         after=max(after, place_of(last_event_id, run_id)),
         ids=True,
         keep_alive=settings.keep_alive,
+        framing=framing,
     )
     return EventStream(events, stall=settings.limits.stall_seconds)
 
@@ -102,11 +116,13 @@ async def replay_run(
     ] = None,
     version: Version = None,
     sdk_version: SdkVersion = None,
+    told_as: As = None,
 ) -> EventStream:
     """The chunks of a run with the pauses that there were, shorter ones, or none. A run that is still at
     work is followed from there on. Of an imported run, its messages are told once more.
     """
-    await _check_log(caller, run_id)
+    run = await _check_log(caller, run_id)
+    framing = framing_for(told_as, run)
     settings = caller.hub.settings
     events = play_sse(
         caller.store,
@@ -116,6 +132,7 @@ async def replay_run(
         longest_pause=longest_pause,
         version=_target(caller, version or sdk_version),
         keep_alive=settings.keep_alive,
+        framing=framing,
     )
     return EventStream(events, stall=settings.limits.stall_seconds)
 
@@ -168,11 +185,12 @@ async def run_at(
     return Reply(moment)
 
 
-async def _check_log(caller: Caller, run_id: str) -> None:
+async def _check_log(caller: Caller, run_id: str) -> Run:
     """Say before the answer begins that there is no such run, or that its log was dropped."""
     run = await run_of(caller, run_id)
     if not is_imported(run):
         await caller.store.read_log(run_id, limit=0)
+    return run
 
 
 def _target(caller: Caller, version: str | None) -> Target | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, cast
 
 from partita.errors import FormatError
-from partita.formats.log_signs import LogFormatName
+from partita.formats.detection.agent_logs import LogFormatName
 from partita.formats.registry import all_formats, get_format
 from partita.formats.sniff import sniff
 from partita.logs.lines.blocks import open_log

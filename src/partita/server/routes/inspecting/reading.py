@@ -5,15 +5,18 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from partita.errors import FormatError, PartitaError
+from partita.formats.converting import read as read_payload
+from partita.formats.format import Format, Request
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
+from partita.formats.sniff import LOOKED_AT
 from partita.logs.formats import log_format
 from partita.logs.identity import thread_id_of
 from partita.logs.places.detection import AGENT_OF
 from partita.logs.reading import LogReading
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
-from partita.types.json import Json, dumps, is_object
+from partita.types.json import Json, dumps, is_array, is_object
 from partita.types.messages import Message
 
 from .source import Source
@@ -39,6 +42,8 @@ class Read(NamedTuple):
     losses: Sequence[Loss] = ()
     notes: Sequence[Note] = ()
     errors: Sequence[str] = ()
+    request: Request | None = None
+    """The rest of the request that the messages came in, if they did."""
 
 
 @runtime_checkable
@@ -60,12 +65,29 @@ def read(source: Source, format: str) -> Read:
     if format in AGENT_OF and source.shape in ("document", "lines"):
         return _read_log(source, format)
     known = get_format(format)
-    if known.load is not None:
-        loaded = known.load(source.payload)
-        return Read("messages", loaded.messages, [_moved(loss, source.path) for loss in loaded.losses])
+    if known.load is not None and not _is_live(source, known):
+        loaded = read_payload(source.payload, known)
+        losses = [_moved(loss, source.path) for loss in loaded.losses]
+        kind: Kind = "stream" if _are_events(source, known) else "messages"
+        return Read(kind, loaded.messages, losses, request=loaded.request)
     if known.decoder is None:
         raise FormatError(f"{known.name} cannot be read", hint="choose another format")
     return _read_stream(source, format)
+
+
+def _is_live(source: Source, known: Format) -> bool:
+    """Whether it is a stream as it was sent: what does not fit is passed over, and noted."""
+    return known.decoder is not None and source.shape in ("events", "data-stream-v4")
+
+
+def _are_events(source: Source, known: Format) -> bool:
+    if known.decoder is None or not is_array(source.payload):
+        return False
+    return not any(is_object(value) and not _SAID.isdisjoint(value) for value in source.values[:LOOKED_AT])
+
+
+_SAID = frozenset({"role", "messages", "contents", "input"})
+"""Members of messages and requests: no event has them."""
 
 
 def _moved(loss: Loss, path: str) -> Loss:
@@ -94,7 +116,9 @@ def _read_stream(source: Source, format: str) -> Read:
     decoder = make()
     accumulator = Accumulator(lenient=True)
     notes: list[Note] = []
+    kind: Kind = "stream"
     if source.shape == "document" and is_object(source.payload) and isinstance(decoder, ReadsBody):
+        kind = "messages"
         _take(accumulator, decoder.read_body(source.payload), "$", notes)
     else:
         for number, event in enumerate(source.values):
@@ -106,7 +130,7 @@ def _read_stream(source: Source, format: str) -> Read:
                 raise
             _take(accumulator, chunks, path, notes)
         _take(accumulator, decoder.finish(), None, notes)
-    return Read("stream", [accumulator.finish()], (), notes, accumulator.errors)
+    return Read(kind, [accumulator.finish()], (), notes, accumulator.errors)
 
 
 def _take(accumulator: Accumulator, chunks: Sequence[Chunk], path: str | None, notes: list[Note]) -> None:

@@ -1,4 +1,4 @@
-"""A pasted text as values: one JSON document, JSON lines, server-sent events, or lines of a v4 stream."""
+"""A pasted text as values: JSON, JSON lines, server-sent events, lines of a v4 stream, or ChatML."""
 
 import re
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -8,9 +8,10 @@ from partita.stream.secure_json import secure_loads
 from partita.stream.sse import SseDecoder
 from partita.types.json import Json, is_array, is_object, loads
 
-Shape: TypeAlias = Literal["document", "lines", "events", "data-stream-v4"]
+Shape: TypeAlias = Literal["document", "lines", "events", "data-stream-v4", "text"]
 
 MARK: Final = b"\xef\xbb\xbf"
+MARK_OF_CHATML: Final = b"<|im_start|>"
 V4_LINE: Final = re.compile(rb"[0-9a-k]:[\[{\"]")
 EVENT_LINE: Final = re.compile(rb"(?:(?:data|event|id|retry):|:)")
 HOLDERS: Final = ("messages", "chunks", "events")
@@ -51,6 +52,8 @@ def read_source(data: bytes) -> Source:
     if V4_LINE.match(first):
         lines = [line.decode(errors="replace") for line in text.splitlines() if line.strip()]
         return Source("data-stream-v4", lines, data)
+    if first.lstrip().startswith(MARK_OF_CHATML):
+        return Source("text", text.decode(errors="replace"), data)
     try:
         return Source("document", loads(text), data)
     except DecodeError as error:

@@ -1,0 +1,1 @@
+"""What gives formats away: signs with their reasons, one file a family."""

@@ -1,0 +1,155 @@
+"""Every recording is taken for what it is, where the folders that hold them are.
+
+With `PARTITA_FULL=1` all of them are looked at.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+from zlib import crc32
+
+import pytest
+
+from partita.formats.sniff import sniff
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
+
+CORPORA: Final = Path(__file__).parents[3] / "shared" / "corpora"
+EVERY: Final = 1 if os.environ.get("PARTITA_FULL") == "1" else 12
+"""One of so many is looked at."""
+
+pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
+
+PROVIDERS: Final = {
+    "openai-chat": "openai-chat",
+    "openai-compatible": "openai-chat",
+    "openai-responses": "openai-responses",
+    "anthropic": "anthropic",
+    "gemini": "gemini",
+}
+
+
+def is_chosen(name: str) -> bool:
+    return crc32(name.encode()) % EVERY == 0
+
+
+def lines(path: Path) -> list[Json]:
+    return [loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+
+
+def cases(*path: str) -> Iterator[JsonObject]:
+    for case in lines(CORPORA.joinpath(*path)):
+        assert is_object(case)
+        if is_chosen(case["id"]):
+            yield case
+
+
+def taken_for(payload: Json) -> str:
+    return next((guess.format for guess in sniff(payload)), "")
+
+
+def misread(found: Iterable[tuple[str, Json]], *starts: str) -> dict[str, str]:
+    """What was taken for something else."""
+    taken = {name: taken_for(payload) for name, payload in found}
+    assert taken
+    return {name: format_ for name, format_ in taken.items() if not format_.startswith(starts)}
+
+
+def says_nothing(folder: str, payload: Json) -> bool:
+    """Errors of the two APIs of OpenAI are alike, and some servers tell theirs as nobody else does."""
+    if not is_object(payload):
+        return False
+    return payload.keys() in ({"detail"}, {"this"}) or (folder == "openai-responses" and "error" in payload)
+
+
+@pytest.mark.parametrize("folder", PROVIDERS)
+def test_recordings_of_providers(folder: str) -> None:
+    found: list[tuple[str, Json]] = []
+    for path in sorted((CORPORA / "providers" / folder).glob("*.json*")):
+        if is_chosen(path.name):
+            payload: Json = lines(path) if path.suffix == ".jsonl" else loads(path.read_bytes())
+            first = next(iter(listed(payload)), None)
+            if not says_nothing(folder, first):
+                found.append((path.name, payload))
+    assert misread(found, PROVIDERS[folder]) == {}
+
+
+def test_chunks_of_mastra() -> None:
+    for name in ("agent-chunks.jsonl", "network-chunks.jsonl"):
+        found = [(case["id"], case["input"]["chunks"]) for case in cases("mastra", name)]
+        assert misread([one for one in found if one[1]], "mastra-stream") == {}
+
+
+def test_messages_of_mastra() -> None:
+    """Rows that have nothing of their own are as ours are."""
+    expected = {
+        "mastra-v2": ("mastra-v2", "canonical"),
+        "mastra-v1": ("mastra-v1",),
+        "model": ("ai-sdk-model-v",),
+        "ui": ("ai-sdk-ui-v",),
+        "aiv4-ui": ("ai-sdk-ui-v4",),
+        "aiv5-ui": ("ai-sdk-ui-v",),
+        "aiv6-ui": ("ai-sdk-ui-v",),
+    }
+    for case in cases("mastra", "message-list.jsonl"):
+        formats = case["tags"]["formats"]
+        if len(formats) == 1 and formats[0] in expected:
+            added = [(case["id"], one["messages"]) for one in case["input"]["ops"] if one["op"] == "add"]
+            said = [one for one in added if any(is_object(item) and item for item in listed(one[1]))]
+            assert not said or misread(said, *expected[formats[0]]) == {}
+
+
+def listed(payload: Json) -> list[Json]:
+    return payload if is_array(payload) else [payload]
+
+
+def test_messages_for_pages() -> None:
+    found = [(case["id"], case["messages"]) for case in cases("ai-sdk", "model_messages.jsonl")]
+    assert misread(found, "ai-sdk-ui-v") == {}
+    shown = [(case["id"], [case["input"]]) for case in cases("mastra", "ui-roundtrip.jsonl")]
+    assert misread(shown, "ai-sdk-ui-v") == {}
+
+
+def test_messages_for_models() -> None:
+    found = [
+        (case["id"], told["result"])
+        for case in cases("ai-sdk", "model_messages.jsonl")
+        for told in case["expected"].values()
+        if told.get("result")
+    ]
+    assert misread(found, "ai-sdk-model-v") == {}
+
+
+def test_chunks_for_pages() -> None:
+    found = [
+        (case["id"], case["chunks"]) for case in cases("ai-sdk", "accumulate.jsonl") if case.get("chunks")
+    ]
+    assert misread(found, "ai-sdk-chunks") == {}
+
+
+def test_messages_of_the_agent_sdk() -> None:
+    found = [(case["id"], case["input"]) for case in cases("cherry", "claude-sdk-messages.jsonl")]
+    assert misread(found, "claude-code-stream") == {}
+
+
+LOGS: Final = {
+    "claude-code/single": "claude-code-log",
+    "claude-code/scenarios": "claude-code-log",
+    "codex/exec-json": "codex-exec",
+    "codex/scenarios": "codex-rollout",
+    "gemini/jsonl": "gemini-cli",
+    "opencode/parts-jsonl": "opencode-parts",
+}
+
+
+def test_logs_of_agents() -> None:
+    for folder, format_ in LOGS.items():
+        paths = sorted((CORPORA / "agent-logs" / folder).glob("*.jsonl"))
+        few = paths if EVERY == 1 else paths[:2]
+        found = [(path.name, [loads(line) for line in head(path)]) for path in few]
+        assert misread(found, format_) == {}
+
+
+def head(path: Path) -> list[bytes]:
+    """The first lines that are whole."""
+    return [line for line in path.read_bytes().splitlines()[:50] if line.strip().endswith(b"}")]
