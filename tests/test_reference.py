@@ -12,6 +12,7 @@ import pytest
 from mkdocs.config.defaults import MkDocsConfig
 
 from docs.generating.curl import HERE, curl
+from docs.generating.navigation import SITE, with_formats
 from docs.generating.pages import PAGES
 from docs.generating.routes import described, operations
 from partita.server.app import asgi
@@ -29,6 +30,11 @@ IN_STYLE = re.compile(r"url\([\"']?(https?:[^)]+)|@import")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert (DOCS / name).read_text("utf-8") == PAGES[name](), "run: make docs"
+
+
+def test_every_format_is_in_the_navigation() -> None:
+    text = SITE.read_text("utf-8")
+    assert with_formats(text) == text, "run: make docs"
 
 
 def navigation(item: Json) -> Iterator[str]:

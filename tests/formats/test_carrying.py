@@ -1,7 +1,7 @@
 """What a format has no place for goes along, and comes back exact."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.formats.carrying import STALE
@@ -14,6 +14,8 @@ from partita.types.codec import to_json
 from partita.types.json import Json, is_array
 from partita.types.messages import Message
 from tests import canonical
+from tests.rules.histories import HISTORIES
+from tests.sampling import FULL, sampled
 from tests.strategies_json import json_values
 
 CARRIERS = sorted(name for name, one in all_formats().items() if one.slot and one.load and one.dump)
@@ -30,6 +32,7 @@ def test_a_conversation_that_has_everything_comes_back_exact(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CARRIERS)
+@settings(max_examples=200 if FULL else 5)
 @given(messages=st.lists(canonical.messages(), min_size=1, max_size=3, unique_by=lambda one: one.id))
 def test_any_messages_come_back_exact_or_their_losses_are_told(name: str, messages: list[Message]) -> None:
     said = to_json(messages)
@@ -50,6 +53,14 @@ def test_what_was_said_since_is_left_alone(name: str) -> None:
     assert [part.text for part in back[-1].parts] == ["And how old?"]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("source", HISTORIES)
+@pytest.mark.parametrize("name", sampled(CARRIERS, 3))
+def test_a_request_to_a_model_comes_back_with_all_it_asked_for(name: str, source: str) -> None:
+    there = convert(HISTORIES[source], source, name, carry=True)
+    assert there.lossless
+    assert convert(there.payload, name, source).payload == HISTORIES[source]
+
+
 def test_what_was_carried_for_a_message_that_was_changed_is_told() -> None:
     said = to_json(everything())
     there = convert(said, "canonical", "ui", carry=True).payload
@@ -67,6 +78,7 @@ def test_a_slot_with_something_else_in_it_is_told_and_nothing_breaks() -> None:
 
 
 @pytest.mark.parametrize("name", CARRIERS)
+@settings(max_examples=100 if FULL else 3)
 @given(rest=st.dictionaries(st.text(max_size=5), json_values(), max_size=3))
 def test_a_slot_gives_back_what_was_put_and_the_payload_as_it_was(name: str, rest: dict[str, Json]) -> None:
     format_ = get_format(name)

@@ -122,5 +122,22 @@ def test_what_is_changed_and_what_is_lost_are_told_apart() -> None:
 
 
 def test_a_format_that_is_only_read_cannot_be_measured() -> None:
-    with pytest.raises(FormatError, match="cherry is not both read and written"):
+    with pytest.raises(FormatError, match="cherry is not written"):
         measure(get_format("cherry"))
+
+
+def test_what_is_only_written_is_measured_by_what_stands_in_it() -> None:
+    def dump_aloud(messages: Any) -> Dumped:
+        return Dumped("\n".join(part["text"] for message in to_json(messages) for part in texts(message)))
+
+    fates = measure(Format("aloud", "only written", None, dump_aloud)).fates
+    by_name = {f"{one.group}: {one.name}": fate for one, fate in fates.items()}
+    assert by_name["Words and reasoning: text"] == "changed"
+    assert by_name["Words and reasoning: reasoning"] == "lost"
+    assert "kept" not in by_name.values()
+
+
+def test_what_is_not_there_is_not_measured() -> None:
+    measured = measure(get_format("canonical"), everything()[:1])
+    assert {one.name for one in measured.fates} >= {"system prompt"}
+    assert "reasoning" not in {one.name for one in measured.fates}

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from partita.errors import PartitaError
-from partita.types.codec import MESSAGES, to_json
+from partita.types.codec import MESSAGES, Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message
 
@@ -23,6 +23,7 @@ from .patch import difference, patched
 VERSION: Final = 1
 STALE: Final = "it was carried along for messages that have been changed since"
 NOT_OURS: Final = "it stands where things are carried along, and nobody can read it"
+_TOOL: Codec[ToolSpec] = Codec(ToolSpec)
 
 
 def carried(payload: Json, loaded: Loaded, writing: Format) -> Json | None:
@@ -53,8 +54,9 @@ def unpacked(payload: Json, reading: Format) -> Loaded | None:
 
 
 def _is_same(back: Loaded, loaded: Loaded) -> bool:
-    wanted = loaded.request or Request()
-    return to_json(back.messages) == to_json(loaded.messages) and (back.request or Request()) == wanted
+    wanted, found = loaded.request or Request(), back.request or Request()
+    is_asked = (found.tools, found.settings) == (wanted.tools, wanted.settings)
+    return is_asked and to_json(back.messages) == to_json(loaded.messages)
 
 
 def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
@@ -65,7 +67,11 @@ def _rest(found: Loaded, wanted: Loaded) -> JsonObject | None:
         rest["spans"] = spans
     if wanted.request is not None and found.request != wanted.request:
         tools = [to_json(tool) for tool in wanted.request.tools]
-        rest["request"] = {"tools": tools, "settings": wanted.request.settings}
+        rest["request"] = {
+            "tools": tools,
+            "settings": wanted.request.settings,
+            "api": wanted.request.api,
+        }
     return {"version": VERSION, **rest} if rest else None
 
 
@@ -100,8 +106,8 @@ def _request(rest: JsonObject) -> Request | None:
     kept = rest.get("request")
     if kept is None:
         return None
-    tools = tuple(msgspec.convert(tool, ToolSpec) for tool in kept["tools"])
-    return Request(tools, kept["settings"])
+    tools = tuple(_TOOL.read(tool) for tool in kept["tools"])
+    return Request(tools, kept["settings"], kept["api"])
 
 
 def _place(messages: Sequence[JsonObject], digests: Sequence[str], start: int) -> int | None:

@@ -53,7 +53,7 @@ def convert(
     guess = guess_format(payload) if source is None else None
     reading, writing = get_format(source or (guess.format if guess else "")), get_format(target)
     loaded = read(payload, reading)
-    dumped = write(loaded, writing, carry=carry, same=_is_same_api(reading, writing))
+    dumped = write(loaded, writing, carry=carry)
     return Converted(dumped.payload, (*loaded.losses, *dumped.losses), reading.name, guess)
 
 
@@ -64,20 +64,22 @@ def read(payload: Json, reading: Format) -> Loaded:
     found = [to_json(loaded.messages), *map(to_json, request.tools), request.settings]
     held = Held([*found, [loss.what for loss in loaded.losses]])
     implied = reading.implied() if reading.implied else {}
-    missed = unaccounted(payload, held, loaded.losses, implied, UNREAD)
-    return replace(loaded, losses=(*loaded.losses, *missed))
+    bare = reading.slot.take(payload)[0] if reading.slot else payload
+    missed = unaccounted(bare, held, loaded.losses, implied, UNREAD)
+    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
+    return Loaded(loaded.messages, (*loaded.losses, *missed), asked)
 
 
-def write(loaded: Loaded, writing: Format, *, carry: bool = False, same: bool = False) -> Dumped:
-    """Messages in a format, and every loss. The settings of a request go to the `same` API alone."""
-    dumped = _dump(loaded, writing, same=same)
+def write(loaded: Loaded, writing: Format, *, carry: bool = False) -> Dumped:
+    """Messages in a format, and every loss. The settings of a request go to the API they were written for."""
+    dumped = _dump(loaded, writing)
     if carry:
         filled = carried(dumped.payload, loaded, writing)
         if filled is not None:
             return Dumped(filled)
     held = Held([dumped.payload, _read_again(dumped.payload, writing), [loss.what for loss in dumped.losses]])
     why = f"no place for it in: {writing.title}"
-    missed = unaccounted(to_json(loaded.messages), held, dumped.losses, IMPLIED, why)
+    missed = unaccounted(to_json(loaded.messages), held, dumped.losses, IMPLIED, why, counted=True)
     return Dumped(dumped.payload, (*dumped.losses, *missed))
 
 
@@ -89,12 +91,13 @@ def _load(payload: Json, reading: Format) -> Loaded:
     return load_events(reading.decoder(), payload if is_array(payload) else [payload])
 
 
-def _dump(loaded: Loaded, writing: Format, *, same: bool) -> Dumped:
+def _dump(loaded: Loaded, writing: Format) -> Dumped:
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
     request = loaded.request
     if request is None:
         return writing.dump(loaded.messages)
+    same = writing.ask is not None and _is_same_api(request.api, writing.name)
     losses = [] if same else list(_settings(request))
     if writing.ask is None:
         dumped = writing.dump(loaded.messages)
@@ -118,5 +121,5 @@ def _read_again(payload: Json, writing: Format) -> Json:
         return None
 
 
-def _is_same_api(reading: Format, writing: Format) -> bool:
-    return reading.name == writing.name or (reading.name.startswith(CHAT) and writing.name.startswith(CHAT))
+def _is_same_api(one: str, other: str) -> bool:
+    return one == other or (one.startswith(CHAT) and other.startswith(CHAT))

@@ -28,6 +28,8 @@ class Request:
     """Tools that any model can be told of."""
     settings: JsonObject = field(default_factory=dict[str, Any])
     """All the rest, in the words of the API it was written for: the model, its own tools, how to answer."""
+    api: str = ""
+    """The format that the settings are for; whoever reads a payload of a known format says so."""
 
 
 @dataclass(frozen=True, slots=True)

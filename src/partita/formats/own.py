@@ -5,8 +5,8 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .format import Format
-from .lazily import later
+from .format import Format, Slot
+from .lazily import later, value_of
 from .slots import in_list, in_messages
 
 CHAT = "openai-chat"
@@ -19,7 +19,16 @@ VERSIONS: tuple[Version, ...] = get_args(Version)
 
 def own_formats() -> list[Format]:
     """All of them, in the order of the documentation."""
-    return [*_ours(), *_ai_sdk(), *_mastra(), *_rows(), *_providers(), *_agents()]
+    return [
+        *_ours(),
+        *_ai_sdk(),
+        *_mastra(),
+        *_rows(),
+        *_providers(),
+        *_frameworks(),
+        *_agents(),
+        *_exports(),
+    ]
 
 
 def _ours() -> list[Format]:
@@ -30,7 +39,12 @@ def _ours() -> list[Format]:
             later("canonical", "load_canonical"),
             later("canonical", "dump_canonical"),
         ),
-        Format("legacy", "messages with one content (deprecated)", later("canonical", "load_legacy")),
+        Format(
+            "legacy",
+            "messages with one content (deprecated)",
+            later("canonical", "load_legacy"),
+            implied=later("canonical", "implied_in_legacy"),
+        ),
     ]
 
 
@@ -71,7 +85,10 @@ def _ai_sdk() -> list[Format]:
             for v in VERSIONS
         ),
         Format(
-            "ai-sdk-chunks", "AI SDK UI message chunks, and ours", decoder=later("chunks", "ChunkDecoder")
+            "ai-sdk-chunks",
+            "AI SDK UI message chunks, and ours",
+            decoder=later("chunks", "ChunkDecoder"),
+            encoder=later("chunks", "ChunkEncoder"),
         ),
         Format(
             "ai-sdk-data-stream-v4",
@@ -96,16 +113,46 @@ def _mastra() -> list[Format]:
             "Mastra V2 messages and table rows",
             later("mastra.v2", "load"),
             later("mastra.v2", "dump"),
+            slot=in_messages("content", "metadata"),
+            implied=later("mastra.implied", "implied_v2"),
         ),
-        Format("mastra-v1", "Mastra V1 messages", later("mastra.v1", "load"), later("mastra.v1", "dump")),
+        Format(
+            "mastra-v1",
+            "Mastra V1 messages",
+            later("mastra.v1", "load"),
+            later("mastra.v1", "dump"),
+            implied=later("mastra.implied", "implied_v1"),
+        ),
+        Format(
+            "mastra-stream",
+            "chunks of Mastra's agents, workflows and networks",
+            later("mastra.stream.load", "load"),
+            decoder=later("mastra.stream.decoder", "MastraStreamDecoder"),
+            implied=later("mastra.stream.implied", "implied"),
+        ),
     ]
 
 
 def _rows() -> list[Format]:
     return [
-        Format("cherry", "Cherry Studio session messages (rows)", later("cherry.load", "load")),
-        Format("smithers", "Smithers agents, events and memory (rows)", later("smithers.load", "load")),
-        Format("plain", "rows of plain text, marked as reconstructed", later("plain", "load")),
+        Format(
+            "cherry",
+            "Cherry Studio session messages (rows)",
+            later("cherry.load", "load"),
+            implied=later("cherry.implied", "implied"),
+        ),
+        Format(
+            "smithers",
+            "Smithers agents, events and memory (rows)",
+            later("smithers.load", "load"),
+            implied=later("smithers.implied", "implied"),
+        ),
+        Format(
+            "plain",
+            "rows of plain text, marked as reconstructed",
+            later("plain", "load"),
+            implied=later("plain", "implied"),
+        ),
     ]
 
 
@@ -113,31 +160,134 @@ def _providers() -> list[Format]:
     return [
         Format(
             "anthropic",
+            "Anthropic's Messages API, requests and answers",
+            later("anthropic.load", "load"),
+            later("anthropic.dump", "dump"),
+            later("anthropic.decoder", "AnthropicDecoder"),
+            ask=later("anthropic.dump", "ask"),
+            implied=later("anthropic.implied", "implied"),
+        ),
+        Format(
+            "anthropic-answer",
             "answers of Anthropic's Messages API",
-            decoder=later("anthropic.decoder", "AnthropicDecoder"),
+            later("anthropic.load", "load_answer"),
+            later("anthropic.body", "dump"),
+            later("anthropic.decoder", "AnthropicDecoder"),
+            implied=later("anthropic.implied", "implied"),
         ),
         Format(
             "gemini",
-            "answers of Google's generateContent",
-            decoder=later("gemini.decoder", "GeminiDecoder"),
+            "contents and answers of Google's generateContent",
+            later("gemini.load", "load"),
+            later("gemini.dump", "dump"),
+            later("gemini.decoder", "GeminiDecoder"),
+            ask=later("gemini.dump", "ask"),
+            implied=value_of("gemini.implied", "IMPLIED"),
+        ),
+        Format(
+            "gemini-answer",
+            "one answer of Google's generateContent",
+            later("gemini.answer_load", "load_answer"),
+            later("gemini.answer_dump", "dump_answer"),
+            implied=value_of("gemini.implied", "IMPLIED"),
         ),
         Format(
             "openai-responses",
-            "answers of OpenAI's Responses API",
-            decoder=later("openai_responses.decoder", "ResponsesDecoder"),
+            "OpenAI's Responses API, requests and answers",
+            later("openai_responses.reading.load", "load"),
+            later("openai_responses.writing.dump", "dump"),
+            later("openai_responses.decoder", "ResponsesDecoder"),
+            ask=later("openai_responses.writing.dump", "ask"),
+            implied=value_of("openai_responses.implied", "IMPLIED"),
         ),
         Format(
-            CHAT,
-            "answers of OpenAI's Chat Completions",
-            decoder=partial(later("openai_chat.decoder", "ChatDecoder"), "openai"),
+            "openai-responses-answer",
+            "answers of OpenAI's Responses API",
+            later("openai_responses.reading.load", "load_answer"),
+            later("openai_responses.writing.answer", "dump"),
+            later("openai_responses.decoder", "ResponsesDecoder"),
+            ask=later("openai_responses.writing.answer", "ask"),
+            implied=value_of("openai_responses.implied", "IMPLIED"),
+        ),
+        _chat(CHAT, "OpenAI's Chat Completions, requests and answers", "openai"),
+        Format(
+            f"{CHAT}-answer",
+            "one answer of OpenAI's Chat Completions",
+            later("openai_chat.reading.load", "load_answer"),
+            later("openai_chat.writing.answer", "dump_answer"),
+            implied=later("openai_chat.reading.records", "implied"),
         ),
         *(
-            Format(
-                f"{CHAT}-{server}",
-                f"Chat Completions as {server} answers",
-                decoder=partial(later("openai_chat.decoder", "ChatDecoder"), server),
-            )
+            _chat(f"{CHAT}-{server}", f"Chat Completions as {server} speaks them", server)
             for server in CHAT_SERVERS
+        ),
+    ]
+
+
+def _chat(name: str, title: str, server: str) -> Format:
+    return Format(
+        name,
+        title,
+        partial(later("openai_chat.reading.load", "load"), server=server),
+        partial(later("openai_chat.writing.dump", "dump"), server=server),
+        partial(later("openai_chat.decoder", "ChatDecoder"), server),
+        later("openai_chat.encoding.encoder", "ChatEncoder"),
+        ask=partial(later("openai_chat.writing.dump", "ask"), server=server),
+        implied=later("openai_chat.reading.records", "implied"),
+    )
+
+
+def _frameworks() -> list[Format]:
+    return [
+        *(
+            Format(
+                name,
+                title,
+                later("langchain.load", "load"),
+                partial(later("langchain.dump", "dump"), version=version),
+                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
+                implied=later("langchain.envelope", "implied"),
+            )
+            for name, title, version in (
+                ("langchain", "LangChain messages with standard content blocks", 1),
+                ("langchain-v0", "LangChain messages as older code expects them", 0),
+            )
+        ),
+        Format(
+            "pydantic-ai",
+            "Pydantic AI message histories",
+            later("pydantic_ai.load", "load"),
+            later("pydantic_ai.dump", "dump"),
+            slot=Slot(later("pydantic_ai.dump", "put"), later("pydantic_ai.dump", "take")),
+            implied=later("pydantic_ai.dump", "implied"),
+        ),
+        Format(
+            "otel-genai",
+            "messages as OpenTelemetry records them",
+            later("otel.load", "load"),
+            later("otel.dump", "dump"),
+            ask=later("otel.dump", "ask"),
+            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
+            implied=later("otel.wrapping", "implied"),
+        ),
+        Format(
+            "openai-agents",
+            "OpenAI Agents SDK session items and run items",
+            later("openai_agents.load", "load"),
+            later("openai_agents.dump", "dump"),
+            slot=Slot(later("openai_agents.slot", "put"), later("openai_agents.slot", "take")),
+            implied=later("openai_agents.implied", "implied"),
+        ),
+        Format(
+            "ag-ui",
+            "AG-UI messages, inputs of runs and events",
+            later("ag_ui.load", "load"),
+            later("ag_ui.dump", "dump"),
+            later("ag_ui.decoder", "AgUiDecoder"),
+            later("ag_ui.encoder", "AgUiEncoder"),
+            later("ag_ui.dump", "ask"),
+            in_messages("metadata"),
+            value_of("ag_ui.dump", "IMPLIED"),
         ),
     ]
 
@@ -155,6 +305,10 @@ def _agents() -> list[Format]:
             "Claude Code stream-json, Agent SDK",
             decoder=later("claude_code.stream.decoder", "ClaudeStreamDecoder"),
         ),
+        Format("codex-rollout", "Codex session files (rollouts)", later("codex.load", "load")),
+        Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
+        Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
+        Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
         Format(
             "codex-exec",
             "what codex exec --json prints, app server",
@@ -162,8 +316,47 @@ def _agents() -> list[Format]:
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
         Format(
+            "mcp",
+            "Model Context Protocol: content, results of tools, prompts, sampling",
+            later("mcp.load", "load"),
+            later("mcp.dump", "dump"),
+            ask=later("mcp.dump", "ask"),
+            slot=in_messages("_meta"),
+            implied=later("mcp.implied", "implied"),
+        ),
+        Format(
+            "a2a",
+            "Agent2Agent messages, artifacts and tasks",
+            later("a2a.load", "load"),
+            later("a2a.dump", "dump"),
+            slot=in_messages("metadata"),
+            implied=value_of("a2a.dump", "IMPLIED"),
+        ),
+        Format(
             "gemini-cli-stream",
             "Gemini CLI stream-json",
             decoder=later("gemini_cli.stream", "GeminiStreamDecoder"),
         ),
+    ]
+
+
+def _exports() -> list[Format]:
+    return [
+        Format(
+            "sharegpt",
+            "ShareGPT conversations, as trainers read them",
+            later("exports.sharegpt", "load"),
+            later("exports.sharegpt", "dump"),
+            ask=later("exports.sharegpt", "ask"),
+            slot=Slot(later("exports.sharegpt", "put"), later("exports.sharegpt", "take")),
+            implied=value_of("exports.sharegpt", "IMPLIED"),
+        ),
+        Format(
+            "chatml",
+            "ChatML, a conversation as one text",
+            later("exports.chatml", "load"),
+            later("exports.chatml", "dump"),
+            implied=value_of("exports.chatml", "IMPLIED"),
+        ),
+        Format("markdown", "a Markdown document to read", dump=later("exports.markdown", "dump")),
     ]

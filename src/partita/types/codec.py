@@ -144,10 +144,8 @@ def to_json(value: object) -> Json:
     try:
         if isinstance(value, Value | tuple | list):
             return _PLAIN.decode(_ENCODER.encode(cast("object", value)))  # text and back is fastest
-    except (_KeepingError, UnicodeError):
+    except (_KeepingError, UnicodeError, RecursionError):
         pass
-    except RecursionError:
-        raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
     try:
         return writing.plain(value)
     except RecursionError:

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 
 from partita.errors import AgentError
+from partita.formats.format import ToolSpec
 from partita.runtime.agent.agent import Agent
 from partita.runtime.service import Options
 from partita.runtime.session.writer import REFUSED
@@ -394,3 +395,21 @@ async def test_an_agent_is_an_agent_of_others_without_a_store() -> None:
         await agent.run("t1", "Go")
     with pytest.raises(AgentError, match="max_steps"):
         Agent(model, max_steps=0)
+
+
+async def test_tools_that_a_turn_brings_along_are_the_clients(make: Maker) -> None:
+    """What nobody has is an error that the model is told of; what the client brought waits for it."""
+    agent = make(Model(reply(("show_map", {}), ("add", {"one": 1, "other": 2})), reply("There.")), add)
+    options = Options(tools=(ToolSpec(name="show_map"),))
+    message = await agent.run("t1", "Where?", options=options)
+    shown, added = calls_of(message)
+    assert (shown.state, shown.output) == ("input-available", None)
+    assert added.state == "output-available"
+    await agent.session.give_output("t1", shown.id, TextOutput("shown"))
+    assert text_of(await agent.run("t1", options=options)) == "There."
+
+
+async def test_a_client_cannot_take_a_tool_of_the_agent(make: Maker) -> None:
+    agent = make(Model(reply(("add", {"one": 1, "other": 2})), reply("Three.")), add)
+    message = await agent.run("t1", "?", options=Options(tools=(ToolSpec(name="add"),)))
+    assert text_of(message) == "Three."

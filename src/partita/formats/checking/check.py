@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from partita.formats.losses import Loss, Severity, shown
 from partita.types.json import Json, dumps, is_array, is_object
 
-from .held import Held
+from .held import Held, json_in
 
 FEW: Final = 3
 """So many losses of one kind are told one by one, unless they are all the same; more are told together."""
@@ -30,12 +30,22 @@ class Missing(NamedTuple):
 
 
 def unaccounted(
-    value: Json, held: Held, losses: Sequence[Loss], implied: Mapping[str, frozenset[Any]], why: str
+    value: Json,
+    held: Held,
+    losses: Sequence[Loss],
+    implied: Mapping[str, frozenset[Any]],
+    why: str,
+    *,
+    counted: bool = False,
 ) -> list[Loss]:
-    """The losses that nobody told."""
+    """The losses that nobody told.
+
+    With `counted`, flags and small numbers must be held as often as they stand in `value`. That is for
+    messages: payloads say many things twice.
+    """
     search = _Search(held, losses, implied)
     found = search.missing(value, "$", "")
-    return [*_told(found, why), *search.too_few(why)]
+    return [*_told(found, why), *(search.too_few(why) if counted else ())]
 
 
 class _Search:
@@ -71,7 +81,10 @@ class _Search:
             if 0 < times < inf:
                 self._asked.setdefault((name, isinstance(leaf, bool), leaf), []).append(path)
             return times > 0
-        return self._held.has(name, leaf) or (bool(self._told) and shown(leaf) in self._told)
+        if self._held.has(name, leaf) or (bool(self._told) and shown(leaf) in self._told):
+            return True
+        inside = list(json_in(leaf))
+        return bool(inside) and not self.missing(inside[0], path, name)
 
     def too_few(self, why: str) -> Iterator[Loss]:
         """Flags and small numbers that stand in more places than they are held in: which, nobody knows."""

@@ -8,7 +8,7 @@ from math import inf
 from typing import Final, TypeAlias
 
 from partita.errors import DecodeError
-from partita.types.json import Json, is_array, is_object, loads
+from partita.types.json import Json, dumps, loads
 
 JOINT: Final = "\0"
 """Stands between the texts that are looked through for pieces."""
@@ -21,6 +21,12 @@ MILLISECONDS: Final = 10**11
 
 Named: TypeAlias = tuple[str, bool, int | float]
 """The name of a flag or a number, whether it is a flag, and which."""
+
+BARE: Final = "value"
+"""The name of what has none of its own, such as the output of a tool."""
+
+WRITTEN: Final = "input"
+"""The name of what models write as a text of JSON."""
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _DATA_URL: Final = re.compile(r"data:([^;,]*)[^,]*,(.+)", re.DOTALL)
@@ -56,7 +62,10 @@ class Held:
         is_telling = not isinstance(leaf, bool) and (abs(leaf) >= TELLING or leaf != int(leaf))
         if is_telling and (leaf in self._numbers or self._is_moment(leaf)):
             return inf
-        return self._named.get((plain(name), isinstance(leaf, bool), leaf), 0)
+        is_flag = isinstance(leaf, bool)
+        if not is_flag and str(leaf) in self._texts:
+            return inf
+        return max(self._named.get((word, is_flag, leaf), 0) for word in (plain(name), BARE))
 
     def _take(self, value: Json) -> Counter[Named]:
         named: Counter[Named] = Counter()
@@ -66,6 +75,8 @@ class Held:
             match item:
                 case dict():
                     stack += item.items()
+                    if name == WRITTEN:  # a call's input came in pieces of its text
+                        self._texts[_text_of(item)] = None
                 case list() | tuple():
                     stack += [(name, inner) for inner in item]
                 case str():
@@ -93,10 +104,8 @@ class Held:
             return True
         if (moment := moment_of(leaf)) is not None and self._has_moment(moment):
             return True
-        if url := _DATA_URL.fullmatch(leaf):
-            return all(not piece or self._has_piece(piece) for piece in url.groups())
-        values = list(json_in(leaf))
-        return bool(values) and all(self.has(name, inner) for name, inner in leaves(values))
+        url = _DATA_URL.fullmatch(leaf)
+        return url is not None and all(not piece or self._has_piece(piece) for piece in url.groups())
 
     def _has_moment(self, moment: float) -> bool:
         return moment in self._moments or moment in self._numbers or moment * 1000 in self._numbers
@@ -116,18 +125,6 @@ def plain(name: str) -> str:
     return _ODD.sub("", name).lower()
 
 
-def leaves(value: Json, name: str = "") -> Iterator[tuple[str, Json]]:
-    """Every leaf with the name of the member that it stands under."""
-    if is_object(value):
-        for key, inner in value.items():
-            yield from leaves(inner, key)
-    elif is_array(value):
-        for inner in value:
-            yield from leaves(inner, name)
-    else:
-        yield name, value
-
-
 def json_in(text: str) -> Iterator[Json]:
     """The object or array that a text is, if it is one."""
     if text[:1] in ("{", "["):
@@ -135,6 +132,13 @@ def json_in(text: str) -> Iterator[Json]:
             yield loads(text)
         except DecodeError:
             return
+
+
+def _text_of(value: Json) -> str:
+    try:
+        return dumps(value).decode()
+    except DecodeError:
+        return ""
 
 
 def moment_of(text: str) -> float | None:

@@ -1,0 +1,370 @@
+"""AG-UI, both ways: messages, inputs of runs, events. The types of its own package judge what is written."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import pytest
+from ag_ui.core.events import Event, EventType
+from ag_ui.core.types import Message as TheirMessage
+from ag_ui.core.types import RunAgentInput
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.ag_ui.decoder import HANDLERS, LIFECYCLE, AgUiDecoder
+from partita.formats.ag_ui.dump import ask, dump
+from partita.formats.ag_ui.encoder import AgUiEncoder
+from partita.formats.ag_ui.load import load
+from partita.formats.format import Request, ToolSpec
+from partita.formats.losses import Loss
+from partita.formats.registry import get_format
+from partita.stream.accumulator import Accumulator
+from partita.testing.everything import everything
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    DataChunk,
+    ErrorChunk,
+    MessageAbort,
+    MessageFinish,
+    MessageStart,
+    SourceUrlChunk,
+    StepStart,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ToolApprovalRequest,
+    ToolInputAvailable,
+    ToolOutputAvailable,
+    ToolOutputError,
+)
+from partita.types.codec import read_chunk
+from partita.types.json import Json, dumps, is_object
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from tests.canonical import messages as any_message
+from tests.leaves import changed, leaves
+from tests.strategies import chunk_streams
+
+from .ag_ui_samples import CONTENT, FAILED_STREAM, INPUT, MESSAGES, OLD_STREAM, STREAM
+
+EVENTS: TypeAdapter[list[Any]] = TypeAdapter(list[Event])
+THEIRS: TypeAdapter[list[Any]] = TypeAdapter(list[TheirMessage])
+STREAMS = {"new": STREAM, "old": OLD_STREAM, "failed": FAILED_STREAM}
+
+
+def through(events: Sequence[Json]) -> tuple[list[Json], list[Loss]]:
+    """Events read and written again."""
+    decoder, encoder = AgUiDecoder(), AgUiEncoder()
+    chunks = [chunk for event in events for chunk in decoder.feed(event)] + decoder.finish()
+    written = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
+    return written, list(encoder.losses)
+
+
+def told(*chunks: Chunk) -> list[Any]:
+    encoder = AgUiEncoder("thread-1", "run-1")
+    events = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
+    EVENTS.validate_python(events)
+    return events
+
+
+# Messages
+
+
+def test_an_input_comes_back_as_it_was() -> None:
+    loaded = load(INPUT)
+    assert loaded.request is not None
+    dumped = ask(loaded.messages, loaded.request)
+    assert dumped.payload == INPUT
+    assert (loaded.losses, dumped.losses) == ((), ())
+
+
+def test_a_list_of_messages_comes_back_as_it_was() -> None:
+    dumped = dump(load(MESSAGES).messages)
+    assert (dumped.payload, dumped.losses) == (MESSAGES, ())
+
+
+def test_no_leaf_of_an_input_is_lost_in_silence() -> None:
+    loaded = load(INPUT)
+    assert loaded.request is not None
+    written = ask(loaded.messages, loaded.request)
+    silent: list[object] = []
+    for path in leaves(INPUT):
+        try:
+            other = load(changed(INPUT, path))
+        except PartitaError:
+            continue
+        again = ask(other.messages, other.request or Request())
+        if other == loaded or (again, other.losses) == (written, loaded.losses):
+            silent.append(path)
+    assert silent == []
+
+
+def test_messages_are_what_they_say() -> None:
+    messages = {message.id: message for message in load(MESSAGES).messages}
+    system, developer, user, answer = (messages[id_] for id_ in ("m1", "m2", "m5", "m6"))
+    assert isinstance(system, SystemMessage)
+    assert isinstance(developer, SystemMessage)
+    assert isinstance(user, UserMessage)
+    assert isinstance(answer, AssistantMessage)
+    assert [type(part).__name__ for part in answer.parts] == [
+        "ReasoningPart",
+        "ReasoningPart",
+        "TextPart",
+        *["ToolCallPart"] * 5,
+    ]
+    first, second, third, fourth, fifth = answer.parts[3:]
+    assert isinstance(first, ToolCallPart)
+    assert (first.input, first.output) == ({"tower": "Slettnes"}, TextOutput("found"))
+    assert isinstance(second, ToolCallPart)
+    assert second.output == ErrorTextOutput("the line broke")
+    assert isinstance(third, ToolCallPart)
+    assert third.raw_input == '{"cut'
+    assert isinstance(fourth, ToolCallPart)
+    assert fourth.input == {}
+    assert isinstance(fifth, ToolCallPart)
+    assert [child.id for child in fifth.children] == ["s1", "s2"]
+    assert messages["x1"].internal
+    assert messages["a1"].type == "event"
+    assert isinstance(messages["t9"], ToolMessage)
+
+
+def test_everything_is_written_in_their_types() -> None:
+    THEIRS.validate_python(dump(everything()).payload)
+    RunAgentInput.model_validate(ask(everything(), Request((ToolSpec(name="look_up"),))).payload)
+
+
+def test_what_is_written_is_read_back_and_written_alike() -> None:
+    payload = dump(everything()).payload
+    assert dump(load(payload).messages).payload == payload
+
+
+def test_provider_metadata_travel_sealed() -> None:
+    """So a signature that a client stores and sends back is whole for the provider that wants it."""
+    reasoning = ReasoningPart("hm", id="r1", provider_metadata={"anthropic": {"signature": "sig"}})
+    call = ToolCallPart("c1", "look", "input-available", {}, call_provider_metadata={"google": {"s": 1}})
+    message = AssistantMessage(id="m1", content=[reasoning, TextPart("yes"), call])
+    dumped = dump([message])
+    assert dumped.losses == ()
+    assert load(dumped.payload).messages == (message,)
+
+
+def test_steps_become_messages_and_come_back() -> None:
+    parts: list[AssistantPart] = [
+        TextPart("I look."),
+        ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("found")),
+        StepStartPart(),
+        TextPart("There."),
+    ]
+    message = AssistantMessage(id="m1", content=parts)
+    dumped = dump([message])
+    assert [one["id"] for one in dumped.payload] == ["m1", "m1#1:results", "m1#2"]
+    assert load(dumped.payload).messages == (message,)
+    assert dumped.losses == ()
+
+
+def test_losses_name_what_they_lose() -> None:
+    call = ToolCallPart("c1", "look", "output-available", {}, output=JsonOutput({"a": 1}), title="Look")
+    message = AssistantMessage(id="m1", run_id="run-7", content=[call])
+    found = {loss.path: (loss.what, loss.severity) for loss in dump([message]).losses}
+    assert found == {
+        "$[0].runId": ('"run-7"', "lost"),
+        "$[0].content.parts[0].title": ('"Look"', "lost"),
+        "$[0].content.parts[0].output": ('"{\\"a\\":1}"', "changed"),
+    }
+
+
+BAD: list[tuple[Json, str]] = [
+    (7, "$"),
+    ({"a": 1}, "$"),
+    ([7], "$[0]"),
+    ([{"role": "user", "id": 7, "content": ""}], "$[0].id"),
+    ([{"role": "user", "id": "m"}], "$[0].content"),
+    ([{"role": "assistant", "id": "m", "toolCalls": [{}]}], "$[0].toolCalls[0]"),
+    ([{"role": "tool", "id": "m", "content": ""}], "$[0]"),
+    ({"messages": [], "tools": [{}]}, "$.tools[0]"),
+]
+
+
+@pytest.mark.parametrize(("payload", "where"), BAD)
+def test_bad_payloads_say_where(payload: Json, where: str) -> None:
+    with pytest.raises(ConversionError) as caught:
+        load(payload)
+    assert caught.value.where == where
+
+
+def test_a_message_without_an_id_gets_one() -> None:
+    loaded = load([{"role": "user", "content": "Hello."}])
+    assert loaded.messages[0].id == "message-1"
+    assert [loss.severity for loss in loaded.losses] == ["repaired"]
+
+
+@given(messages=st.lists(any_message(), max_size=3))
+def test_any_messages_are_written(messages: list[Message]) -> None:
+    payload = dump(messages).payload
+    THEIRS.validate_python(payload)
+    again = dump(load(payload).messages).payload
+    assert dump(load(again).messages).payload == again
+
+
+def test_there_is_room_for_what_has_no_place() -> None:
+    slot = get_format("ag-ui").slot
+    assert slot is not None
+    filled = slot.put(MESSAGES, {"a": 1})
+    assert filled[0]["metadata"] == {"partita": {"a": 1}}
+    assert slot.take(filled) == (MESSAGES, {"a": 1})
+
+
+# Events
+
+
+def test_every_event_is_known() -> None:
+    assert {one.value for one in EventType} <= {*HANDLERS, *LIFECYCLE}
+    union = get_args(get_args(Event)[0])
+    assert len(union) == len(EventType)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_no_leaf_of_a_stream_is_lost_in_silence(name: str) -> None:
+    stream = STREAMS[name]
+    loaded, written = load(stream), through(stream)
+    silent: list[object] = []
+    for path in leaves(stream):
+        other = changed(stream, path)
+        if through(other) == written:
+            silent.append(path)
+        try:
+            if load(other) == loaded:
+                silent.append(path)
+        except PartitaError:
+            continue
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_what_is_written_of_a_stream_is_theirs(name: str) -> None:
+    written, _ = through(STREAMS[name])
+    EVENTS.validate_python(written)
+    again, _ = through(written)
+    assert sorted(map(dumps, again)) == sorted(map(dumps, written)), "once more it is the same"
+
+
+def test_a_stream_is_a_message() -> None:
+    (message,) = load(STREAM).messages
+    assert isinstance(message, AssistantMessage)
+    calls = {part.id: part for part in message.parts if isinstance(part, ToolCallPart)}
+    assert calls["call-1"].output == TextOutput("found")
+    assert calls["call-1"].call_provider_metadata == {
+        "agUi": {"parentMessageId": "m1", "encryptedValue": "s2", "rawInput": '{"tower": "Slettnes"}'}
+    }
+    assert [child.id for child in calls["call-2"].children] == ["sub-1"]
+    asked = calls["call-3"].approval
+    assert calls["call-3"].state == "approval-requested"
+    assert asked is not None
+    assert (asked.id, asked.request_reason) == ("i1", "Switch it off?")
+    assert is_object(message.content.metadata)
+    assert message.content.metadata["usage"]["inputTokens"] == 12
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    assert texts == ["I look it up.", "41 metres."]
+    assert sum(isinstance(part, StepStartPart) for part in message.parts) == 3
+
+
+def test_results_for_unknown_calls_and_odd_events_are_kept() -> None:
+    odd: list[Any] = [
+        {"type": "TOOL_CALL_RESULT", "messageId": "t", "toolCallId": "gone", "content": "x"},
+        {"type": "FUTURE_EVENT", "a": 1},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": 7, "delta": "x"},
+        {"type": "TEXT_MESSAGE_END", "messageId": "never"},
+        {"no": "type"},
+        "text",
+    ]
+    decoder = AgUiDecoder()
+    kept = [chunk for event in odd for chunk in decoder.feed(event)]
+    assert [chunk.data for chunk in kept if isinstance(chunk, DataChunk)] == odd
+    assert through(odd[:4])[0][1:5] == odd[:4]
+
+
+def test_a_run_that_was_stopped_or_failed() -> None:
+    stopped = told(MessageStart("m1"), TextStart("0"), TextDelta("0", "I was"), MessageAbort())
+    assert stopped[-2]["type"] == "TEXT_MESSAGE_END"
+    assert stopped[-1]["outcome"] == {"type": "cancelled"}
+    failed = told(MessageStart("m1"), ErrorChunk("dark"), MessageFinish("error"))
+    assert failed[-1] == {"type": "RUN_ERROR", "message": "dark"}
+
+
+def test_a_call_that_waits_for_the_client() -> None:
+    events = told(
+        MessageStart("m1"),
+        StepStart(),
+        ToolInputAvailable("c1", "map", {"x": 1}),
+        MessageFinish("tool-calls"),
+    )
+    assert events[-1]["outcome"] == {"type": "success", "pendingToolCallIds": ["c1"]}
+    assert events[2] == {
+        "type": "TOOL_CALL_START",
+        "toolCallId": "c1",
+        "toolCallName": "map",
+        "parentMessageId": "m1",
+    }
+
+
+def test_an_approval_is_an_interrupt() -> None:
+    call = ToolInputAvailable("c1", "off", {})
+    asked = ToolApprovalRequest("a1", "c1", reason="sure?")
+    events = told(MessageStart("m1"), call, asked, MessageFinish("tool-calls"))
+    (interrupt,) = events[-1]["outcome"]["interrupts"]
+    assert (interrupt["id"], interrupt["toolCallId"], interrupt["message"]) == ("a1", "c1", "sure?")
+    answered = told(MessageStart("m1"), call, asked, ToolOutputAvailable("c1", "done"), MessageFinish("stop"))
+    assert answered[-1]["outcome"] == {"type": "success"}
+
+
+def test_a_sub_agent_is_announced_and_ends_before_its_result() -> None:
+    events = told(
+        MessageStart("m1"),
+        ToolInputAvailable("c1", "measure", {}),
+        ChildChunk(("c1",), TextStart("0")),
+        ChildChunk(("c1",), TextDelta("0", "41")),
+        ChildChunk(("c1",), TextEnd("0")),
+        ToolOutputError("c1", "wet"),
+        MessageFinish("stop"),
+    )
+    kinds = [event["type"] for event in events]
+    assert kinds.index("SUBAGENT_STARTED") < kinds.index("TEXT_MESSAGE_START")
+    assert kinds.index("SUBAGENT_FINISHED") + 1 == kinds.index("TOOL_CALL_RESULT")
+    assert events[kinds.index("TEXT_MESSAGE_CONTENT")]["subagentRunId"] == "c1"
+
+
+def test_what_has_no_event_travels_whole() -> None:
+    source = SourceUrlChunk("s1", "https://example.com", "A page")
+    event = told(MessageStart("m1"), source)[1]
+    assert event["name"] == "partita.source-url"
+    decoder = AgUiDecoder()
+    assert decoder.feed(event) == [MessageStart(), source]
+
+
+@given(stream=chunk_streams(7))
+def test_any_chunks_are_told_in_their_types(stream: list[Any]) -> None:
+    encoder = AgUiEncoder()
+    events = [event for raw in stream for event in encoder.feed(read_chunk(raw))] + encoder.finish()
+    EVENTS.validate_python(events)
+    decoder, accumulator = AgUiDecoder(), Accumulator(lenient=True)
+    for event in events:
+        for chunk in decoder.feed(event):
+            accumulator.feed(chunk)
+    accumulator.finish()
+
+
+def test_media_are_read_and_written_one_by_one() -> None:
+    for part in CONTENT:
+        payload = [{"id": "m", "role": "user", "content": [part, {"type": "text", "text": "."}]}]
+        assert dump(load(payload).messages).payload == payload

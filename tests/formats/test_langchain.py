@@ -1,0 +1,255 @@
+"""Messages of LangChain, both ways, made and read back with its own classes."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.load import load as load_constructor
+from langchain_core.messages import AIMessage, ToolMessage, message_chunk_to_message, messages_from_dict
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.converting import convert
+from partita.formats.langchain.dump import dump
+from partita.formats.langchain.envelope import put, take
+from partita.formats.langchain.load import load
+from partita.testing.everything import everything
+from partita.types.json import Json
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.messages import ToolMessage as Results
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from tests.formats.langchain_histories import histories, standard_blocks, streamed
+from tests.leaves import changed, leaves
+from tests.sampling import sampled
+from tests.strategies import ui_messages
+
+HISTORIES = histories()
+NAMES = tuple(HISTORIES)
+
+
+@pytest.mark.parametrize("name", ["standard", "other"])
+def test_what_langchain_writes_today_comes_back_the_same(name: str) -> None:
+    loaded = load(HISTORIES[name])
+    dumped = dump(loaded.messages)
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+    assert dumped.payload == HISTORIES[name]
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai", "other"])
+def test_blocks_of_providers_come_back_the_same_in_version_0(name: str) -> None:
+    loaded = load(HISTORIES[name])
+    dumped = dump(loaded.messages, version=0)
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+    assert _without_versions(dumped.payload) == _without_versions(HISTORIES[name])
+
+
+def _without_versions(payload: Json) -> Json:
+    return [_without_version(message) for message in payload]
+
+
+def _without_version(message: Json) -> Json:
+    about = dict(message["data"].get("response_metadata", {}))
+    about.pop("output_version", None)
+    return {**message, "data": {**message["data"], "response_metadata": about}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("version", [0, 1])
+def test_reading_what_was_written_gives_the_same_messages(name: str, version: int) -> None:
+    messages = load(HISTORIES[name]).messages
+    dumped = dump(messages, version)
+    again = load(dumped.payload)
+    assert dump(again.messages, version).payload == dumped.payload
+    assert [type(one) for one in again.messages] == [type(one) for one in messages]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("version", [0, 1])
+def test_langchain_reads_what_is_written(name: str, version: int) -> None:
+    dumped = dump(load(HISTORIES[name]).messages, version)
+    for message in messages_from_dict(dumped.payload):
+        assert message.content_blocks is not None
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_langchain_reads_a_conversation_that_has_everything(version: int) -> None:
+    dumped = dump(everything(), version)
+    messages = messages_from_dict(dumped.payload)
+    calls = {call["id"] for one in messages if isinstance(one, AIMessage) for call in one.tool_calls}
+    results = {one.tool_call_id for one in messages if isinstance(one, ToolMessage)}
+    assert {"call-child", "call-json", "call-denied"} <= calls & results
+    assert dump(load(dumped.payload).messages, version).payload == dumped.payload
+
+
+def test_the_standard_blocks_of_a_dump_are_those_that_langchain_makes_itself() -> None:
+    for name in ("anthropic", "openai"):
+        given_ = messages_from_dict(HISTORIES[name])
+        written = messages_from_dict(dump(load(HISTORIES[name]).messages).payload)
+        for before, after in zip(given_, written, strict=True):
+            if isinstance(before, AIMessage) and isinstance(before.content, list):
+                assert _known(after.content_blocks) == _known(before.content_blocks)
+
+
+def _known(blocks: list[Any]) -> list[Any]:
+    """What every reading agrees on: kinds, texts, names, arguments and signatures."""
+    names = ("type", "text", "reasoning", "name", "args", "id", "output")
+    kinds = {"text", "reasoning", "tool_call", "image"}
+    return [{key: one.get(key) or None for key in names} for one in blocks if one["type"] in kinds]
+
+
+@pytest.mark.filterwarnings("ignore:The function `load` is in beta")
+def test_constructors_are_read_as_message_dicts_are() -> None:
+    messages = [load_constructor(one, allowed_objects="messages") for one in HISTORIES["constructors"]]
+    assert [one.content for one in messages] == [one.content for one in standard_blocks()]
+    loaded = load(HISTORIES["constructors"])
+    assert loaded.messages == load(HISTORIES["standard"]).messages
+    assert {loss.severity for loss in loaded.losses} == {"minor"}
+
+
+def test_pieces_of_a_stream_are_joined_as_langchain_joins_them() -> None:
+    first, *others = streamed()
+    whole: Any = first
+    for other in others:
+        whole = whole + other
+    expected = message_chunk_to_message(whole)
+    (message,) = load(HISTORIES["streamed"]).messages
+    (written,) = messages_from_dict(dump([message]).payload)
+    assert isinstance(expected, AIMessage)
+    assert isinstance(written, AIMessage)
+    assert written.text == expected.text == "Let me look."
+    assert [(call["name"], call["args"]) for call in written.tool_calls] == [("look_up", {"tower": "Anholt"})]
+    assert written.usage_metadata == expected.usage_metadata
+
+
+def test_calls_are_one_with_their_blocks_and_their_results() -> None:
+    answer = load(HISTORIES["standard"]).messages[2]
+    assert isinstance(answer, AssistantMessage)
+    calls = {part.id: part for part in answer.parts if isinstance(part, ToolCallPart)}
+    assert list(calls) == ["srv1", "srv2", "t1", "t2", "t3"]
+    assert calls["t1"].output == TextOutput("39 metres")
+    assert calls["t2"].output == ErrorTextOutput("no such tower")
+    assert calls["t3"].raw_input == '{"tower": '
+    assert calls["t3"].output == ErrorTextOutput("cut off")
+    assert calls["srv1"].provider_executed
+    assert calls["srv1"].output == JsonOutput([{"url": "https://example.com/found"}])
+
+
+def test_signatures_stand_where_requests_look_for_them() -> None:
+    answer = load(HISTORIES["anthropic"]).messages[1]
+    reasoning = [part for part in answer.parts if isinstance(part, ReasoningPart)]
+    assert reasoning[0].provider_metadata is not None
+    assert reasoning[0].provider_metadata["anthropic"] == {"signature": "c2ln"}
+    assert reasoning[1].provider_metadata is not None
+    assert reasoning[1].provider_metadata["anthropic"] == {"redactedData": "cmVk"}
+    google = load(HISTORIES["other"]).messages[2]
+    metadata = [part.call_provider_metadata for part in google.parts if isinstance(part, ToolCallPart)]
+    assert metadata[0] is not None
+    assert metadata[0]["google"] == {"thoughtSignature": "Y2FsbA=="}
+
+
+def test_an_output_in_json_comes_back_by_its_artifact() -> None:
+    answer = load(HISTORIES["openai"]).messages[2]
+    outputs = [part.output for part in answer.parts if isinstance(part, ToolCallPart)]
+    assert outputs == [JsonOutput({"metres": 39})]
+
+
+def test_a_state_is_read_with_what_stands_beside_its_messages() -> None:
+    loaded = load(HISTORIES["plain"])
+    assert loaded.request is not None
+    assert loaded.request.settings == {"count": 2}
+    assert loaded.messages == load(HISTORIES["openai"]).messages
+
+
+def test_results_that_stand_elsewhere_are_told() -> None:
+    standard = HISTORIES["standard"]
+    loaded = load([*standard[:3], standard[5], standard[4], standard[3]])
+    assert [loss.severity for loss in loaded.losses] == ["changed", "changed"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_leaf_is_lost_in_silence(name: str) -> None:
+    payload = HISTORIES[name]
+    loaded = load(payload)
+    dumped = dump(loaded.messages)
+    older = dump(loaded.messages, 0)
+    silent: list[Any] = []
+    for path in sampled(leaves(payload), 3):
+        try:
+            other = load(changed(payload, path))
+        except PartitaError:
+            continue
+        if other == loaded:
+            silent.append(("load", path))
+            continue
+        told = other.losses != loaded.losses or other.request != loaded.request
+        again = dump(other.messages)
+        if again == dumped and not told:
+            silent.append(("dump", path))
+        if dump(other.messages, 0) == older and not told:
+            silent.append(("dump 0", path))
+    assert silent == []
+
+
+def test_what_has_no_place_can_be_carried_along() -> None:
+    payload = dump(everything()).payload
+    filled = put(payload, {"version": 1})
+    assert take(filled) == (payload, {"version": 1})
+    assert take(payload) == (payload, None)
+    assert messages_from_dict(filled)[0].additional_kwargs == {"partita": {"version": 1}}
+    carried = convert([_plain(one) for one in everything()], "canonical", "langchain", carry=True)
+    assert carried.lossless
+    back = convert(carried.payload, "langchain", "canonical")
+    assert back.payload == convert([_plain(one) for one in everything()], "canonical", "canonical").payload
+
+
+def _plain(message: Any) -> Json:
+    from partita.types.codec import to_json
+
+    return to_json(message)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        3,
+        "ai",
+        [3],
+        [{}],
+        [{"type": "ai", "data": 3}],
+        [{"lc": 1, "type": "constructor", "id": [], "kwargs": {}}],
+        [{"lc": 1, "type": "not_implemented", "id": ["a"]}],
+        {"messages": 3},
+        [{"type": "ai", "content": "", "tool_calls": 3}],
+        [{"type": "ai", "content": "", "tool_calls": [{"name": 3}]}],
+    ],
+)
+def test_what_is_no_history_is_refused(payload: Json) -> None:
+    with pytest.raises(ConversionError) as refused:
+        load(payload)
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@given(data=st.data())
+def test_any_conversation_can_be_written_and_read_again(version: int, data: st.DataObject) -> None:
+    from partita.formats.ai_sdk.ui import load as ui
+
+    try:
+        messages = ui.load(data.draw(ui_messages(7))).messages
+    except ConversionError:
+        return
+    dumped = dump(messages, version)
+    again = load(dumped.payload)
+    assert dump(again.messages, version).payload == dumped.payload
+
+
+def test_nothing_is_nothing() -> None:
+    assert dump([]).payload == []
+    assert load([]).messages == ()
+    assert isinstance(load({"type": "human", "content": "hi"}).messages[0], UserMessage)
+    orphan = load([{"type": "tool", "content": "x", "tool_call_id": "t"}]).messages[0]
+    assert isinstance(orphan, Results)
+    assert isinstance(load([{"type": "ai", "content": "hi"}]).messages[0].parts[0], TextPart)

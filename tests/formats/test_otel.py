@@ -1,0 +1,289 @@
+"""Messages as OpenTelemetry's conventions record them, both ways."""
+
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names  # pyright: ignore[reportMissingTypeStubs] # it has none
+from pydantic_ai.models.instrumented import InstrumentationSettings
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.ai_sdk.ui import load as ui
+from partita.formats.converting import convert
+from partita.formats.format import Request, ToolSpec
+from partita.formats.otel.dump import ask, dump
+from partita.formats.otel.load import load
+from partita.formats.otel.wrapping import (
+    CONVERSATION,
+    INPUT,
+    OUTPUT,
+    SYSTEM,
+    TOOLS,
+    put,
+    take,
+)
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.json import Json, dumps, is_array, loads
+from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, text_of
+from partita.types.tools import ContentOutput, JsonOutput, TextOutput
+from tests.formats.otel_recordings import ATTRIBUTES, EVENTS, MESSAGES, RECORDINGS, STRINGS, UNNAMED
+from tests.formats.pydantic_ai_histories import history
+from tests.leaves import changed, leaves
+from tests.sampling import sampled
+from tests.strategies import ui_messages
+
+
+def _part(type_: str, required: dict[str, Any], **optional: Any) -> Json:
+    properties = {"type": {"const": type_}, **required, **optional}
+    return {"type": "object", "properties": properties, "required": ["type", *required]}
+
+
+TEXT: Final = {"type": "string"}
+MODALITY: Final = {"enum": ["image", "video", "audio", "document"]}
+TYPED: Final = {"type": "object", "required": ["type"], "properties": {"type": TEXT}}
+PARTS: Final[dict[str, Json]] = {
+    "text": _part("text", {"content": TEXT}),
+    "reasoning": _part("reasoning", {"content": TEXT}),
+    "tool_call": _part("tool_call", {"name": TEXT, "arguments": {}}, id={"type": ["string", "null"]}),
+    "tool_call_response": _part("tool_call_response", {"response": {}}, id={"type": ["string", "null"]}),
+    "server_tool_call": _part("server_tool_call", {"name": TEXT, "server_tool_call": TYPED}, id=TEXT),
+    "server_tool_call_response": _part(
+        "server_tool_call_response", {"server_tool_call_response": TYPED}, id=TEXT
+    ),
+    "blob": _part("blob", {"modality": MODALITY, "content": TEXT}, mime_type=TEXT),
+    "uri": _part("uri", {"modality": MODALITY, "uri": TEXT}, mime_type=TEXT),
+    "file": _part("file", {"modality": MODALITY, "file_id": TEXT}, mime_type=TEXT),
+}
+MESSAGE: Final[Json] = {
+    "type": "object",
+    "required": ["role", "parts"],
+    "properties": {
+        "role": TEXT,
+        "parts": {"type": "array", "items": {"oneOf": list(PARTS.values())}},
+        "finish_reason": TEXT,
+    },
+}
+SCHEMA: Final = Draft202012Validator(
+    {
+        "type": "object",
+        "properties": {
+            INPUT: {"type": "array", "items": MESSAGE},
+            OUTPUT: {"type": "array", "items": MESSAGE},
+            SYSTEM: {"type": "array", "items": {"oneOf": list(PARTS.values())}},
+            CONVERSATION: TEXT,
+        },
+        "additionalProperties": {"type": "integer"},
+    }
+)
+"""What the conventions say of the parts that they know."""
+
+
+def test_the_attributes_have_the_names_that_the_conventions_give_them() -> None:
+    ours = {INPUT, OUTPUT, SYSTEM, TOOLS, CONVERSATION}
+    theirs = {
+        names.GEN_AI_INPUT_MESSAGES,
+        names.GEN_AI_OUTPUT_MESSAGES,
+        names.GEN_AI_SYSTEM_INSTRUCTIONS,
+        names.GEN_AI_TOOL_DEFINITIONS,
+        names.GEN_AI_CONVERSATION_ID,
+    }
+    assert ours == theirs
+    usage = {getattr(names, name) for name in dir(names) if name.startswith("GEN_AI_USAGE_")}
+    assert {key for key in ATTRIBUTES if key.startswith("gen_ai.usage.")} <= usage
+
+
+@pytest.mark.parametrize("name", ["attributes", "strings", "list", "unnamed"])
+def test_a_recording_comes_back_the_same(name: str) -> None:
+    payload = RECORDINGS[name]
+    loaded = load(payload)
+    dumped = ask(loaded.messages, loaded.request) if loaded.request else dump(loaded.messages)
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+    assert _parsed(dumped.payload) == _parsed(payload)
+    assert [type(value) for value in _values(dumped.payload)] == [type(value) for value in _values(payload)]
+
+
+def _parsed(payload: Json) -> Json:
+    if is_array(payload):
+        return payload
+    return {
+        key: loads(value) if key in {INPUT, OUTPUT, SYSTEM} and isinstance(value, str) else value
+        for key, value in payload.items()
+    }
+
+
+def _values(payload: Json) -> list[Json]:
+    return payload if is_array(payload) else [payload[key] for key in sorted(payload)]
+
+
+def test_every_wrapping_holds_the_same_messages() -> None:
+    plain = load(ATTRIBUTES)
+    assert [text_of(one) for one in load(STRINGS).messages] == [text_of(one) for one in plain.messages]
+    assert [text_of(one) for one in load(MESSAGES).messages] == [text_of(one) for one in plain.messages[1:]]
+    span = load(RECORDINGS["span"])
+    assert span.request is not None
+    assert span.request.settings["span"] == {"name": "chat some-model", "kind": 3}
+    assert span.messages == load(STRINGS).messages
+
+
+def test_calls_and_results_are_one() -> None:
+    loaded = load(ATTRIBUTES)
+    answer = loaded.messages[3]
+    assert isinstance(answer, AssistantMessage)
+    calls = {part.id: part for part in answer.parts if isinstance(part, ToolCallPart)}
+    assert calls["t1"].output == TextOutput("39 metres")
+    assert calls["t2"].input == {"tower": "Anholt"}
+    assert calls["t2"].output == JsonOutput({"metres": 28})
+    assert calls["t3"].raw_input == '{"tower": '
+    assert isinstance(calls["t4"].output, ContentOutput)
+    assert calls["s1"].provider_executed
+    assert calls["s1"].output == JsonOutput({"found": ["https://example.com/a"]})
+    last = loaded.messages[-1]
+    assert isinstance(last, AssistantMessage)
+    assert last.content.usage is not None
+    assert last.content.usage.cached_input_tokens == 8
+    assert {one.thread_id for one in loaded.messages} == {"thread-1"}
+    assert loaded.request == Request(
+        (
+            ToolSpec(
+                "look_up",
+                "Looks a tower up.",
+                {"type": "object", "properties": {"tower": {"type": "string"}}},
+            ),
+        ),
+        {"gen_ai.request.model": "some-model", "gen_ai.response.finish_reasons": ["stop"]},
+    )
+
+
+def test_results_without_ids_are_matched_by_their_order() -> None:
+    (answer,) = load(UNNAMED).messages
+    outputs = [part.output for part in answer.parts if isinstance(part, ToolCallPart)]
+    assert outputs == [TextOutput("of a"), TextOutput("of b")]
+
+
+def test_events_are_messages() -> None:
+    loaded = load(EVENTS)
+    assert [type(one).__name__ for one in loaded.messages] == [
+        "SystemMessage",
+        "UserMessage",
+        "AssistantMessage",
+        "AssistantMessage",
+    ]
+    call = loaded.messages[2].parts[0]
+    assert isinstance(call, ToolCallPart)
+    assert call.input == {"tower": "Slettnes"}
+    assert call.output == TextOutput("39 metres")
+    assert text_of(loaded.messages[3]) == "39 metres."
+
+
+def test_what_is_written_obeys_the_conventions() -> None:
+    dumped = dump(everything())
+    assert [str(error) for error in SCHEMA.iter_errors(dumped.payload)] == []
+    assert dump(load(dumped.payload).messages).payload == dumped.payload
+
+
+def test_spans_carry_what_is_written() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    written = dump(everything()).payload
+    with provider.get_tracer("test").start_as_current_span("chat") as span:
+        for key, value in written.items():
+            span.set_attribute(key, value if isinstance(value, str | int) else dumps(value).decode())
+    (recorded,) = exporter.get_finished_spans()
+    provider.shutdown()
+    again = load(loads(recorded.to_json())["attributes"])
+    plain = load(written)
+    assert [one.parts for one in again.messages] == [one.parts for one in plain.messages]
+
+
+@pytest.mark.filterwarnings("ignore:Instrumentation format versions")
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_what_pydantic_ai_records_can_be_read(version: Any) -> None:
+    settings = InstrumentationSettings(version=version)
+    recorded = loads(dumps(settings.messages_to_otel_messages(history()[:4])))
+    loaded = load(recorded)
+    calls = [part for one in loaded.messages for part in one.parts if isinstance(part, ToolCallPart)]
+    outputs = {call.id: call.output for call in calls}
+    assert outputs["t1"] == TextOutput("39 metres")
+    assert outputs["b1"] is not None
+    assert dump(loaded.messages).payload == recorded
+    system = [one for one in loaded.messages if isinstance(one, SystemMessage)]
+    assert "You keep the register." in "".join(map(text_of, system))
+
+
+@pytest.mark.parametrize("name", ["attributes", "list", "events", "unnamed"])
+def test_no_leaf_is_lost_in_silence(name: str) -> None:
+    payload = RECORDINGS[name]
+    loaded = load(payload)
+    dumped = dump(loaded.messages)
+    silent: list[Any] = []
+    for path in sampled(leaves(payload), 2):
+        try:
+            other = load(changed(payload, path))
+        except PartitaError:
+            continue
+        if other == loaded:
+            silent.append(("load", path))
+        elif (dump(other.messages), other.losses, other.request) == (dumped, loaded.losses, loaded.request):
+            silent.append(("dump", path))
+    assert silent == []
+
+
+@pytest.mark.parametrize("payload", [ATTRIBUTES, MESSAGES])
+def test_what_has_no_place_can_be_carried_along(payload: Json) -> None:
+    filled = put(payload, {"version": 1})
+    assert take(filled) == (payload, {"version": 1})
+    assert take(payload) == (payload, None)
+
+
+def test_carrying_everything_loses_nothing() -> None:
+    plain = [to_json(one) for one in everything()]
+    carried = convert(plain, "canonical", "otel-genai", carry=True)
+    assert carried.lossless
+    back = convert(carried.payload, "otel-genai", "canonical")
+    assert back.payload == convert(plain, "canonical", "canonical").payload
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        3,
+        {},
+        [3],
+        [{"role": "user"}],
+        [{"parts": []}],
+        {INPUT: "no JSON"},
+        {INPUT: 3},
+        [{"name": "gen_ai.choice", "body": 3}],
+        [{"name": "gen_ai.choice", "body": {}}, {"name": "else"}],
+    ],
+)
+def test_what_is_no_recording_is_refused(payload: Json) -> None:
+    with pytest.raises(ConversionError) as refused:
+        load(payload)
+    assert refused.value.hint
+
+
+@given(data=st.data())
+def test_any_conversation_can_be_written_and_read_again(data: st.DataObject) -> None:
+    try:
+        messages = ui.load(data.draw(ui_messages(7))).messages
+    except ConversionError:
+        return
+    dumped = dump(messages)
+    assert [str(error) for error in SCHEMA.iter_errors(dumped.payload)] == []
+    again = load(dumped.payload)
+    assert dump(again.messages).payload == dumped.payload
+
+
+def test_nothing_is_nothing() -> None:
+    assert dump([]).payload == {INPUT: []}
+    assert load([]).messages == ()
+    assert isinstance(load([{"role": "tool", "parts": []}]).messages[0], ToolMessage)

@@ -1,0 +1,216 @@
+"""Pydantic AI's message history, both ways, made and read back with its own classes."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelRequest, ModelResponse
+from pydantic_ai.ui.vercel_ai import VercelAIAdapter
+
+from partita.errors import ConversionError, PartitaError
+from partita.formats.ai_sdk.ui import load as ui
+from partita.formats.converting import convert
+from partita.formats.pydantic_ai.dump import dump, put, take
+from partita.formats.pydantic_ai.load import load
+from partita.testing.everything import everything
+from partita.types.codec import to_json
+from partita.types.json import Json, dumps, loads
+from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
+from partita.types.parts import ReasoningPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    JsonOutput,
+    TextOutput,
+)
+from tests.formats.pydantic_ai_histories import LEGACY, history, payload
+from tests.leaves import changed, leaves
+from tests.sampling import sampled
+from tests.strategies import ui_messages
+
+HISTORY = payload()
+
+
+def validated(value: Json) -> list[Any]:
+    return ModelMessagesTypeAdapter.validate_json(dumps(value))
+
+
+def test_a_history_comes_back_the_same() -> None:
+    loaded = load(HISTORY)
+    dumped = dump(loaded.messages)
+    assert loaded.losses == ()
+    assert dumped.losses == ()
+    assert dumped.payload == HISTORY
+    assert validated(dumped.payload) == validated(HISTORY)
+
+
+def test_an_older_history_is_read_as_pydantic_ai_reads_it() -> None:
+    loaded = load(LEGACY)
+    dumped = dump(loaded.messages)
+    assert loaded.losses == dumped.losses == ()
+    assert validated(dumped.payload) == validated(LEGACY)
+
+
+def test_results_are_merged_into_their_calls() -> None:
+    answer = load(HISTORY).messages[3]
+    assert isinstance(answer, AssistantMessage)
+    calls = {part.id: part for part in answer.parts if isinstance(part, ToolCallPart)}
+    assert calls["t1"].output == TextOutput("39 metres")
+    assert calls["t2"].input == {"tower": "Anholt"}
+    assert calls["t2"].output == JsonOutput({"metres": 28})
+    assert calls["t3"].raw_input == '{"tower": '
+    assert calls["t3"].output == ErrorTextOutput("no JSON")
+    assert isinstance(calls["t4"].output, ContentOutput)
+    assert calls["t5"].output == ExecutionDeniedOutput("not allowed")
+    assert calls["t6"].output == ErrorJsonOutput({"code": 500})
+    assert calls["b1"].provider_executed
+    assert calls["b1"].output == JsonOutput({"found": ["https://example.com/a"]})
+    assert answer.thread_id == "thread-1"
+    assert answer.run_id == "run-1"
+    assert answer.content.usage is not None
+    assert answer.content.usage.reasoning_tokens == 4
+
+
+def test_signatures_stand_where_requests_look_for_them() -> None:
+    answer = load(HISTORY).messages[3]
+    found = [part.provider_metadata for part in answer.parts if isinstance(part, ReasoningPart)]
+    assert found == [
+        {"anthropic": {"signature": "c2ln"}},
+        {"anthropic": {"redactedData": "cmVk"}},
+        {"openai": {"itemId": "rs_1", "reasoningEncryptedContent": "ZW5j"}},
+    ]
+
+
+def test_instructions_are_a_system_message_where_they_change() -> None:
+    messages = load(HISTORY).messages
+    texts = [one.parts[0] for one in messages if isinstance(one, SystemMessage)]
+    assert [getattr(one, "text", None) for one in texts] == [
+        "Answer in metres.",
+        "You keep the register.",
+        "Answer in feet.",
+    ]
+    without = [one for one in messages if not isinstance(one, SystemMessage)]
+    assert all(one["instructions"] is None for one in dump(without).payload if one["kind"] == "request")
+
+
+def test_pydantic_ai_reads_a_conversation_that_has_everything() -> None:
+    dumped = dump(everything())
+    messages = validated(dumped.payload)
+    assert {type(one) for one in messages} == {ModelRequest, ModelResponse}
+    again = loads(ModelMessagesTypeAdapter.dump_json(messages))
+    assert dump(load(dumped.payload).messages).payload == dumped.payload
+    calls = [one["tool_call_id"] for one in _parts(again, "tool-call")]
+    assert {one["tool_call_id"] for one in _parts(again, "tool-return")} <= set(calls)
+    outcomes = {one["tool_call_id"]: one["outcome"] for one in _parts(again, "tool-return")}
+    assert outcomes["call-denied"] == "denied"
+    assert outcomes["call-error-text"] == "failed"
+    assert outcomes["call-interrupted"] == "interrupted"
+    assert outcomes["call-json"] == "success"
+
+
+def _parts(messages: Json, kind: str) -> list[Json]:
+    return [part for one in messages for part in one["parts"] if part["part_kind"] == kind]
+
+
+@pytest.mark.parametrize("source", ["history", "legacy"])
+def test_no_leaf_is_lost_in_silence(source: str) -> None:
+    given_ = HISTORY if source == "history" else LEGACY
+    loaded = load(given_)
+    dumped = dump(loaded.messages)
+    silent: list[Any] = []
+    for path in sampled(leaves(given_), 3):
+        try:
+            other = load(changed(given_, path))
+        except PartitaError:
+            continue
+        if other == loaded:
+            silent.append(("load", path))
+        elif dump(other.messages) == dumped and other.losses == loaded.losses:
+            silent.append(("dump", path))
+    assert silent == []
+
+
+def test_what_the_adapter_for_the_ai_sdk_makes_of_a_history_can_be_read() -> None:
+    """Both ways to UI messages say the same words and make the same calls."""
+    theirs = [
+        one.model_dump(by_alias=True, exclude_none=True)
+        for one in VercelAIAdapter.dump_messages(history()[:4])
+    ]
+    ours = convert(loads(dumps(HISTORY))[:4], "pydantic-ai", "ai-sdk-ui-v6").payload
+    read = loads(dumps(theirs))
+    assert _said(read) == _said(ours)
+    assert _called(read) == _called(ours)
+
+
+def _said(messages: Json) -> list[str]:
+    texts = [part["text"] for one in messages for part in one["parts"] if part["type"] == "text"]
+    return [text for text in texts if text != "Answer in metres."]
+
+
+def _called(messages: Json) -> set[str]:
+    parts = (part for one in messages for part in one["parts"])
+    return {part["toolCallId"] for part in parts if "toolCallId" in part}
+
+
+def test_what_has_no_place_can_be_carried_along() -> None:
+    filled = put(HISTORY, {"version": 1})
+    assert take(filled) == (HISTORY, {"version": 1})
+    assert take(HISTORY) == (HISTORY, None)
+    assert validated(filled)[0].metadata == {"rating": 5, "partita": {"version": 1}}
+    plain = [to_json(one) for one in everything()]
+    carried = convert(plain, "canonical", "pydantic-ai", carry=True)
+    assert carried.lossless
+    back = convert(carried.payload, "pydantic-ai", "canonical")
+    assert back.payload == convert(plain, "canonical", "canonical").payload
+
+
+def test_results_elsewhere_are_told_and_kept() -> None:
+    moved = copy.deepcopy(HISTORY)
+    moved[2]["parts"][0], moved[4]["parts"][0] = moved[4]["parts"][0], moved[2]["parts"][0]
+    loaded = load(moved)
+    assert {loss.severity for loss in loaded.losses} == {"changed"}
+    assert {loss.what for loss in loaded.losses} >= {'"t1"'}
+    orphan = load([{"kind": "request", "parts": [{**HISTORY[2]["parts"][0]}]}]).messages
+    assert [type(one) for one in orphan] == [ToolMessage]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        3,
+        [3],
+        [{}],
+        [{"kind": "request"}],
+        [{"kind": "request", "parts": [3]}],
+        [{"kind": "request", "parts": [{"content": "x"}]}],
+        [{"kind": "reply", "parts": []}],
+    ],
+)
+def test_what_is_no_history_is_refused(value: Json) -> None:
+    with pytest.raises(ConversionError) as refused:
+        load(value)
+    assert refused.value.hint
+
+
+@given(data=st.data())
+def test_any_conversation_can_be_written_and_read_again(data: st.DataObject) -> None:
+    try:
+        messages = ui.load(data.draw(ui_messages(7))).messages
+    except ConversionError:
+        return
+    dumped = dump(messages)
+    if b"\\ud" not in dumps(dumped.payload).lower():  # halves of surrogate pairs, which pydantic refuses
+        assert len(validated(dumped.payload)) == len(dumped.payload)
+    again = load(dumped.payload)
+    assert dump(again.messages).payload == dumped.payload
+
+
+def test_nothing_is_nothing() -> None:
+    assert dump([]).payload == []
+    assert load([]).messages == ()
+    one = load({"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}).messages[0]
+    assert isinstance(one, UserMessage)
