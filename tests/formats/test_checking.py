@@ -33,6 +33,8 @@ HELD = {
     "a piece of an input, as it was written": ("delta", '{"met', {"input": {"metres": 3}}),
     "a small number that became a text": ("id", 3, {"id": "3"}),
     "a small number that is all there is": ("result", 3, {"output": {"value": 3}}),
+    "words that an address holds": ("text", "tower", {"url": "data:text/plain;base64,dG93ZXI="}),
+    "an address that holds words": ("url", "data:text/plain;base64,dG93ZXI=", {"text": "tower"}),
     "an address that holds its data": ("a", "data:image/png;base64,AAAA", {"b": "image/png", "c": "AAAA"}),
 }
 NOT_HELD = {

@@ -7,6 +7,7 @@ from hashlib import sha256
 from math import inf
 from typing import Any, Final, NamedTuple
 
+from partita.formats.implied import ANY
 from partita.formats.losses import Loss, Severity, shown
 from partita.types.json import Json, dumps, is_array, is_object
 
@@ -72,7 +73,7 @@ class _Search:
         return [one for some in found for one in some]
 
     def _is_there(self, leaf: Json, path: str, name: str) -> bool:
-        if name in self._implied and isinstance(leaf, str | int | float) and leaf in self._implied[name]:
+        if name in self._implied and self._is_implied(name, leaf):
             return True
         if (path, shown(leaf)) in self._told_at:
             return True
@@ -85,6 +86,14 @@ class _Search:
             return True
         inside = list(json_in(leaf))
         return bool(inside) and not self.missing(inside[0], path, name)
+
+    def _is_implied(self, name: str, leaf: Json) -> bool:
+        """Whether a value is understood, or begins with a word that is and goes on with something held."""
+        words = self._implied[name]
+        if not isinstance(leaf, str):
+            return isinstance(leaf, int | float) and leaf in words
+        head, dash, rest = leaf.partition("-")
+        return leaf in words or (f"{head}{dash}{ANY}" in words and self._held.has(name, rest))
 
     def too_few(self, why: str) -> Iterator[Loss]:
         """Flags and small numbers that stand in more places than they are held in: which, nobody knows."""

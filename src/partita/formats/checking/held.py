@@ -1,11 +1,14 @@
 """Everything that some values hold, to be asked whether a leaf of another value is among it."""
 
+import json
 import re
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from math import inf
 from typing import Final, TypeAlias
+from urllib.parse import unquote
 
 from partita.errors import DecodeError
 from partita.types.json import Json, dumps, loads
@@ -76,7 +79,7 @@ class Held:
                 case dict():
                     stack += item.items()
                     if name == WRITTEN:  # a call's input came in pieces of its text
-                        self._texts[_text_of(item)] = None
+                        self._texts.update(dict.fromkeys(_spellings(item)))
                 case list() | tuple():
                     stack += [(name, inner) for inner in item]
                 case str():
@@ -93,6 +96,8 @@ class Held:
 
     def _take_text(self, text: str) -> None:
         self._texts[text] = None
+        if (words := words_in(text)) is not None:
+            self._texts[words] = None
         if (moment := moment_of(text)) is not None:
             self._moments.add(moment)
 
@@ -103,6 +108,9 @@ class Held:
         if not leaf.strip() or leaf in self._texts or self._has_piece(leaf):
             return True
         if (moment := moment_of(leaf)) is not None and self._has_moment(moment):
+            return True
+        words = words_in(leaf)
+        if words is not None and self._has_piece(words):
             return True
         url = _DATA_URL.fullmatch(leaf)
         return url is not None and all(not piece or self._has_piece(piece) for piece in url.groups())
@@ -134,11 +142,24 @@ def json_in(text: str) -> Iterator[Json]:
             return
 
 
-def _text_of(value: Json) -> str:
+def words_in(address: str) -> str | None:
+    """The words of a text that an address holds in itself."""
+    if not address.startswith("data:text/"):
+        return None
+    head, _, data = address.partition(",")
     try:
-        return dumps(value).decode()
-    except DecodeError:
-        return ""
+        return b64decode(data).decode() if head.endswith(";base64") else unquote(data)
+    except ValueError:
+        return None
+
+
+def _spellings(value: Json) -> Iterator[str]:
+    """A value as models write it: without spaces, or with them."""
+    try:
+        yield dumps(value).decode()
+        yield json.dumps(value, ensure_ascii=False)
+    except (DecodeError, RecursionError):
+        return
 
 
 def moment_of(text: str) -> float | None:
