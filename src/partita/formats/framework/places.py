@@ -1,0 +1,35 @@
+"""Whether results stand where they are written: behind their calls, and in their order."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from partita.formats.losses import Loss
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, ToolMessage
+from partita.types.tools import ToolResultPart
+
+AWAY: Final = "it stands elsewhere than behind its call"
+LATE: Final = "results stand in another order than their calls"
+
+
+def told_places(messages: Sequence[Message], paths: Sequence[str]) -> Iterator[Loss]:
+    """The losses of merging results into calls: places that they alone had."""
+    calls: list[str] = []
+    known: set[str] = set()
+    last = -1
+    for message, path in zip(messages, paths, strict=True):
+        if isinstance(message, AssistantMessage):
+            calls = [part.id for part in message.parts if isinstance(part, ToolCallPart)]
+            known.update(calls)
+            last = -1
+        elif isinstance(message, ToolMessage):
+            for part in message.parts:
+                if not isinstance(part, ToolResultPart) or part.id not in known:
+                    continue
+                at = calls.index(part.id) if part.id in calls else -1
+                if at < 0:
+                    yield Loss.of(path, part.id, AWAY, "changed")
+                elif at < last:
+                    yield Loss.of(path, part.id, LATE, "minor")
+                last = max(at, last)
+        else:
+            calls = []

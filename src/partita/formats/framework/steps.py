@@ -1,0 +1,132 @@
+"""A stored conversation as a framework keeps it: one step of the model after the other, and what came of it.
+
+An assistant message is cut where a step starts, where the user steered, and where a call id comes again, for
+in each framework a call and its result find each other by that id.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from partita.types.fold import fold
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
+
+NETWORK: Final = "content.networkExecution.finalResult.text"
+
+
+class Placed(NamedTuple):
+    """A part, and where it is."""
+
+    part: AssistantPart
+    path: str
+
+
+class Spoken(NamedTuple):
+    """A message of the system or of the user."""
+
+    message: SystemMessage | UserMessage
+    path: str
+
+
+class Unasked(NamedTuple):
+    """Results that no call waits for."""
+
+    message: ToolMessage
+    path: str
+
+
+class Step(NamedTuple):
+    """What the assistant said and called in one step."""
+
+    message: AssistantMessage
+    path: str
+    number: int
+    starts: Sequence[Placed]
+    """The boundaries that stand before it."""
+    parts: Sequence[Placed]
+    said: str | None = None
+    """What a network came to, when nothing else says it."""
+
+    @property
+    def id(self) -> str:
+        """The id of the step, as `expand` would give it."""
+        return self.message.id if self.number == 1 else f"{self.message.id}#{self.number}"
+
+    @property
+    def results_id(self) -> str:
+        """The id of the message that its results stand in, unless they came in one of their own."""
+        return f"{self.message.id}#{self.number}:results"
+
+
+class Steered(NamedTuple):
+    """What the user said while the assistant was at work."""
+
+    part: SteeringMessagePart
+    path: str
+
+
+class Idle(NamedTuple):
+    """Boundaries behind the last step."""
+
+    starts: Sequence[Placed]
+
+
+Turn: TypeAlias = Spoken | Unasked | Step | Steered | Idle
+
+
+def turns_of(messages: Sequence[Message]) -> Iterator[Turn]:
+    """The turns of a conversation, in any view."""
+    for place, message in enumerate(fold(messages)):
+        path = f"$[{place}]"
+        match message:
+            case AssistantMessage():
+                yield from _steps(message, path)
+            case ToolMessage():
+                yield Unasked(message, path)
+            case _:
+                yield Spoken(message, path)
+
+
+def _steps(message: AssistantMessage, path: str) -> Iterator[Step | Steered | Idle]:
+    number = 1
+    starts: list[Placed] = []
+    parts: list[Placed] = []
+    calls: set[str] = set()
+    for index, part in enumerate(message.parts):
+        placed = Placed(part, f"{path}.content.parts[{index}]")
+        again = isinstance(part, ToolCallPart) and part.id in calls
+        if parts and (again or isinstance(part, StepStartPart | SteeringMessagePart)):
+            yield Step(message, path, number, starts, parts)
+            number, starts, parts = number + 1, [], []
+            calls.clear()
+        match part:
+            case SteeringMessagePart():
+                yield Steered(part, placed.path)
+            case StepStartPart():
+                starts.append(placed)
+            case _:
+                parts.append(placed)
+        if isinstance(part, ToolCallPart):
+            calls.add(part.id)
+    said = _result(message)
+    if parts or said is not None or number == 1:
+        yield Step(message, path, number, starts, parts, said)
+    elif starts:
+        yield Idle(starts)
+
+
+def _result(message: AssistantMessage) -> str | None:
+    """What a network's turn that has no words of its own came to."""
+    network = message.content.network_execution
+    result = None if network is None else network.final_result
+    if result is None or not result.text or any(isinstance(part, TextPart) for part in message.parts):
+        return None
+    return result.text

@@ -1,0 +1,86 @@
+"""The annotations of a text block ↔ citations. Those that cite no page are kept as they are."""
+
+from typing import Final, TypeGuard
+
+from msgspec.structs import replace
+
+from partita.formats.framework.members import Members, metadata_of, noted, present
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.parts import Citation, UrlCitationSource
+
+from .envelope import NAME
+
+CITING: Final = ("citation", "url_citation")
+OTHERS: Final = "annotations"
+"""What notes call annotations that cite no page, each with its place."""
+
+
+def read_annotations(raws: list[Json]) -> tuple[tuple[Citation, ...], list[JsonObject]]:
+    """The citations among annotations, and the others with their places."""
+    citations: list[Citation] = []
+    others: list[JsonObject] = []
+    for index, raw in enumerate(raws):
+        if _is_citation(raw):
+            citations.append(_citation(raw, index))
+        else:
+            others.append({"at": index, "value": raw})
+    return tuple(citations), others
+
+
+def write_annotations(citations: tuple[Citation, ...], others: Json) -> list[Json]:
+    """The annotations of a text."""
+    written: list[Json] = []
+    kept = (
+        [one for one in others if is_object(one) and type(one.get("at")) is int] if is_array(others) else []
+    )
+    places = {one["at"]: one.get("value") for one in kept}
+    for citation in citations:
+        while len(written) in places:
+            written.append(places.pop(len(written)))
+        written.append(_annotation(citation, len(written)))
+    return written + [value for _, value in sorted(places.items(), key=lambda item: item[0])]
+
+
+def _is_citation(raw: Json) -> TypeGuard[JsonObject]:
+    if not is_object(raw) or raw.get("type") not in CITING or not isinstance(raw.get("url"), str):
+        return False
+    counts = (raw.get("start_index"), raw.get("end_index"))
+    texts = (raw.get("id"), raw.get("title"), raw.get("cited_text"))
+    are_counts = all(one is None or type(one) is int for one in counts)
+    return are_counts and all(one is None or isinstance(one, str) for one in texts)
+
+
+def _citation(raw: JsonObject, index: int) -> Citation:
+    members = Members(raw)
+    members.drop("type", "citation")
+    start, end, cited = (members.any(name) for name in ("start_index", "end_index", "cited_text"))
+    id_ = members.any("id")
+    made = _made_id(index) if id_ is None else id_
+    source = UrlCitationSource(made, members.any("url"), title=members.any("title"))
+    return Citation(
+        replace(source, provider_metadata=metadata_of(NAME, members.left)),
+        start_index=start,
+        end_index=end,
+        cited_text=cited,
+    )
+
+
+def _annotation(citation: Citation, index: int) -> JsonObject:
+    source = citation.source
+    url = source.url if isinstance(source, UrlCitationSource) else None
+    return {
+        "type": "citation",
+        **noted(source.provider_metadata, NAME),
+        **present(
+            id=None if source.id == _made_id(index) else source.id,
+            url=url,
+            title=source.title,
+            start_index=citation.start_index,
+            end_index=citation.end_index,
+            cited_text=citation.cited_text,
+        ),
+    }
+
+
+def _made_id(index: int) -> str:
+    return f"citation-{index + 1}"

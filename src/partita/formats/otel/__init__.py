@@ -1,0 +1,1 @@
+"""Messages as OpenTelemetry's conventions for generative AI record them."""

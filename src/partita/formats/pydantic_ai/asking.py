@@ -1,0 +1,150 @@
+"""Messages → one request after the other, and what of the messages does not arrive in them."""
+
+from typing import NamedTuple
+
+from partita.formats.framework.arrivals import Arrivals, bare
+from partita.formats.framework.members import noted
+from partita.types.json import JsonObject, is_object
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage
+from partita.types.tools import ToolResultPart
+
+from .moments import written_moment
+from .requests import RequestReader
+from .shapes import NAME, members_of, object_of, written
+
+
+class _Awaited(NamedTuple):
+    """A message that a request should give when it is read again; `None` for one that nobody compares."""
+
+    message: Message | None
+    path: str
+
+
+class RequestWriter:
+    """The request that is being written, and what is known from those before it."""
+
+    def __init__(self, losses: Arrivals) -> None:
+        self.losses = losses
+        self.instructions: str | None = None
+        self.count = 0
+        self.head: AssistantMessage | None = None
+        self.names: dict[str, str] = {}
+        self.done: list[JsonObject] = []
+        self.first: Message | None = None
+        self.parts: list[JsonObject] | None = None
+        self.metadata: JsonObject | None = None
+        self.new_instructions: str | None = None
+        self.said: list[_Awaited] = []
+        self.given: list[tuple[str, ToolMessage, str]] = []
+
+    def made_id(self) -> str:
+        """The id that a message which comes now is read with."""
+        return f"message-{self.count + 1}"
+
+    def answered_by(self, message: AssistantMessage, calls: dict[str, str]) -> None:
+        """A response was written."""
+        self.count += 1
+        self.head = message
+        self.names.update(calls)
+
+    def open(self, message: Message | None, path: str) -> list[JsonObject]:
+        """The parts of the request that a message belongs to."""
+        about = _request_of(message)
+        if self.parts is None or about.get("apart") is True:
+            self._end()
+            self.first = message
+        parts = self.parts = [] if self.parts is None else self.parts
+        if not isinstance(message, ToolMessage):
+            self.said.append(_Awaited(message, path))
+        given = None if message is None else message.content.metadata
+        if self.metadata is None and is_object(given):
+            self.metadata = given
+        return parts
+
+    def add(self, message: Message | None, path: str, part: JsonObject) -> None:
+        """Write what a message says."""
+        self.open(message, path).append(part)
+
+    def instruct(self, message: SystemMessage, path: str, text: str) -> None:
+        """Write instructions. They stand beside the parts, so there is one text of them a request."""
+        if self.parts is not None and (self.parts or self.new_instructions is not None):
+            self._end()
+        self.open(message, path)
+        self.new_instructions = text
+
+    def give_back(
+        self, origin: ToolMessage | None, path: str, part: JsonObject, *, is_alone: bool = True
+    ) -> None:
+        """Write what a tool gave back, in the request of the message that it came in."""
+        is_new = origin is not None and origin is not self.first and _request_of(origin).get("apart") is True
+        is_same = self.given and origin is not None and bare(self.given[-1][1]) == bare(origin)
+        if self.parts is None or (is_new and not is_same and is_alone):
+            self._end()
+            self.first, self.parts = origin, []
+        self.parts.append(part)
+        if origin is not None:
+            self.given.append((part["tool_call_id"], origin, path))
+
+    def finish(self) -> list[JsonObject]:
+        """The requests that are over."""
+        self._end()
+        done, self.done = self.done, []
+        return done
+
+    def _end(self) -> None:
+        if self.parts is None:
+            return
+        raw = self._written(self.parts)
+        self.done.append(raw)
+        again = self._read(raw)
+        self.count += len(again)
+        others = [one for one in again if not isinstance(one, ToolMessage)]
+        for (message, path), other in zip(self.said, others, strict=False):
+            if message is not None:
+                self.losses.shell(message, other, path)
+        tools = [one for one in again if isinstance(one, ToolMessage)]
+        for call_id, origin, path in self.given:
+            found = next((one for one in tools if _holds(one, call_id)), None)
+            self.losses.shell(bare(origin), found, path)
+        self.first = self.parts = self.metadata = self.new_instructions = None
+        self.said, self.given = [], []
+
+    def _written(self, parts: list[JsonObject]) -> JsonObject:
+        first = self.first or self.head
+        about = {k: v for k, v in _request_of(self.first).items() if k not in {"apart", "uninstructed"}}
+        if "timestamp" not in about and first is not None and first.created_at is not None:
+            about["timestamp"] = written_moment(first.created_at)
+        if self.new_instructions is not None:
+            self.instructions = self.new_instructions
+        elif _request_of(self.first).get("uninstructed") is True:
+            about["instructions"] = None
+        about = {"instructions": self.instructions, **about}
+        if first is not None:
+            about |= {"run_id": first.run_id, "conversation_id": first.thread_id}
+        if self.metadata is not None:
+            about["metadata"] = self.metadata
+        return written("request", about, {"parts": parts, "kind": "request"})
+
+    def _read(self, raw: JsonObject) -> list[Message]:
+        members = members_of(raw, "request", "kind", "parts", "instructions")
+        reader = RequestReader(members, self.head, self.names, self.count)
+        if self.new_instructions is not None:
+            reader.instruct(self.new_instructions)
+        elif _request_of(self.first).get("uninstructed") is True:
+            members.left["uninstructed"] = True
+        if _request_of(self.first).get("apart") is True:
+            members.left["apart"] = True
+        for part in raw["parts"]:
+            reader.add(part)
+        return list(reader.finish())
+
+
+def _request_of(message: Message | None) -> JsonObject:
+    """What a message says of the request it came first in."""
+    if message is None:
+        return {}
+    return object_of(noted(message.content.provider_metadata, NAME).get("request"))
+
+
+def _holds(message: ToolMessage, call_id: str) -> bool:
+    return any(isinstance(part, ToolResultPart) and part.id == call_id for part in message.parts)
