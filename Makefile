@@ -15,7 +15,7 @@ SOURCES := $(shell find web/src web/public -type f) web/index.html $(wildcard we
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk full conformance chaos fuzz bench typescript blocking docs pictures dist format clean
+.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk full losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -70,6 +70,9 @@ walk: setup ## Follow the README and the guides as a stranger would, in a fresh 
 
 full: setup ## Run every test in every place that it can run in, 200 examples a test
 	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(TESTS) --timeout 3600
+
+losses: setup ## Change every leaf of every recording in turn: the output or the losses must change
+	PARTITA_FULL=1 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/formats/test_nothing_lost.py
 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(TESTS) tests/conformance

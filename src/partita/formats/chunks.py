@@ -1,8 +1,10 @@
 """UI message chunks as a stream format: each event is one chunk, as JSON."""
 
 from partita.types.chunks import Chunk
-from partita.types.codec import read_chunk
+from partita.types.codec import read_chunk, to_json
 from partita.types.json import Json
+
+from .losses import Loss
 
 
 class ChunkDecoder:
@@ -13,5 +15,22 @@ class ChunkDecoder:
         return [read_chunk(event)]
 
     def finish(self) -> list[Chunk]:
+        """Nothing: a stream of chunks closes itself, or stays open."""
+        return []
+
+
+class ChunkEncoder:
+    """Chunks as they are, as JSON."""
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """None, ever."""
+        return ()
+
+    def feed(self, chunk: Chunk) -> list[Json]:
+        """The event that a chunk is."""
+        return [to_json(chunk)]
+
+    def finish(self) -> list[Json]:
         """Nothing: a stream of chunks closes itself, or stays open."""
         return []

@@ -3,7 +3,8 @@
 from hashlib import sha256
 from typing import Literal, NamedTuple, TypeAlias
 
-from partita.types.json import Json, dumps
+from partita.types.codec import encode
+from partita.types.json import Json
 
 SHOWN = 100
 """How many characters of a lost value a loss shows."""
@@ -28,7 +29,7 @@ class Loss(NamedTuple):
 
     @classmethod
     def of(cls, path: str, value: Json, why: str, severity: Severity = "lost") -> "Loss":
-        """The loss of a JSON value."""
+        """The loss of a JSON value, or of one of ours."""
         return cls(path, shown(value), why, severity)
 
     def __str__(self) -> str:
@@ -37,8 +38,9 @@ class Loss(NamedTuple):
 
 def shown(value: Json) -> str:
     """A value as a loss shows it: whole when short, else its beginning, length and digest."""
-    text = dumps(value).decode()
+    written = encode(value)
+    text = written.decode()
     if len(text) <= SHOWN:
         return text
-    digest = sha256(text.encode()).hexdigest()[:8]
+    digest = sha256(written).hexdigest()[:8]
     return f"{text[: SHOWN - 40]}… ({len(text)} characters, sha256 {digest})"

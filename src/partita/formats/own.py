@@ -56,6 +56,7 @@ def _ai_sdk() -> list[Format]:
             later("ai_sdk.ui.v4_load", "load"),
             later("ai_sdk.ui.v4_dump", "dump"),
             slot=in_list("annotations"),
+            implied=value_of("implied", "AI_SDK_UI"),
         ),
         *(
             Format(
@@ -64,6 +65,7 @@ def _ai_sdk() -> list[Format]:
                 later("ai_sdk.ui.load", "load"),
                 partial(later("ai_sdk.ui.dump", "dump"), version=v),
                 slot=in_messages("metadata"),
+                implied=value_of("implied", "AI_SDK_UI"),
             )
             for v in VERSIONS
         ),
@@ -89,6 +91,7 @@ def _ai_sdk() -> list[Format]:
             "AI SDK UI message chunks, and ours",
             decoder=later("chunks", "ChunkDecoder"),
             encoder=later("chunks", "ChunkEncoder"),
+            implied=value_of("implied", "AI_SDK_CHUNKS"),
         ),
         Format(
             "ai-sdk-data-stream-v4",
@@ -299,13 +302,20 @@ def _agents() -> list[Format]:
             "Claude Code session files",
             later("claude_code.log.load", "load"),
             later("claude_code.dump.session", "dump"),
+            implied=value_of("implied", "CLAUDE_CODE"),
         ),
         Format(
             "claude-code-stream",
             "Claude Code stream-json, Agent SDK",
             decoder=later("claude_code.stream.decoder", "ClaudeStreamDecoder"),
+            implied=value_of("implied", "CLAUDE_CODE"),
         ),
-        Format("codex-rollout", "Codex session files (rollouts)", later("codex.load", "load")),
+        Format(
+            "codex-rollout",
+            "Codex session files (rollouts)",
+            later("codex.load", "load"),
+            implied=value_of("implied", "CODEX"),
+        ),
         Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
         Format("opencode-parts", "OpenCode messages, one a line", later("opencode.load", "load")),
@@ -313,6 +323,7 @@ def _agents() -> list[Format]:
             "codex-exec",
             "what codex exec --json prints, app server",
             decoder=later("codex.exec", "CodexExecDecoder"),
+            implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
         Format(

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from partita.errors import FormatError
-from partita.formats.format import Dumped, Format
+from partita.formats.converting import write
+from partita.formats.format import Dumped, Format, Loaded
 from partita.types.codec import to_json
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
@@ -39,18 +40,31 @@ class Measured:
     format: Format
     dumped: Dumped
     fates: dict[Feature, Fate]
+    """What became of each thing that was there to be written."""
 
 
-def measure(format_: Format) -> Measured:
-    """Write the conversation that has everything, read it again, and see what is left of each feature."""
-    if format_.dump is None or format_.load is None:
-        raise FormatError(
-            f"{format_.name} is not both read and written", hint="measure a format that has `load` and `dump`"
-        )
-    messages = everything()
-    dumped = format_.dump(messages)
-    before, after = _plain(messages), _plain(fold(format_.load(dumped.payload).messages))
-    return Measured(format_, dumped, {one: _fate(one, before, after) for one in FEATURES})
+def measure(format_: Format, messages: Sequence[Message] | None = None) -> Measured:
+    """Write the conversation that has everything, read it again, and see what is left of each feature.
+
+    Of a format that is only written it is seen what stands in what was written. Other messages may be given:
+    what they do not have is not measured.
+    """
+    if format_.dump is None:
+        raise FormatError(f"{format_.name} is not written", hint="measure a format that has `dump`")
+    said = everything() if messages is None else messages
+    dumped = write(Loaded(tuple(said)), format_)
+    before = _plain(said)
+    there = [one for one in FEATURES if one.take(before) is not None]
+    if format_.load is None:
+        text = dumped.payload if isinstance(dumped.payload, str) else dumps(dumped.payload).decode()
+        return Measured(format_, dumped, {one: _fate_in(one, text) for one in there})
+    after = _plain(fold(format_.load(dumped.payload).messages))
+    return Measured(format_, dumped, {one: _fate(one, before, after) for one in there})
+
+
+def _fate_in(feature: Feature, text: str) -> Fate:
+    """What became of a thing in a text that nobody reads back: it is there in another form, or it is not."""
+    return "changed" if feature.sign and feature.sign in text else "lost"
 
 
 def _fate(feature: Feature, before: list[JsonObject], after: list[JsonObject]) -> Fate:

@@ -53,6 +53,13 @@ from .tools import (
 SETTLED: frozenset[ToolState] = frozenset({"output-available", "output-error", "output-denied"})
 """The states of a call that has come to its end."""
 
+STATES_AFTER: Mapping[type[ToolOutput], ToolState] = {
+    **dict.fromkeys((TextOutput, JsonOutput, ContentOutput), "output-available"),
+    **dict.fromkeys((ErrorTextOutput, ErrorJsonOutput, InterruptedOutput), "output-error"),
+    ExecutionDeniedOutput: "output-denied",
+}
+"""The state of a call once it has an output of that type."""
+
 TAKEN_OUT = JsonOutput(None)
 """Stands for the output in a result that is kept only for what its call has no field for."""
 
@@ -100,11 +107,14 @@ def expand(messages: Iterable[Message]) -> list[Message]:
 
 def fold(messages: Sequence[Message]) -> list[Message]:
     """The merged view: every output in its call, every message in one piece."""
+    if not any(map(_may_be_apart, messages)):
+        return list(messages)
     answers = _answers(messages)
     taken = {answer.position for answer in answers.values()}
     joined: defaultdict[int, list[AssistantPart]] = defaultdict(list)
+    origins: dict[int, ToolMessage] = {}
     for piece in _pieces(messages):
-        joined[piece.head_place].extend(_answered_parts(piece, answers))
+        joined[piece.head_place] += _answered_parts(piece, answers, origins)
     folded: list[Message] = []
     for place, message in enumerate(messages):
         match message:
@@ -122,17 +132,14 @@ def fold(messages: Sequence[Message]) -> list[Message]:
     return folded
 
 
+def _may_be_apart(message: Message) -> bool:
+    """Whether a message holds results, or may be a piece of another."""
+    return isinstance(message, ToolMessage) or "#" in message.id
+
+
 def state_after(output: ToolOutput) -> ToolState:
     """The state of a call once it has this output."""
-    match output:
-        case TextOutput() | JsonOutput() | ContentOutput():
-            return "output-available"
-        case ErrorTextOutput() | ErrorJsonOutput() | InterruptedOutput():
-            return "output-error"
-        case ExecutionDeniedOutput():
-            return "output-denied"
-        case _:
-            assert_never(output)
+    return STATES_AFTER[type(output)]
 
 
 def state_before(call: ToolCallPart) -> ToolState:
@@ -189,7 +196,7 @@ def _results(message: AssistantMessage, number: int, parts: Iterable[AssistantPa
 def _own_origin(message: AssistantMessage, number: int) -> ToolMessage:
     """The message that results come in when they have none of their own, without its parts."""
     return ToolMessage(
-        id=f"{message.id}#{number}:results",
+        id=results_id(message.id, number),
         thread_id=message.thread_id,
         type="tool",
         created_at=message.created_at,
@@ -322,27 +329,56 @@ def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:
 
 
 def _next_piece(last: _Piece | None, place: int, message: AssistantMessage) -> _Piece | None:
-    if last is None or message != _piece(last.head, last.number + 1, message.parts):
+    if last is None or message.id != f"{last.head.id}#{last.number + 1}":
+        return None
+    if message != _piece(last.head, last.number + 1, message.parts):
         return None
     return _Piece(place, message, last.number + 1, last.head_place, last.head)
 
 
-def _answered_parts(piece: _Piece, answers: Mapping[Position, _Answer]) -> Iterator[AssistantPart]:
-    for index, part in enumerate(piece.message.parts):
-        answer = answers.get((piece.place, index))
-        yield _answered(piece, part, answer) if answer and isinstance(part, ToolCallPart) else part
+def _answered_parts(
+    piece: _Piece, answers: Mapping[Position, _Answer], origins: dict[int, ToolMessage]
+) -> list[AssistantPart]:
+    """The parts of a piece, with the answers in its calls. `origins` are known messages of results."""
+    parts = list[AssistantPart](piece.message.parts)
+    for index, part in enumerate(parts):
+        if isinstance(part, ToolCallPart) and (answer := answers.get((piece.place, index))):
+            parts[index] = _answered(piece, part, answer, origins)
+    return parts
 
 
-def _answered(piece: _Piece, call: ToolCallPart, answer: _Answer) -> ToolCallPart:
+def _answered(
+    piece: _Piece, call: ToolCallPart, answer: _Answer, origins: dict[int, ToolMessage]
+) -> ToolCallPart:
     result = answer.result
-    origin = _with_parts(answer.message, _remainder(call, result))
+    origin = _origin(answer, _remainder(call, result), origins)
+    is_own = origin.id == results_id(piece.head.id, piece.number) and origin == _own_origin(
+        piece.head, piece.number
+    )
     return replace(
         call,
         state=call.state if call.state in SETTLED else state_after(result.output),
         output=result.output,
         result_provider_metadata=result.provider_metadata,
-        result_message=None if origin == _own_origin(piece.head, piece.number) else origin,
+        result_message=None if is_own else origin,
     )
+
+
+def _origin(
+    answer: _Answer, remainder: tuple[ToolResultPart, ...], origins: dict[int, ToolMessage]
+) -> ToolMessage:
+    """The message that an answer came in, with no more than what its call has no field for."""
+    if remainder:
+        return _with_parts(answer.message, remainder)
+    place, _ = answer.position
+    if place not in origins:
+        origins[place] = _with_parts(answer.message, ())
+    return origins[place]
+
+
+def results_id(message_id: str, number: int) -> str:
+    """The id of the tool message behind a piece of a message."""
+    return f"{message_id}#{number}:results"
 
 
 def _with_parts(message: MessageT, parts: Iterable[Part]) -> MessageT:

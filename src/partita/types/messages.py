@@ -310,7 +310,7 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
 
 def derive_type(parts: Sequence[Part]) -> MessageType:
     """`tool` when a part is a call or a result, else `text`. An `event` is never derived."""
-    return "tool" if any(type(part) in TOOL_PARTS for part in parts) else "text"
+    return "text" if TOOL_PARTS.isdisjoint(map(type, parts)) else "tool"
 
 
 TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})

@@ -1,6 +1,7 @@
 """Ids and names as servers take them: one rule, so that a call and its result stay together."""
 
 import re
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -20,6 +21,7 @@ def id_of(id: str, dialect: Dialect) -> str:
     return _digest(id)[:9]
 
 
+@lru_cache
 def name_of(name: str) -> str:
     """The name of a tool. One that has to change gets a digest, so that no two become one."""
     if name and len(name) <= LONGEST_NAME and not _FOREIGN.search(name):

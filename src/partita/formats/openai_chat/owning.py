@@ -12,7 +12,9 @@ CHAT: Final = "openai-chat"
 
 def own_of(metadata: JsonObject | None, dialect: Dialect) -> JsonObject | None:
     """What the server itself said of a part; nothing if another did."""
-    space = (metadata or {}).get(dialect.namespace)
+    if not metadata:
+        return None
+    space = metadata.get(dialect.namespace)
     return space if is_object(space) else None
 
 

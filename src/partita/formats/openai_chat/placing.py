@@ -1,19 +1,19 @@
-"""A conversation as a server is sent it, where every piece still knows where it stood."""
+"""A conversation as a server is sent it: an answer a step at a time, behind it what came of its calls."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Final, assert_never
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, UNANSWERED, WAITS
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import JsonObject
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     Message,
+    SystemMessage,
     ToolCallPart,
     ToolMessage,
     UserMessage,
@@ -23,107 +23,116 @@ from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOu
 
 from .dialects import Dialect
 from .owning import own_of
+from .talk import Talk
 
 NO_TALK: Final = "notices and inner turns are not talk"
 STEERED: Final = "it is sent as a message of the user"
 OF_NETWORK: Final = "the turn has no words of its own: what the network came to is sent"
 
 
-Step: TypeAlias = list[tuple[str, AssistantPart]]
-"""The parts of a step, each with its place."""
-
-
-class Placed(NamedTuple):
-    """A message of the model's view: where it stood, where each part stood, and the form it came in."""
-
-    message: Message
-    path: str
-    places: tuple[str, ...]
-    notes: JsonObject
-
-
-def placed(folded: Sequence[Message], dialect: Dialect, losses: list[Loss]) -> Iterator[Placed]:
-    """The pieces of a conversation in the merged view."""
+def place(folded: Sequence[Message], talk: Talk, dialect: Dialect) -> None:
+    """Put a conversation in the merged view into a talk."""
     for index, message in enumerate(folded):
         path = f"$[{index}]"
-        notes = own_of(message.content.provider_metadata, dialect) or {}
         if message.internal or message.type == "event":
-            losses.append(Loss.of(path, to_json(message), NO_TALK))
-        elif isinstance(message, AssistantMessage):
-            yield from _steps(message, path, dialect, losses)
-        else:
-            yield Placed(message, path, tuple(_places(path, len(message.parts))), notes)
-
-
-def _places(path: str, count: int) -> Iterator[str]:
-    return (f"{path}.content.parts[{index}]" for index in range(count))
-
-
-def _steps(message: AssistantMessage, path: str, dialect: Dialect, losses: list[Loss]) -> Iterator[Placed]:
-    notes = own_of(message.content.provider_metadata, dialect) or {}
-    step: Step = []
-    for place, part in _parts(message, path, losses):
-        match part:
-            case StepStartPart():
-                if step:
-                    yield _said(message, path, step, notes)
-                    yield from _results(message, path, step)
-                    notes = {}
-                step, notes = [], notes | (own_of(part.provider_metadata, dialect) or {})
-            case SteeringMessagePart():
-                if step:
-                    yield _said(message, path, step, notes)
-                    yield from _results(message, path, step)
-                step, notes = [], {}
-                losses.append(Loss.of(place, to_json(replace(part, parts=())), STEERED, "changed"))
-                spots = tuple(f"{place}.parts[{index}]" for index in range(len(part.parts)))
-                yield Placed(UserMessage(id=part.id, content=part.parts), place, spots, {})
-            case ToolCallPart() if _is_cut(part):
-                losses.append(Loss.of(place, to_json(part), CUT))
-            case ToolCallPart():
-                step.append((place, _answered(part, place, losses)))
+            talk.losses.append(Loss.of(path, message, NO_TALK))
+            continue
+        notes = own_of(message.content.provider_metadata, dialect) or {}
+        places = [f"{path}.content.parts[{number}]" for number in range(len(message.parts))]
+        match message:
+            case AssistantMessage():
+                _Answer(message, path, talk, dialect, notes).place(places)
+            case UserMessage():
+                talk.ask(message.parts, path, places, notes)
+            case SystemMessage():
+                talk.instruct(message.parts, path, places, notes)
+            case ToolMessage():
+                talk.begun.setdefault(path, len(talk.messages))
+                talk.take_results(message.parts, places)
             case _:
-                step.append((place, part))
-    if step or notes:
-        yield _said(message, path, step, notes)
-        yield from _results(message, path, step)
+                assert_never(message)
 
 
-def _parts(message: AssistantMessage, path: str, losses: list[Loss]) -> Iterator[tuple[str, AssistantPart]]:
-    yield from zip(_places(path, len(message.parts)), message.parts, strict=True)
-    network = message.content.network_execution
-    result = None if network is None else network.final_result
-    if result is None or not result.text or any(isinstance(part, TextPart) for part in message.parts):
-        return
-    place = f"{path}.content.networkExecution.finalResult.text"
-    losses.append(Loss.of(place, result.text, OF_NETWORK, "changed"))
-    yield place, TextPart(result.text)
+class _Answer:
+    """An answer on its way into a talk."""
 
+    def __init__(
+        self, message: AssistantMessage, path: str, talk: Talk, dialect: Dialect, notes: JsonObject
+    ) -> None:
+        self._message = message
+        self._path = path
+        self._talk = talk
+        self._losses = talk.losses
+        self._dialect = dialect
+        self._notes = notes
+        self._parts: list[AssistantPart] = []
+        self._places: list[str] = []
+        """The step at hand."""
 
-def _said(message: AssistantMessage, path: str, step: Step, notes: JsonObject) -> Placed:
-    """What the model said and called in a step."""
-    said = [
-        replace(part, output=None) if isinstance(part, ToolCallPart) and _is_asked(part) else part
-        for _, part in step
-    ]
-    content = replace(message.content, parts=tuple(said))
-    return Placed(replace(message, content=content), path, tuple(place for place, _ in step), notes)
+    def place(self, places: Sequence[str]) -> None:
+        """All of it; `places` are those of its parts."""
+        for part, place in zip(self._message.parts, places, strict=True):
+            match part:
+                case ToolCallPart():
+                    self._call(part, place)
+                case StepStartPart():
+                    self._begin_step(part)
+                case SteeringMessagePart():
+                    self._steer(part, place)
+                case _:
+                    self._add(part, place)
+        if self._message.content.network_execution is not None:
+            self._conclude()
+        if self._parts or self._notes:
+            self._end_step()
 
+    def _add(self, part: AssistantPart, place: str) -> None:
+        self._parts.append(part)
+        self._places.append(place)
 
-def _results(message: AssistantMessage, path: str, step: Step) -> Iterator[Placed]:
-    """What came of the calls of a step."""
-    results = [
-        (place, ToolResultPart(part.id, part.name, part.output, part.result_provider_metadata))
-        for place, part in step
-        if isinstance(part, ToolCallPart) and _is_asked(part) and part.output is not None
-    ]
-    if results:
-        answers = ToolMessage(id=f"{message.id}:results", content=[result for _, result in results])
-        yield Placed(answers, path, tuple(place for place, _ in results), {})
+    def _call(self, call: ToolCallPart, place: str) -> None:
+        if _is_cut(call):
+            self._losses.append(Loss.of(place, call, CUT))
+        else:
+            self._add(_answered(call, place, self._losses), place)
 
+    def _begin_step(self, part: StepStartPart) -> None:
+        if self._parts:
+            self._end_step()
+        if part.provider_metadata:
+            self._notes = {**self._notes, **(own_of(part.provider_metadata, self._dialect) or {})}
 
-def _is_asked(part: AssistantPart) -> bool:
-    return isinstance(part, ToolCallPart) and not part.provider_executed
+    def _steer(self, part: SteeringMessagePart, place: str) -> None:
+        if self._parts:
+            self._end_step()
+        self._notes = {}
+        self._losses.append(Loss.of(place, replace(part, parts=()), STEERED, "changed"))
+        spots = [f"{place}.parts[{index}]" for index in range(len(part.parts))]
+        self._talk.ask(part.parts, place, spots, {})
+
+    def _conclude(self) -> None:
+        """What a network came to is said, if nothing else is."""
+        network = self._message.content.network_execution
+        result = None if network is None else network.final_result
+        said = self._message.parts
+        if result is None or not result.text or any(isinstance(part, TextPart) for part in said):
+            return
+        place = f"{self._path}.content.networkExecution.finalResult.text"
+        self._losses.append(Loss.of(place, result.text, OF_NETWORK, "changed"))
+        self._add(TextPart(result.text), place)
+
+    def _end_step(self) -> None:
+        """What the model said and called, and what came of the calls."""
+        parts, places = self._parts, self._places
+        self._talk.answer(parts, self._path, places, self._notes)
+        self._parts, self._places, self._notes = [], [], {}
+        results = [
+            (ToolResultPart(part.id, part.name, part.output, part.result_provider_metadata), place)
+            for part, place in zip(parts, places, strict=True)
+            if isinstance(part, ToolCallPart) and not part.provider_executed and part.output is not None
+        ]
+        if results:
+            self._talk.take_results([result for result, _ in results], [place for _, place in results])
 
 
 def _is_cut(call: ToolCallPart) -> bool:

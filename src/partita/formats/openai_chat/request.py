@@ -35,11 +35,11 @@ def build_request(
     dialect: Dialect = OPENAI,
 ) -> Dumped:
     """The body of a request. `settings` are in the server's words and win; its `tools` join those given."""
-    talk = Talk(dialect, [], _last_user(view))
+    talk, last_user = Talk(dialect, []), _last_user(view)
     for index, message in enumerate(view):
         path = f"$[{index}]"
         places = [f"{path}.content.parts[{place}]" for place in range(len(message.parts))]
-        talk.add(message, path, places, {}, index)
+        talk.add(message, path, places, is_over=index < last_user)
     talk.end()
     if not talk.messages:
         raise ConversionError("no message to send", where="$", hint="give at least one that says something")

@@ -1,19 +1,22 @@
 """The messages of a request while they are gathered, with the repairs that servers insist on."""
 
-from collections import Counter, defaultdict, deque
+from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
+    AssistantPart,
     Message,
     SystemMessage,
+    SystemPart,
     ToolCallPart,
     ToolMessage,
+    ToolPart,
     UserMessage,
+    UserPart,
 )
 from partita.types.parts import TextPart
 from partita.types.tools import ToolResultPart
@@ -58,57 +61,118 @@ NOTHING: Final = Result(Said(UNANSWERED, []), {})
 
 
 class Talk:
-    """The messages of a request. `last_user` is where the user spoke last in the view."""
+    """The messages of a request. Everything is taken with the path that it stood at, parts with their places,
+    and notes of the form that it came in.
+    """
 
-    def __init__(self, dialect: Dialect, losses: list[Loss], last_user: int = -1) -> None:
+    def __init__(self, dialect: Dialect, losses: list[Loss]) -> None:
         self.messages: list[JsonObject] = []
         self.losses = losses
-        self._dialect = dialect
-        self._last_user = last_user
-        self._instructions: list[Instruction] = []
-        self._waiting: list[Waiting] = []
-        self._results: defaultdict[str, deque[Result]] = defaultdict(deque)
-        self._path = "$"
+        self.begun: dict[str, int] = {}
+        """How many messages there were when that of a path began."""
         self.is_hoisted = False
         """Whether instructions were put before all that was gathered."""
+        self._dialect = dialect
+        self._instructions: list[Instruction] = []
+        self._waiting: list[Waiting] = []
+        self._open: dict[str, int] = {}
+        """How many calls of an id wait for a result."""
+        self._results: dict[str, deque[Result]] = {}
+        self._path = "$"
 
-    def add(
-        self, message: Message, path: str, places: Sequence[str], notes: JsonObject, index: int = 0
-    ) -> None:
-        """Take a message that stood at `path`, its parts at `places`, in the form that `notes` tell."""
-        if not isinstance(message, ToolMessage):
-            self.settle()
-            self._path = path
+    def add(self, message: Message, path: str, places: Sequence[str], *, is_over: bool) -> None:
+        """Take a message of the model's view. `is_over` says that the user has spoken since."""
         match message:
             case SystemMessage():
-                self._instruct(message, path, places, notes)
+                self.instruct(message.parts, path, places, {})
             case UserMessage():
-                content = user_content(message, path, places, self._dialect, self.losses, notes)
-                self._ask(content, notes)
+                self.ask(message.parts, path, places, {})
             case AssistantMessage():
-                is_over = index < self._last_user
-                turn = Turn(self._dialect, path, self.losses, is_over=is_over, notes=notes)
-                said = assistant_turn(turn, message, places).message()
-                self.messages += [] if said is None else [said]
-                self._waiting = turn.waiting
+                self.answer(message.parts, path, places, {}, is_over=is_over)
             case ToolMessage():
-                self._take_results(message, places)
+                self.take_results(message.parts, places)
             case _:
                 assert_never(message)
 
+    def _begin(self, path: str) -> None:
+        self.settle()
+        self._path = path
+        self.begun.setdefault(path, len(self.messages))
+
+    def instruct(
+        self, parts: Sequence[SystemPart], path: str, places: Sequence[str], notes: JsonObject
+    ) -> None:
+        """Instructions."""
+        self._begin(path)
+        items = self._items(parts, places)
+        is_list = notes.get(CONTENT) == "list" or any(len(item) != 2 or "text" not in item for item in items)
+        texts = [item["text"] for item in items if isinstance(item.get("text"), str) and item["text"]]
+        said = "\n".join(texts)
+        content: Json = items if is_list else said
+        if not content and not notes:
+            return
+        if len(texts) > 1 and not is_list:
+            self.losses.append(Loss(f"{path}.content.parts", "where one text ends", TEXTS_JOINED, "changed"))
+        role = notes.get(ROLE) if notes.get(ROLE) in ("system", "developer") else self._dialect.system_role
+        written = {"role": role, **in_form(content, notes), **fields_in(notes)}
+        if self._dialect.system_anywhere:
+            self.messages.append(written)
+            return
+        if self.messages:
+            self.losses.append(Loss(path, "the place of the instructions", HOISTED, "repaired"))
+        self._instructions.append(Instruction(path, written, said))
+
+    def ask(self, parts: Sequence[UserPart], path: str, places: Sequence[str], notes: JsonObject) -> None:
+        """What a person says."""
+        self._begin(path)
+        self._ask(user_content(parts, path, places, self._dialect, self.losses, notes), notes)
+
+    def answer(
+        self,
+        parts: Sequence[AssistantPart],
+        path: str,
+        places: Sequence[str],
+        notes: JsonObject,
+        *,
+        is_over: bool = False,
+    ) -> None:
+        """What the model says and calls in a step; what came of the calls is taken behind it."""
+        self._begin(path)
+        turn = Turn(self._dialect, path, self.losses, is_over=is_over, notes=notes)
+        said = assistant_turn(turn, parts, places).message()
+        if said is not None:
+            self.messages.append(said)
+        self._waiting = turn.waiting
+        for call, _ in turn.waiting:
+            self._open[call.id] = self._open.get(call.id, 0) + 1
+
+    def take_results(self, parts: Sequence[ToolPart], places: Sequence[str]) -> None:
+        """What came of calls: of the last answer, each of a call that has none yet."""
+        for part, place in zip(parts, places, strict=True):
+            if isinstance(part, ToolResultPart) and self._open.get(part.id):
+                notes = own_of(part.provider_metadata, self._dialect) or {}
+                said = result_content(part.output, f"{place}.output", self._dialect, self.losses, notes)
+                self._results.setdefault(part.id, deque()).append(Result(said, notes))
+                self._open[part.id] -= 1
+            else:
+                self.losses.append(Loss.of(place, part, NO_CALL))
+
     def settle(self) -> None:
         """Give every call of the last answer its result, in their order; then what results cannot hold."""
+        if not self._waiting:
+            return
         media: list[JsonObject] = []
         found = [(waiting, self._result_of(waiting.call)) for waiting in self._waiting]
-        for (call, sent), result in sorted(found, key=lambda pair: _place(pair[1])):
+        if any(result.notes for _, result in found):
+            found.sort(key=lambda pair: _place(pair[1]))
+        for (call, sent), result in found:
             if result is NOTHING:
                 self.losses.append(Loss(self._path, f"no result of {call.id}", NEVER, "repaired"))
             self.messages.append(self._result(call, sent, result))
             if result.said.media:
                 told = f"Given by {name_of(call.name)} ({sent}):"
                 media += [{"type": "text", "text": told}, *result.said.media]
-        self._waiting = []
-        self._results.clear()
+        self._waiting, self._open, self._results = [], {}, {}
         if media:
             self._ask(media, {})
 
@@ -134,41 +198,24 @@ class Talk:
                 pass
 
     def _result(self, call: ToolCallPart, sent: str, result: Result) -> JsonObject:
-        own = own_of(call.call_provider_metadata, self._dialect) or {}
+        own = own_of(call.call_provider_metadata, self._dialect)
+        if own is None and not result.notes:
+            return {"role": "tool", "tool_call_id": sent, "content": result.said.content}
         content = in_form(result.said.content, result.notes)
         kept = fields_in(result.notes)
-        if own.get("type") == LEGACY:
+        if own is not None and own.get("type") == LEGACY:
             return {"role": "function", "name": name_of(call.name), **content, **kept}
         return {"role": "tool", "tool_call_id": sent, **content, **kept}
 
-    def _instruct(self, message: SystemMessage, path: str, places: Sequence[str], notes: JsonObject) -> None:
-        items = self._items(message, places)
-        is_list = notes.get(CONTENT) == "list" or any(len(item) != 2 or "text" not in item for item in items)
-        texts = [item["text"] for item in items if isinstance(item.get("text"), str) and item["text"]]
-        said = "\n".join(texts)
-        content: Json = items if is_list else said
-        if not content and not notes:
-            return
-        if len(texts) > 1 and not is_list:
-            self.losses.append(Loss(f"{path}.content.parts", "where one text ends", TEXTS_JOINED, "changed"))
-        role = notes.get(ROLE) if notes.get(ROLE) in ("system", "developer") else self._dialect.system_role
-        written = {"role": role, **in_form(content, notes), **fields_in(notes)}
-        if self._dialect.system_anywhere:
-            self.messages.append(written)
-            return
-        if self.messages:
-            self.losses.append(Loss(path, "the place of the instructions", HOISTED, "repaired"))
-        self._instructions.append(Instruction(path, written, said))
-
-    def _items(self, message: SystemMessage, places: Sequence[str]) -> list[JsonObject]:
+    def _items(self, parts: Sequence[SystemPart], places: Sequence[str]) -> list[JsonObject]:
         items: list[JsonObject] = []
-        for part, place in zip(message.parts, places, strict=True):
+        for part, place in zip(parts, places, strict=True):
             if isinstance(part, TextPart):
                 items.append(text_item(part.text, own_of(part.provider_metadata, self._dialect)))
                 continue
             item = own_item(part, self._dialect)
             if item is None:
-                self.losses.append(Loss.of(place, to_json(part), ONLY_TEXT))
+                self.losses.append(Loss.of(place, part, ONLY_TEXT))
             else:
                 items.append(item)
         return items
@@ -182,18 +229,8 @@ class Talk:
         self.messages.append({"role": "user", **in_form(content, notes), **fields_in(notes)})
 
     def _result_of(self, call: ToolCallPart) -> Result:
-        results = self._results[call.id]
+        results = self._results.get(call.id)
         return results.popleft() if results else NOTHING
-
-    def _take_results(self, message: ToolMessage, places: Sequence[str]) -> None:
-        open_ = Counter(waiting.call.id for waiting in self._waiting)
-        for part, place in zip(message.parts, places, strict=True):
-            if isinstance(part, ToolResultPart) and open_[part.id] > len(self._results[part.id]):
-                notes = own_of(part.provider_metadata, self._dialect) or {}
-                said = result_content(part.output, f"{place}.output", self._dialect, self.losses, notes)
-                self._results[part.id].append(Result(said, notes))
-            else:
-                self.losses.append(Loss.of(place, to_json(part), NO_CALL))
 
 
 def _place(result: Result) -> int:

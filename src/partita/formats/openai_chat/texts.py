@@ -29,7 +29,9 @@ def text_item(text: str, own: JsonObject | None) -> JsonObject:
 
 def fields_in(own: JsonObject | None) -> JsonObject:
     """The members that are kept to go back as they came."""
-    kept = (own or {}).get(FIELDS)
+    if not own:
+        return {}
+    kept = own.get(FIELDS)
     return kept if is_object(kept) else {}
 
 
@@ -40,9 +42,9 @@ def is_plain(items: Sequence[JsonObject]) -> bool:
 
 def in_form(content: Json, notes: JsonObject | None) -> JsonObject:
     """The content of a message as its member, in the form it came in if it says nothing."""
-    if content:
+    if content or not notes:
         return {"content": content}
-    match (notes or {}).get(CONTENT):
+    match notes.get(CONTENT):
         case "absent":
             return {}
         case "null":

@@ -3,7 +3,6 @@
 from typing import Final
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.parts import ReasoningPart
 
@@ -41,10 +40,10 @@ class Thoughts:
         """A thought; the item that it is, if it is one."""
         own, wanted = own_of(part.provider_metadata, self._dialect), self._dialect.reasoning
         if own is None or wanted is None:
-            self._lose(place, to_json(part), NOT_WANTED if wanted is None else NOT_OURS)
+            self._lose(place, part, NOT_WANTED if wanted is None else NOT_OURS)
             return None
         if self._is_over and self._dialect.replays == "turn":
-            self._lose(place, to_json(part), OVER)
+            self._lose(place, part, OVER)
             return None
         details = own.get("reasoning_details")
         if wanted == "reasoning_details" and is_array(details):

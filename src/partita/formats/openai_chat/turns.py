@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, assert_never
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.losses import Loss, Severity
-from partita.types.codec import to_json
+from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, is_object
-from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
+from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -83,6 +84,8 @@ class Turn:
         self._items: list[JsonObject] = []
         """Content in the order it was said, for servers that take thoughts in it."""
         self._refusals: list[str] = []
+        self._taken: set[str] = set()
+        """The ids of calls so far."""
         self._calls: list[JsonObject] = []
         self._fields: JsonObject = {}
 
@@ -94,7 +97,7 @@ class Turn:
         """Words, or a refusal."""
         own = own_of(part.provider_metadata, self._dialect) or {}
         if part.citations:
-            self.lose(f"{place}.citations", to_json(part.citations), NO_SLOT)
+            self.lose(f"{place}.citations", part.citations, NO_SLOT)
         if own.get("refusal") is True and self._refuse(part.text, own, place):
             return
         if part.text or self._is_list:
@@ -127,29 +130,34 @@ class Turn:
     def call(self, part: ToolCallPart, place: str) -> None:
         """A call for the client to run."""
         if part.provider_executed:
-            self.lose(place, to_json(part), SERVED)
+            self.lose(place, part, SERVED)
             return
         own = own_of(part.call_provider_metadata, self._dialect) or {}
         if own.get("type") == LEGACY:
             self._call_function(part, own, place)
             return
         sent = self._id(part, place)
+        self._taken.add(sent)
         self.waiting.append(Waiting(part, sent))
-        self._calls.append({"id": sent, **self._said(part, own, place), **fields_in(own)})
+        self._calls.append(self._said(part, sent, own, place))
 
-    def _said(self, part: ToolCallPart, own: JsonObject, place: str) -> JsonObject:
+    def _said(self, part: ToolCallPart, sent: str, own: JsonObject, place: str) -> JsonObject:
         name = self._name(part, place)
+        if not own:
+            function = {"name": name, "arguments": self._arguments(part, own, place)}
+            return {"id": sent, "type": "function", "function": function}
         more = own.get(FUNCTION)
-        rest = more if is_object(more) else {}
+        rest, fields = more if is_object(more) else {}, fields_in(own)
         if own.get("type") == "custom" and isinstance(part.input, str):
-            return {"type": "custom", "custom": {"name": name, "input": part.input, **rest}}
-        arguments = self._arguments(part, own, place)
-        return {"type": "function", "function": {"name": name, "arguments": arguments, **rest}}
+            custom = {"name": name, "input": part.input, **rest}
+            return {"id": sent, "type": "custom", "custom": custom, **fields}
+        function = {"name": name, "arguments": self._arguments(part, own, place), **rest}
+        return {"id": sent, "type": "function", "function": function, **fields}
 
     def _call_function(self, part: ToolCallPart, own: JsonObject, place: str) -> None:
         """A call of the kind that tool calls replaced: there is one, and it has no id."""
         if LEGACY in self._fields:
-            self.lose(place, to_json(part), ONE_CALL)
+            self.lose(place, replace(part, output=None), ONE_CALL)
             return
         arguments = self._arguments(part, own, place)
         self._fields[LEGACY] = {"name": self._name(part, place), "arguments": arguments, **fields_in(own)}
@@ -158,8 +166,7 @@ class Turn:
     def _id(self, part: ToolCallPart, place: str) -> str:
         """The id of a call as it is sent: one that the server takes, and no other call has."""
         sent, number = id_of(part.id, self._dialect), 1
-        taken = {waiting.sent for waiting in self.waiting}
-        while not sent or sent in taken:
+        while not sent or sent in self._taken:
             number += 1
             sent = id_of(f"{part.id or 'call'}-{number}", self._dialect)
         if sent != part.id:
@@ -178,7 +185,7 @@ class Turn:
         own = own_of(part.provider_metadata, self._dialect)
         field = part.kind.rpartition(".")[2]
         if own is None or field not in (LEGACY, "audio"):
-            self.lose(place, to_json(part), NOT_TAKEN)
+            self.lose(place, part, NOT_TAKEN)
         else:
             self._fields[field] = own
 
@@ -186,7 +193,7 @@ class Turn:
         """What the server said and nobody understood goes back as it was."""
         item = own_item(part, self._dialect)
         if item is None:
-            self.lose(place, to_json(part), NOT_TAKEN)
+            self.lose(place, part, NOT_TAKEN)
         elif (own_of(part.provider_metadata, self._dialect) or {}).get(WITHIN) == "tool_calls":
             self._calls.append(item)
         else:
@@ -202,7 +209,8 @@ class Turn:
             self._join("where one refusal ends")
         more: JsonObject = {"refusal": "".join(self._refusals)} if self._refusals else {}
         more |= self._thoughts.fields()
-        more |= {"tool_calls": self._calls} if self._calls else {}
+        if self._calls:
+            more["tool_calls"] = self._calls
         more |= self._fields
         kept = fields_in(self._notes)
         if content is None and not more and not kept and CONTENT not in self._notes:
@@ -234,15 +242,15 @@ class Turn:
         if value is UNSET:
             return "{}"
         if not isinstance(value, str):
-            return dumps(to_json(value)).decode()
+            return encode(value).decode()
         # A text is what was written of an input that came to nothing.
         self.lose(f"{place}.input", value, NO_JSON, "changed")
         return dumps({WRAPPED: value}).decode()
 
 
-def assistant_turn(turn: Turn, message: AssistantMessage, places: Sequence[str]) -> Turn:
+def assistant_turn(turn: Turn, parts: Sequence[AssistantPart], places: Sequence[str]) -> Turn:
     """What the model said and did."""
-    for part, place in zip(message.parts, places, strict=True):
+    for part, place in zip(parts, places, strict=True):
         _add(turn, part, place)
     return turn
 
@@ -260,13 +268,13 @@ def _add(turn: Turn, part: AssistantPart, place: str) -> None:
         case ForeignPart():
             turn.foreign(part, place)
         case SourceUrlPart() | SourceDocumentPart():
-            turn.lose(place, to_json(part), NO_SLOT)
+            turn.lose(place, part, NO_SLOT)
         case ImagePart() | FilePart() | ReasoningFilePart() | SteeringMessagePart():
-            turn.lose(place, to_json(part), NO_SLOT)
+            turn.lose(place, part, NO_SLOT)
         case DataPart():
-            turn.lose(place, to_json(part), NOT_FOR_MODELS)
+            turn.lose(place, part, NOT_FOR_MODELS)
         case UnknownPart():
-            turn.lose(place, to_json(part), NOT_TAKEN)
+            turn.lose(place, part, NOT_TAKEN)
         case StepStartPart():
             pass
         case _:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import JsonObject
-from partita.types.messages import UserMessage, UserPart
+from partita.types.messages import UserPart
 from partita.types.parts import (
     DataPart,
     FilePart,
@@ -28,7 +27,7 @@ NOT_TAKEN: Final = "the API takes no such part"
 
 
 def user_content(
-    message: UserMessage,
+    parts: Sequence[UserPart],
     path: str,
     places: Sequence[str],
     dialect: Dialect,
@@ -37,9 +36,14 @@ def user_content(
 ) -> str | list[JsonObject]:
     """What a person said: text, or a list of items where there is more or it came in one."""
     is_list = notes.get(CONTENT) == "list"
+    match parts:
+        case (TextPart(text=text, provider_metadata=None),) if not is_list:
+            return text
+        case _:
+            pass
     found = [
         _item(part, place, dialect, losses, keeps_empty=is_list)
-        for part, place in zip(message.parts, places, strict=True)
+        for part, place in zip(parts, places, strict=True)
     ]
     items = [item for item in found if item is not None]
     if is_list or not is_plain(items):
@@ -58,16 +62,16 @@ def _item(
             item = media_item(part, dialect)
             if not isinstance(item, str):
                 return item
-            losses.append(Loss.of(place, to_json(part), item))
+            losses.append(Loss.of(place, part, item))
         case DataPart():
-            losses.append(Loss.of(place, to_json(part), NOT_FOR_MODELS))
+            losses.append(Loss.of(place, part, NOT_FOR_MODELS))
         case ForeignPart():
             own_value = own_item(part, dialect)
             if own_value is not None:
                 return own_value
-            losses.append(Loss.of(place, to_json(part), NOT_TAKEN))
+            losses.append(Loss.of(place, part, NOT_TAKEN))
         case UnknownPart():
-            losses.append(Loss.of(place, to_json(part), NOT_TAKEN))
+            losses.append(Loss.of(place, part, NOT_TAKEN))
         case _:
             assert_never(part)
     return None

@@ -1,7 +1,7 @@
 """The calls of a step: which may run now, which wait for someone, and what came of those that ran."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -45,8 +45,13 @@ def open_calls(message: AssistantMessage) -> list[ToolCallPart]:
     return calls
 
 
-async def sort_calls(calls: Sequence[ToolCallPart], tools: Toolset) -> Sorted:
-    """What to do with each call. An approval that was given is not asked for again."""
+async def sort_calls(
+    calls: Sequence[ToolCallPart], tools: Toolset, elsewhere: Collection[str] = ()
+) -> Sorted:
+    """What to do with each call. An approval that was given is not asked for again.
+
+    Tools `elsewhere` are those that the client brought along for this turn, and runs itself.
+    """
     found = Sorted([], [], [], [], [])
     for call in calls:
         tool = tools.get(call.name)  # one that nobody knows is run: the model is told so
@@ -57,6 +62,8 @@ async def sort_calls(calls: Sequence[ToolCallPart], tools: Toolset) -> Sorted:
                 found.run.append(call)
             case "approval-responded":
                 found.refuse.append(call)
+            case "input-available" if tool is None and call.name in elsewhere:
+                found.wait.append(call)
             case "input-available" if tool is not None and tool.function is None:
                 found.wait.append(call)
             case "input-available" if tool is not None and await needs_approval(tool, call.input):

@@ -124,7 +124,8 @@ class Loop:
     async def _act(self) -> AsyncIterator[AgentStreamEvent]:
         """Run the calls that may run, and ask for those that need to be allowed."""
         setup, options = self._setup, self._options
-        calls = await sort_calls(open_calls(self._message), setup.tools)
+        elsewhere = {tool.name for tool in options.tools}
+        calls = await sort_calls(open_calls(self._message), setup.tools, elsewhere)
         for chunk in (*tell_cut(calls.cut), *ask_for(calls.ask, new_id), *refuse(calls.refuse)):
             yield self._own(chunk)
         context = ToolContext(

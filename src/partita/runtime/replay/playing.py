@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from partita.errors import AgentError
 from partita.runtime.closing import closed
 from partita.runtime.session.following import follow_stored
+from partita.runtime.session.framing import Framing
 from partita.runtime.session.live_run import Seen
 from partita.runtime.session.showing import Showing
 from partita.store.facade.store import Store
@@ -107,11 +108,15 @@ async def play_sse(
     longest_pause: float | None = None,
     version: Target | str | int | None = 7,
     keep_alive: float | None = KEEP_ALIVE,
+    framing: Framing | None = None,
     sleep: Sleep = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncGenerator[bytes, None]:
-    """A run as server-sent events for a client of that release; the last one says that it is over."""
-    encoder = SseEncoder(version)
+    """A run as server-sent events for a client of that release; the last one says that it is over.
+
+    A `framing` writes another format.
+    """
+    encoder = framing or SseEncoder(version)
     chunks = play(
         store, run_id, speed=speed, after=after, longest_pause=longest_pause, sleep=sleep, clock=clock
     )

@@ -20,6 +20,7 @@ from partita.types.chunks import (
     ToolOutputError,
 )
 
+from .framing import Framing
 from .live_run import Seen
 from .session import Session
 
@@ -60,21 +61,24 @@ async def follow_sse(
     ids: bool = False,
     keep_alive: float = KEEP_ALIVE,
     until_asked: bool = False,
+    framing: Framing | None = None,
+    since: int = 0,
 ) -> AsyncGenerator[bytes, None]:
     """The events of a run for a client of that release of the AI SDK: what was said, then what comes.
 
     Chunks `before` come first. With `ids`, events carry their place, for a client that comes back with the
     last one it saw: see `place_of`. With `until_asked`, the stream ends when the run waits for an approval:
-    `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run.
+    `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run. A `framing`
+    writes another format; `since` is the number behind which it begins, as if nothing had come before.
     """
-    encoder = SseEncoder(version, one_message=True)
+    encoder = framing or SseEncoder(version, one_message=True)
     questions, last, quiet = Questions(), None, 0.0
     tick = min(keep_alive, ASKED) if until_asked else keep_alive
     if told := b"".join([encoder.encode(chunk) for chunk in before]):
         yield told
     # A client that comes back is written to as if it had never gone: what it has seen is read, not sent.
     held: Sequence[Seen] = ()
-    async with aclosing(session.follow(run_id, idle=tick)) as steps:
+    async with aclosing(session.follow(run_id, after=since, idle=tick)) as steps:
         async for seen in steps:
             if seen:
                 last, quiet = seen[-1].chunk, 0.0
@@ -142,7 +146,7 @@ def place_of(event_id: str | None, run_id: str) -> int:
     return int(seq) if run == run_id and len(seq) < MOST_DIGITS and seq.isascii() and seq.isdigit() else 0
 
 
-def _events(encoder: SseEncoder, seen: Sequence[Seen], after: int, run_id: str | None) -> bytes:
+def _events(encoder: Framing, seen: Sequence[Seen], after: int, run_id: str | None) -> bytes:
     said = encoder.encode_all([(chunk, json) for _, _, chunk, json in seen])
     if run_id is None:
         return b"".join([events for events, one in zip(said, seen, strict=True) if one.seq > after])

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, DecodeError, NotFoundError
-from partita.runtime.service import AgentService
+from partita.runtime.service import AgentService, Options
 from partita.server.hub import CallerView
 from partita.store.glances import Glance
 from partita.types.json import JsonObject
@@ -31,8 +31,10 @@ class Begun(NamedTuple):
 class ChatTurn:
     """Begins what a request asks for. Messages are known by their ids, never by their places."""
 
-    def __init__(self, caller: CallerView, body: ChatBody) -> None:
+    def __init__(self, caller: CallerView, body: ChatBody, options: Options | None = None) -> None:
+        """`options` say how the agent shall work this time."""
         self._caller = caller
+        self._options = options
         self._store = caller.store
         self._session = caller.session
         self._body = body
@@ -75,7 +77,9 @@ class ChatTurn:
         message = read_message(said[0], 0, self._thread_id)
         agent = agents.get(body.agent)
         with suppress(ConflictError):  # it is there already, or the thread has a run at work
-            return await self._session.start(agent, self._thread_id, [message], fresh=True)
+            return await self._session.start(
+                agent, self._thread_id, [message], fresh=True, options=self._options
+            )
         return None
 
     async def _look(self, said: Sequence[JsonObject]) -> None:
@@ -202,11 +206,13 @@ class ChatTurn:
     ) -> Run:
         if messages and self._parent_id is not None:
             messages = [replace(messages[0], parent_id=self._parent_id), *messages[1:]]
-        busy = self._caller.hub.settings.busy
+        busy, how = self._caller.hub.settings.busy, self._options
         try:
-            return await self._session.start(agent, self._thread_id, list(messages), after=after, busy=busy)
+            return await self._session.start(
+                agent, self._thread_id, list(messages), after=after, busy=busy, options=how
+            )
         except NotFoundError:
             if after is None:
                 raise
             await self._store.switch_branch(self._thread_id, after)  # it was on another branch
-        return await self._session.start(agent, self._thread_id, None, after=after, busy=busy)
+        return await self._session.start(agent, self._thread_id, None, after=after, busy=busy, options=how)

@@ -34,6 +34,8 @@ TAGS: Final = {
     "sharing": "A thread as a file, for somebody else to read.",
     "mastra": "As clients of Mastra expect it.",
     "assistant-ui": "As clients of assistant-ui expect it.",
+    "openai": "As clients of OpenAI's Chat Completions expect it.",
+    "ag-ui": "As clients of AG-UI expect it.",
     "keys": "Who may ask.",
     "health": "For those who look after the server.",
 }

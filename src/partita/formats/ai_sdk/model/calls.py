@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.bare import plain_result
 from partita.types.fold import state_after, state_before
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
@@ -38,6 +39,11 @@ KINDS = {
 
 FIXED = ("type", "toolCallId", "approvalId", "approved")
 """Members that no note changes."""
+
+
+PLAIN_CALL = frozenset({"type", "toolCallId", "toolName", "input"})
+PLAIN_RESULT = frozenset({"type", "toolCallId", "toolName", "output"})
+PLAIN_OUTPUT = frozenset({"type", "value"})
 
 
 class _Told(NamedTuple):
@@ -81,6 +87,9 @@ def is_response(raw: Json) -> bool:
 
 def read_call(pieces: Pieces, version: int) -> ToolCallPart:
     """The call that these parts tell, with a note if the SDK would tell it otherwise."""
+    plain = _read_plain(pieces)
+    if plain is not None:
+        return plain
     told = _told(pieces)
     for candidate in _candidates(told, pieces, version):
         if write_call(candidate, version, "$") == pieces:
@@ -91,6 +100,9 @@ def read_call(pieces: Pieces, version: int) -> ToolCallPart:
 
 def write_call(call: ToolCallPart, version: int, path: str, superseded: bool = False) -> Pieces:
     """The parts that a call becomes; nothing if its input is not whole, or a user passed its request over."""
+    value = plain_result(call)
+    if value is not UNSET:
+        return _write_plain(call, value)
     said, answered = by_way_of_ui(_sayable(call), "assistant", version, path, superseded)
     note = note_of(call)
     if note is None:
@@ -101,6 +113,34 @@ def write_call(call: ToolCallPart, version: int, path: str, superseded: bool = F
     return Pieces(
         said and list(_exactly(said, call, note, version)),
         list(_exactly(answered or [], call, note, version)) or None,
+    )
+
+
+# Calls with their results and no more, which every version has alike
+
+
+def _read_plain(pieces: Pieces) -> ToolCallPart | None:
+    match pieces:
+        case Pieces([call], [result]) if call.keys() == PLAIN_CALL and result.keys() == PLAIN_RESULT:
+            output = result["output"]
+        case _:
+            return None
+    if not is_object(output) or output.keys() != PLAIN_OUTPUT or call["toolName"] != result["toolName"]:
+        return None
+    kind, value = output["type"], output["value"]
+    is_text = isinstance(value, str)
+    if kind != ("text" if is_text else "json"):
+        return None
+    typed = TextOutput(value) if is_text else JsonOutput(value)
+    return ToolCallPart(call["toolCallId"], call["toolName"], "output-available", call["input"], output=typed)
+
+
+def _write_plain(call: ToolCallPart, value: Json) -> Pieces:
+    around = {"toolCallId": call.id, "toolName": call.name}
+    output = {"type": "text" if isinstance(value, str) else "json", "value": value}
+    return Pieces(
+        [{"type": "tool-call", **around, "input": call.input}],
+        [{"type": "tool-result", **around, "output": output}],
     )
 
 

@@ -6,8 +6,10 @@ Found by comparison, not by rules, so that nothing can be forgotten. The table o
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare_message, plain_result
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -17,7 +19,7 @@ from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 from .calls import is_call, read_call
 from .marks import FORMAT, note_on, options_of
 from .outputs import read_tool_part
-from .parts import Pieces, Speaker, read_part
+from .parts import Pieces, Speaker, is_plain, read_part
 
 _DISPLAY = "it is for display only"
 _COST = "model messages do not tell what they cost"
@@ -48,6 +50,9 @@ WHY: Mapping[str, str] = {
     FORMAT: "this version has another shape for it",
 }
 """Why a member does not arrive, by its name."""
+
+BARE = frozenset({"role", "content"})
+"""The members of a model message that says no more."""
 
 _SOURCE = "the model does not see sources"
 WHOLE: Mapping[str, str] = {
@@ -83,6 +88,8 @@ class Losses:
 
     def part(self, part: Part, path: str, pieces: Pieces, role: Speaker | None) -> None:
         """Tell what of a part is not in the pieces it became; `None` is the role of tools."""
+        if is_plain(part) or (isinstance(part, ToolCallPart) and plain_result(part) is not UNSET):
+            return  # every version gives them back
         again = self._read(part, pieces, role)
         if again is None:
             self.whole(part, path)
@@ -127,6 +134,10 @@ class Losses:
         self, message: Message, path: str, id_: str | None, raw: JsonObject, *, alone: bool = True
     ) -> None:
         """Tell what around the parts is not in the model message that a message begins with."""
+        if is_bare_message(message) and raw.keys() == BARE:
+            if message.id != id_:
+                self.told.append(Loss.of(f"{path}.id", message.id, WHY["id"]))
+            return
         shell = replace(message, content=replace(message.content, parts=()))  # pyright: ignore[reportArgumentType] # each role takes its own content
         self.compare(to_json(shell), _shell(raw, id_, derive_type(message.parts), alone), path)
 

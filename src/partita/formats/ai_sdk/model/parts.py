@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
-from partita.formats.ai_sdk.ui.dump import dump_part
+from partita.formats.ai_sdk.ui.dump import dump_bare, dump_part
+from partita.formats.bare import is_bare
 from partita.stream.rules import Version
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Part
@@ -65,8 +66,15 @@ def read_part(raw: Json, role: Speaker, version: int) -> Any:
     return _noted(part, raw, role, version)
 
 
+def is_plain(part: Part) -> bool:
+    """Whether a part is words and no more, which every version has as UI messages have them."""
+    return isinstance(part, TextPart | ReasoningPart) and is_bare(part)
+
+
 def write_part(part: Part, role: Speaker, version: int, path: str) -> Pieces:
     """A canonical part, other than a tool call, as parts of a model message."""
+    if is_plain(part):
+        return Pieces([dump_bare(part)])
     if isinstance(part, ForeignPart) and part.format == FORMAT:
         return Pieces([part.value] if version == 7 or not _is_referenced_image(part.value) else None)
     note = note_of(part)

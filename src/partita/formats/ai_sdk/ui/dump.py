@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare, is_bare_message
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss
 from partita.stream.encoder import NETWORK_KEY
@@ -26,11 +27,19 @@ from partita.types.messages import (
     network_call,
     text_of,
 )
-from partita.types.parts import DataPart, ForeignPart, ImagePart, UnknownPart
+from partita.types.parts import (
+    DataPart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    StepStartPart,
+    TextPart,
+    UnknownPart,
+)
 from partita.types.value import unkept
 
 from .downgrade import downgrade
-from .tools import FORMAT, dump_tool
+from .tools import FORMAT, dump_bare_tool, dump_tool
 
 AROUND: Mapping[str, str] = {
     "threadId": "UI messages do not name their thread",
@@ -53,22 +62,24 @@ def dump(messages: Sequence[Message], version: Version = 7) -> Dumped:
 def _dump_all(
     messages: Sequence[Message], path: str, losses: list[Loss], version: Version
 ) -> list[JsonObject]:
-    return [
-        dump_message(message, f"{path}[{index}]", losses, version)
-        for index, message in enumerate(fold(messages))
-        if not _is_orphan(message, f"{path}[{index}]", losses)
-    ]
-
-
-def _is_orphan(message: Message, path: str, losses: list[Loss]) -> bool:
-    if not isinstance(message, ToolMessage):
-        return False
-    losses.append(Loss.of(path, to_json(message), "its results belong to no call here"))
-    return True
+    written: list[JsonObject] = []
+    for index, message in enumerate(fold(messages)):
+        where = f"{path}[{index}]"
+        if isinstance(message, ToolMessage):
+            losses.append(Loss.of(where, to_json(message), "its results belong to no call here"))
+        else:
+            written.append(dump_message(message, where, losses, version))
+    return written
 
 
 def dump_message(message: Message, path: str, losses: list[Loss], version: Version) -> JsonObject:
     """One message, with what it loses."""
+    if is_bare_message(message):
+        return {
+            "id": message.id,
+            "role": message.__struct_config__.tag,
+            "parts": _dump_parts(message.parts, path, losses, version),
+        }
     content = message.content
     plain: JsonObject = to_json(replace(message, content=replace(content, parts=())))  # pyright: ignore[reportArgumentType] # each role takes its own content
     losses.extend(Loss.of(f"{path}.{key}", plain[key], why) for key, why in AROUND.items() if key in plain)
@@ -78,10 +89,7 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
     result: JsonObject = {"id": message.id, "role": plain["role"]}
     if "metadata" in plain["content"]:
         result["metadata"] = plain["content"]["metadata"]
-    parts = [
-        dump_part(part, f"{path}.content.parts[{i}]", losses, version) for i, part in enumerate(content.parts)
-    ]
-    result["parts"] = [part for part in parts if part is not None]
+    result["parts"] = _dump_parts(content.parts, path, losses, version)
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         result["parts"].append(_dump_network(message, message.content.network_execution, path, version))
     for key, value in unkept(message.extra).items():
@@ -98,6 +106,30 @@ def _content_losses(message: Message, content: JsonObject, path: str) -> list[Lo
         for key, value in content.items()
         if key not in carried
     ]
+
+
+def _dump_parts(parts: Sequence[Part], path: str, losses: list[Loss], version: Version) -> list[Json]:
+    written: list[Json] = []
+    for index, part in enumerate(parts):
+        raw = dump_bare(part)
+        if raw is None:
+            raw = dump_part(part, f"{path}.content.parts[{index}]", losses, version)
+        if raw is not None:
+            written.append(raw)
+    return written
+
+
+def dump_bare(part: Part) -> JsonObject | None:
+    """A part that is the same in all versions: words and no more, a call with its result; else `None`."""
+    if isinstance(part, ToolCallPart):
+        return dump_bare_tool(part)
+    if not is_bare(part):
+        return None
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    if isinstance(part, ReasoningPart):
+        return {"type": "reasoning", "text": part.text}
+    return {"type": "step-start"} if isinstance(part, StepStartPart) else None
 
 
 def dump_part(part: Part, path: str, losses: list[Loss], version: Version) -> Json:

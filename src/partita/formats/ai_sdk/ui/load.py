@@ -29,10 +29,10 @@ from partita.types.messages import (
     UserMessage,
     UserPart,
 )
-from partita.types.parts import DataPart, ForeignPart
+from partita.types.parts import DataPart, ForeignPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.value import kept
 
-from .tools import FORMAT, load_tool
+from .tools import FORMAT, load_bare_tool, load_tool
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], Codec[Any]]] = {
     "system": (SystemMessage, SystemContent, Codec(SystemPart)),
@@ -42,6 +42,9 @@ ROLES: Mapping[str, tuple[type[Message], type[Any], Codec[Any]]] = {
 
 OWN = frozenset({"id", "role", "parts", "metadata"})
 """Members of a UI message that have a canonical form."""
+
+WORDS = frozenset({"text", "reasoning"})
+"""Parts that are words."""
 
 NULLABLE = frozenset({"input", "output", "rawInput", "data", "metadata"})
 """Members whose `null` is a value."""
@@ -82,12 +85,12 @@ def load_message(raw: Json, path: str, losses: list[Loss], index: int = 0) -> Me
             hint="messages of version 4 may have none: load them as ai-sdk-ui-v4",
         )
     message_type, content_type, _ = ROLES[role]
+    content = content_type(**_load_content(raw, role, path, losses))
+    id_ = _id_of(raw, path, index)
+    if raw.keys() <= OWN:
+        return message_type(id=id_, content=content)
     rest = {key: value for key, value in raw.items() if key not in OWN}
-    return message_type(
-        id=_id_of(raw, path, index),
-        content=content_type(**_load_content(raw, role, path, losses)),
-        extra=kept(rest, message_type),
-    )
+    return message_type(id=id_, content=content, extra=kept(rest, message_type))
 
 
 def _id_of(raw: JsonObject, path: str, index: int) -> str:
@@ -98,28 +101,45 @@ def _id_of(raw: JsonObject, path: str, index: int) -> str:
 
 
 def _load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> JsonObject:
-    network, parts = _split_network(role, raw["parts"])
-    content: JsonObject = {
-        "parts": tuple(load_part(part, role, f"{path}.parts[{place}]", losses) for place, part in parts)
-    }
+    parts: list[Json] = raw["parts"]
+    network = _network_place(parts) if role == "assistant" else None
+    loaded = [
+        _load_bare(part, role) or load_part(part, role, f"{path}.parts[{place}]", losses)
+        for place, part in enumerate(parts)
+        if place != network
+    ]
+    content: JsonObject = {"parts": tuple(loaded)}
     if network is not None:
-        content["network_execution"] = network
+        content["network_execution"] = _NETWORK.read(parts[network]["toolMetadata"][NETWORK_KEY])
     if "metadata" in raw:
         content["metadata"] = raw["metadata"]
     return content
 
 
-def _split_network(
-    role: str, parts: Sequence[Json]
-) -> tuple[NetworkExecution | None, list[tuple[int, Json]]]:
-    """The part that stands for a network execution, which `dump` has marked, apart from the others."""
-    ordinary = list(enumerate(parts))
-    for index, part in ordinary:
-        if role == "assistant" and is_object(part) and part.get("type") == "dynamic-tool":
+def _network_place(parts: Sequence[Json]) -> int | None:
+    """The place of the part that stands for a network execution, which `dump` has marked."""
+    for place, part in enumerate(parts):
+        if is_object(part) and part.get("type") == "dynamic-tool":
             mark = part.get("toolMetadata")
             if is_object(mark) and NETWORK_KEY in mark:
-                return _NETWORK.read(mark[NETWORK_KEY]), ordinary[:index] + ordinary[index + 1 :]
-    return None, ordinary
+                return place
+    return None
+
+
+def _load_bare(raw: Json, role: str) -> TextPart | ReasoningPart | StepStartPart | ToolCallPart | None:
+    """A part that is words and no more, or a call with its result; `None` when it is anything else."""
+    type_: Json = raw.get("type") if is_object(raw) else None
+    if not isinstance(type_, str):
+        return None
+    if len(raw) == 2 and type_ in WORDS and isinstance(raw.get("text"), str):
+        if type_ == "text":
+            return TextPart(raw["text"])
+        return ReasoningPart(raw["text"]) if role == "assistant" else None
+    if role != "assistant":
+        return None
+    if type_ == "step-start":
+        return StepStartPart() if len(raw) == 1 else None
+    return load_bare_tool(raw, type_)
 
 
 def load_part(raw: Json, role: str, path: str, losses: list[Loss]) -> Any:

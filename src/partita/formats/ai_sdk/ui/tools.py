@@ -7,8 +7,10 @@ A UI part keeps a bare `output` or an `errorText`; ours keeps a typed output. Wh
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.bare import plain_result
 from partita.formats.losses import Loss
 from partita.types.codec import Codec, encode, to_json
 from partita.types.json import Json, JsonObject
@@ -44,8 +46,22 @@ NAMES: Mapping[str, str] = {
 }
 """Members of a UI part and their canonical names. Name, output and children take more than a name."""
 
+BARE = frozenset({"type", "toolCallId", "state", "input", "output"})
+"""The members of a call with its result that says no more."""
+
 _OTHERS = frozenset({"type", "output", "errorText", "childMessages"})
 _CALL: Codec[ToolCallPart] = Codec(ToolCallPart)
+
+
+def load_bare_tool(raw: JsonObject, type_: str) -> ToolCallPart | None:
+    """A static tool part with a result and no more than that; `None` when it is anything else."""
+    if raw.keys() != BARE or raw["state"] != "output-available" or not type_.startswith("tool-"):
+        return None
+    id_, value = raw["toolCallId"], raw["output"]
+    if not isinstance(id_, str):
+        return None
+    output = TextOutput(value) if isinstance(value, str) else JsonOutput(value)
+    return ToolCallPart(id_, type_[5:], "output-available", raw["input"], output=output)
 
 
 def load_tool(raw: JsonObject) -> ToolCallPart:
@@ -86,6 +102,20 @@ def _load_output(raw: JsonObject) -> tuple[ToolOutput | None, JsonObject]:
     value = raw["output"]
     output = TextOutput(value) if isinstance(value, str) else JsonOutput(value)
     return output, {"errorText": error} if has_error else error_kept
+
+
+def dump_bare_tool(part: ToolCallPart) -> JsonObject | None:
+    """A call with its result that says no more than that; `None` when it is anything else."""
+    value = plain_result(part)
+    if value is UNSET:
+        return None
+    return {
+        "type": f"tool-{part.name}",
+        "toolCallId": part.id,
+        "state": part.state,
+        "input": part.input,
+        "output": value,
+    }
 
 
 def dump_tool(part: ToolCallPart, path: str, losses: list[Loss]) -> JsonObject:

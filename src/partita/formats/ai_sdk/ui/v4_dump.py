@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare_message
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
@@ -40,7 +41,7 @@ from partita.types.value import unkept
 
 from .dump import AROUND
 from .v4_parts import PartWriter
-from .v4_shape import DATA, NO_PLACE, mirrors, of_type, put, read_time, written_time
+from .v4_shape import DATA, NO_PLACE, mirrors, put, read_time, type_of, written_time
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
@@ -60,10 +61,8 @@ def dump_message(
 ) -> JsonObject:
     """One message, with what it loses."""
     content = message.content
-    plain: JsonObject = to_json(replace(message, content=replace(content, parts=()), extra=None))  # pyright: ignore[reportArgumentType] # each role takes its own content
-    losses.extend(_losses_around(plain, path))
-    if message.type != derive_type(content.parts):
-        losses.append(Loss(f"{path}.type", message.type, "UI messages have no kinds"))
+    if not is_bare_message(message):
+        losses.extend(_losses_around(message, path))
     aside = unkept(message.extra)
     result: JsonObject = {"id": message.id, "role": _role_of(message, aside)}
     writer = PartWriter(result["role"], losses)
@@ -75,7 +74,7 @@ def dump_message(
         result["createdAt"] = aside.pop("createdAt") if known else written_time(message.created_at)
     result["content"] = _spoken(writer.parts) if content.content is None else content.content
     result |= {name: aside.pop(name, mirror) for name, mirror in mirrors(writer.parts).items()}
-    annotations = _dump_metadata(plain["content"], f"{path}.content.metadata", losses)
+    annotations = _dump_metadata(message, f"{path}.content", losses)
     if writer.annotations or annotations is not None:
         result["annotations"] = [*(annotations or ()), *writer.annotations]
     if writer.attachments:
@@ -93,20 +92,25 @@ def _role_of(message: Message, aside: JsonObject) -> str:
     return str(message.__struct_config__.tag)
 
 
-def _losses_around(plain: JsonObject, path: str) -> Iterator[Loss]:
+def _losses_around(message: Message, path: str) -> Iterator[Loss]:
+    content = message.content
+    plain: JsonObject = to_json(replace(message, content=replace(content, parts=()), extra=None))  # pyright: ignore[reportArgumentType] # each role takes its own content
     for key, why in AROUND.items():
         if key in plain and key != "createdAt":
             yield Loss.of(f"{path}.{key}", plain[key], why)
     for key, value in plain["content"].items():
         if key not in ("format", "parts", "content", "metadata"):
             yield Loss.of(f"{path}.content.{key}", value, NO_PLACE)
+    if message.type != derive_type(content.parts):
+        yield Loss(f"{path}.type", message.type, "UI messages have no kinds")
 
 
-def _dump_metadata(content: JsonObject, path: str, losses: list[Loss]) -> list[Json] | None:
+def _dump_metadata(message: Message, path: str, losses: list[Loss]) -> list[Json] | None:
     """The annotations, if the metadata has any. Nothing else of it has a place."""
-    if "metadata" not in content:
+    metadata = message.content.metadata
+    if metadata is UNSET:
         return None
-    metadata = content["metadata"]
+    path = f"{path}.metadata"
     if not is_object(metadata) or not metadata:
         losses.append(Loss.of(path, metadata, NO_PLACE))
         return None
@@ -117,14 +121,14 @@ def _dump_metadata(content: JsonObject, path: str, losses: list[Loss]) -> list[J
 
 
 def _spoken(parts: Sequence[Json]) -> str:
-    texts = [part.get("text") for part in of_type(parts, "text")]
-    return "".join(text for text in texts if isinstance(text, str))
+    texts = [part.get("text") for part in parts if type_of(part) == "text"]
+    return "".join([text for text in texts if isinstance(text, str)])
 
 
 def _unmarked_steps(parts: Sequence[Part], path: str) -> Iterator[Loss]:
     """Words after a call, in a message without steps: version 4 takes them for a step of their own."""
     called = False
-    if any(isinstance(part, StepStartPart) for part in parts):
+    if StepStartPart in map(type, parts):
         return
     for index, part in enumerate(parts):
         if isinstance(part, ToolCallPart):

@@ -92,6 +92,8 @@ NULL_IS_ABSENT = frozenset(
     }
 )
 SOURCE_OPTIONS = frozenset({"title", "providerMetadata"})
+BARE_REASONING = frozenset({"type", "reasoning", "details"})
+BARE_CALL = frozenset({"state", "step", "toolCallId", "toolName", "args", "result"})
 NULL = "an absent member means the same and is written instead"
 
 EXTENSIONS: Mapping[str, str] = {
@@ -212,11 +214,19 @@ def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss])
         if place in unmarked:
             before = StepStartPart()
             yield before
-        step += place in unmarked or (place > 0 and type_of(raw) == "step-start")
+        type_ = type_of(raw)
+        step += place in unmarked or (place > 0 and type_ == "step-start")
         follows = isinstance(before, ReasoningPart)
-        where = f"{path}.parts[{place}]"
-        fits = type_of(raw) in known
-        loaded = _load_part(raw, role, where, losses, step=step, follows=follows) if fits else ()
+        if type_ not in known:
+            before = _keep(raw)
+            yield before
+            continue
+        bare = _load_bare(raw, step=step, follows=follows)
+        if bare is not None:
+            before = bare
+            yield bare
+            continue
+        loaded = _load_part(raw, role, f"{path}.parts[{place}]", losses, step=step, follows=follows)
         for before in loaded or (_keep(raw),):
             yield before
 
@@ -246,6 +256,37 @@ def _unmarked_steps(parts: Sequence[Json]) -> Iterator[int]:
                 if place > 0:
                     yield place
             called = True
+
+
+def _load_bare(raw: JsonObject, *, step: int, follows: bool) -> Any:
+    """A part that says no more than its words, or a call and its result; `None` when it is anything else."""
+    match raw["type"]:
+        case "text" if len(raw) == 2 and isinstance(raw.get("text"), str):
+            return TextPart(raw["text"])
+        case "step-start" if len(raw) == 1:
+            return StepStartPart()
+        case "reasoning" if raw.keys() == BARE_REASONING and not follows:
+            text = raw["reasoning"]
+            is_whole = isinstance(text, str) and raw["details"] == [{"type": "text", "text": text}]
+            return ReasoningPart(text) if is_whole else None
+        case "tool-invocation" if len(raw) == 2 and is_object(raw.get("toolInvocation")):
+            return _load_bare_call(raw["toolInvocation"], step)
+        case _:
+            return None
+
+
+def _load_bare_call(call: JsonObject, step: int) -> ToolCallPart | None:
+    if (
+        call.keys() != BARE_CALL
+        or call["state"] != "result"
+        or type(call["step"]) is not int
+        or call["step"] != step
+    ):
+        return None
+    id_, name = call["toolCallId"], call["toolName"]
+    if not (isinstance(id_, str) and isinstance(name, str)):
+        return None
+    return ToolCallPart(id_, name, "output-available", call["args"], output=_output(call["result"]))
 
 
 def _load_part(

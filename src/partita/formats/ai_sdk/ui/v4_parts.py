@@ -6,6 +6,7 @@ from typing import assert_never
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
@@ -130,7 +131,9 @@ class PartWriter:
         self._losses.append(Loss.of(path, value, why))
 
     def _tell(self, part: PartBase, carried: Container[str], path: str) -> None:
-        """Tell the members of a part that are not carried."""
+        """Tell the members of a part that are not carried; those that a bare one has always are."""
+        if is_bare(part):
+            return
         plain: JsonObject = to_json(replace(part, extra=None))
         for key, value in plain.items():
             if key != "type" and key not in carried:
@@ -139,7 +142,8 @@ class PartWriter:
     def _carried(self, part: PartBase, raw: JsonObject, carried: Container[str], path: str) -> JsonObject:
         """`raw` with what was kept aside of the part, once the rest is told."""
         self._tell(part, carried, path)
-        put(raw, unkept(part.extra), path, self._losses)
+        if part.extra:
+            put(raw, unkept(part.extra), path, self._losses)
         return raw
 
     def _around(self, type_: str, inside: JsonObject, part: PartBase, path: str) -> JsonObject:
@@ -214,7 +218,8 @@ class PartWriter:
         put(raw, beside, path, self._losses)
 
     def _add_call(self, part: ToolCallPart, path: str) -> None:
-        self._tell(replace(part, output=None), ("id", "name", "state", "input"), path)
+        if not is_bare(part):
+            self._tell(replace(part, output=None), ("id", "name", "state", "input"), path)
         state = STATES.get(part.state)
         if state is None:
             state, why = OTHER_STATES[part.state]
@@ -233,6 +238,8 @@ def _tag(part: Value) -> str:
 
 def _apart(part: PartBase) -> tuple[JsonObject, JsonObject]:
     """What was kept aside of a part: of what it held, and of the part itself."""
+    if not part.extra:
+        return {}, {}
     aside = unkept(part.extra)
     beside = {key.removeprefix(BESIDE): aside.pop(key) for key in list(aside) if key.startswith(BESIDE)}
     return aside, beside

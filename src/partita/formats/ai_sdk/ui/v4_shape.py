@@ -67,8 +67,14 @@ def put(result: JsonObject, aside: Mapping[str, Json], path: str, losses: list[L
 
 def mirrors(parts: Sequence[Json]) -> JsonObject:
     """What version 4 repeats of the parts in the message: `toolInvocations` and `reasoning`."""
-    calls = [part["toolInvocation"] for part in of_type(parts, "tool-invocation") if "toolInvocation" in part]
-    texts = [part["reasoning"] for part in of_type(parts, "reasoning") if _speaks(part)]
+    calls: list[Json] = []
+    texts: list[str] = []
+    for part in parts:
+        type_ = type_of(part)
+        if type_ == "tool-invocation" and "toolInvocation" in part:
+            calls.append(part["toolInvocation"])
+        elif type_ == "reasoning" and _speaks(part):
+            texts.append(part["reasoning"])
     return ({"toolInvocations": calls} if calls else {}) | ({"reasoning": "".join(texts)} if texts else {})
 
 

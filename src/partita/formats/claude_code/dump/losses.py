@@ -1,6 +1,7 @@
 """What of messages has no place in a session file."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from msgspec import UNSET
@@ -37,12 +38,17 @@ class Losses:
 
     def rest(self, value: Value, path: str, *carried: str) -> None:
         """Tell which members of a value do not arrive: all that it has but the carried ones."""
-        for field in fields(value):
-            found = getattr(value, field.name)
-            if field.name in carried or found is None or found is UNSET or found is False or found == ():
+        for field, name in _names_of(type(value)):
+            found = getattr(value, field)
+            if found is None or found is UNSET or found is False or field in carried or found == ():
                 continue
-            if field.name == "extra":
+            if field == "extra":
                 self.say(path, dict(found), NO_PLACE)
             else:
-                name = field.encode_name
                 self.say(f"{path}.{name}", to_json(found), WHY.get(name, NO_PLACE))
+
+
+@cache
+def _names_of(type_: type[Value]) -> tuple[tuple[str, str], ...]:
+    """The fields of a value, each with its name on the wire."""
+    return tuple((field.name, field.encode_name) for field in fields(type_))

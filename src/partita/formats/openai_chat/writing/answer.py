@@ -14,7 +14,6 @@ from partita.formats.openai_chat.looking import word
 from partita.formats.openai_chat.notes import NO_ANSWER
 from partita.formats.openai_chat.owning import own_of
 from partita.formats.openai_chat.turns import Turn, assistant_turn
-from partita.types.codec import to_json
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
@@ -60,9 +59,7 @@ def dump_answer(messages: Sequence[Message]) -> Dumped:
     spoken = [index for index, message in enumerate(folded) if isinstance(message, AssistantMessage)]
     last = spoken[-1] if spoken else -1
     losses = [
-        Loss.of(f"$[{index}]", to_json(message), ONE_ANSWER)
-        for index, message in enumerate(folded)
-        if index != last
+        Loss.of(f"$[{index}]", message, ONE_ANSWER) for index, message in enumerate(folded) if index != last
     ]
     if not spoken:
         return Dumped(dict(NO_ANSWER), tuple(losses))
@@ -95,11 +92,9 @@ class _Answer:
         """All of it."""
         step = [(place, self._ready(part, place)) for place, part in self._step()]
         readied = [(place, part) for place, part in step if not self._beside.take(part, place)]
-        said = replace(
-            self._message, content=replace(self._message.content, parts=tuple(part for _, part in readied))
-        )
         turn = Turn(self._dialect, self._path, self._losses)
-        written = assistant_turn(turn, said, [place for place, _ in readied]).message()
+        said, places = [part for _, part in readied], [place for place, _ in readied]
+        written = assistant_turn(turn, said, places).message()
         if written is None and self._failure is not None and not self._metadata.get("model"):
             body = {**self._rest(), "error": self._failure}
         else:
@@ -130,7 +125,7 @@ class _Answer:
             if index >= begin:
                 yield place, part
             elif part != StepStartPart():
-                self._losses.append(Loss.of(place, to_json(part), ONE_STEP))
+                self._losses.append(Loss.of(place, part, ONE_STEP))
 
     def _ready(self, part: AssistantPart, place: str) -> AssistantPart:
         """A part as an answer can hold it."""
@@ -151,7 +146,7 @@ class _Answer:
             ("resultMessage", call.result_message),
         ):
             if value is not None:
-                self._losses.append(Loss.of(f"{place}.{name}", to_json(value), NO_RESULTS))
+                self._losses.append(Loss.of(f"{place}.{name}", value, NO_RESULTS))
         if call.state != "input-available":
             self._losses.append(Loss.of(f"{place}.state", call.state, NO_RESULTS, "changed"))
         return replace(call, output=None, result_provider_metadata=None, result_message=None)

@@ -11,12 +11,12 @@ from partita.formats.format import Dumped, Request
 from partita.formats.losses import Loss
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
 from partita.formats.openai_chat.looking import items
-from partita.formats.openai_chat.placing import placed
+from partita.formats.openai_chat.placing import place
 from partita.formats.openai_chat.request import tools_of
 from partita.formats.openai_chat.talk import Talk
 from partita.types.fold import fold
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage
+from partita.types.messages import AssistantMessage, Message, SystemMessage
 
 from .untold import Untold
 
@@ -56,30 +56,25 @@ def write(messages: Sequence[Message], dialect: Dialect) -> Written:
     folded = fold(messages)
     losses: list[Loss] = []
     talk = Talk(dialect, losses)
-    begun: dict[str, int] = {}
-    for piece in placed(folded, dialect, losses):
-        if not isinstance(piece.message, ToolMessage):
-            talk.settle()
-        begun.setdefault(piece.path, len(talk.messages))
-        talk.add(piece.message, piece.path, piece.places, piece.notes)
+    place(folded, talk, dialect)
     talk.end()
-    Untold(dialect, losses).tell(folded, _ids(folded, begun, talk))
+    Untold(dialect, losses).tell(folded, _ids(folded, talk))
     return Written(talk.messages, losses)
 
 
-def _ids(folded: Sequence[Message], begun: dict[str, int], talk: Talk) -> list[str | None]:
+def _ids(folded: Sequence[Message], talk: Talk) -> list[str | None]:
     """The ids that the messages are read with again; none where one becomes part of another."""
     ids: list[str | None] = []
     for index, message in enumerate(folded):
-        place = begun.get(f"$[{index}]")
-        if place is not None and talk.is_hoisted:
-            place = 0 if isinstance(message, SystemMessage) else place + 1
-        goes_on = isinstance(message, AssistantMessage) and _is_result_before(talk.messages, place)
-        ids.append(None if place is None or goes_on else f"{MADE_ID}{place + 1}")
+        spot = talk.begun.get(f"$[{index}]")
+        if spot is not None and talk.is_hoisted:
+            spot = 0 if isinstance(message, SystemMessage) else spot + 1
+        goes_on = isinstance(message, AssistantMessage) and _is_result_before(talk.messages, spot)
+        ids.append(None if spot is None or goes_on else f"{MADE_ID}{spot + 1}")
     return ids
 
 
-def _is_result_before(messages: Sequence[JsonObject], place: int | None) -> bool:
-    if place is None or not 0 < place <= len(messages):
+def _is_result_before(messages: Sequence[JsonObject], spot: int | None) -> bool:
+    if spot is None or not 0 < spot <= len(messages):
         return False
-    return messages[place - 1]["role"] in ("tool", "function")
+    return messages[spot - 1]["role"] in ("tool", "function")

@@ -1,8 +1,11 @@
 """What canonical messages say and the messages of a request have no place for, field by field."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec import UNSET
+
+from partita.formats.bare import is_bare
 from partita.formats.losses import Loss, Severity
 from partita.formats.openai_chat.attachments import media_item
 from partita.formats.openai_chat.dialects import Dialect
@@ -17,6 +20,7 @@ from partita.formats.openai_chat.notes import (
 )
 from partita.formats.openai_chat.reading.items import read_item
 from partita.formats.openai_chat.texts import fields_in
+from partita.formats.saying import said_in
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message, ToolCallPart, UserMessage, derive_type
@@ -43,8 +47,11 @@ MINOR: Final = frozenset({"state", "content", "seq", "format"})
 SIGNED: Final = frozenset({"thoughtSignature"})
 """What repeats a member that goes back with a call."""
 
+SAID_WHOLE: Final = frozenset({TextPart, ReasoningPart, StepStartPart})
+"""Parts of which everything is written, or told where it is not, as long as they are bare."""
+
 OF_A_CALL: Final = frozenset(
-    {"type", "id", "name", "input", "output", "state", "callProviderMetadata", "resultProviderMetadata"}
+    {"id", "name", "input", "output", "state", "callProviderMetadata", "resultProviderMetadata"}
 )
 """What is written of a call, or told by itself."""
 
@@ -64,19 +71,24 @@ class Untold:
             if path in self._gone:
                 continue
             self.around(message, path, id_)
+            is_asked = isinstance(message, UserMessage)
             for place, part in enumerate(message.parts):
-                self.part(part, f"{path}.content.parts[{place}]", is_asked=isinstance(message, UserMessage))
+                if type(part) not in SAID_WHOLE or not is_bare(part):
+                    self.part(part, f"{path}.content.parts[{place}]", is_asked=is_asked)
 
     def around(self, message: Message, path: str, id_: str | None) -> None:
         """The fields around the content, and those of the content around the parts."""
-        plain: JsonObject = to_json(message)
-        derived = {"role": plain["role"], "id": id_, "type": derive_type(message.parts)}
-        self._fields(
-            {key: plain[key] for key in plain if plain[key] != derived.get(key, plain)}, path, "content"
-        )
-        content = plain["content"]
-        self._metadata(content.get("providerMetadata"), f"{path}.content.providerMetadata", OF_MESSAGE)
-        self._fields(content, f"{path}.content", "parts", "format", "providerMetadata")
+        known = {"content"}
+        if message.id == id_:
+            known.add("id")
+        if message.type == derive_type(message.parts):
+            known.add("type")
+        if len(known) < 3 or not is_bare(message):
+            self._fields(said_in(message, *known), path)
+        content = message.content
+        if not is_bare(content):
+            self._metadata(content.provider_metadata, f"{path}.content.providerMetadata", OF_MESSAGE)
+            self._fields(said_in(content, "parts", "format", "providerMetadata"), f"{path}.content")
 
     def part(self, part: object, path: str, *, is_asked: bool) -> None:
         """Tell what of a part was not written; `is_asked` says that it is not the model's own."""
@@ -84,18 +96,18 @@ class Untold:
             return
         match part:
             case TextPart():
-                self._fields(to_json(part), path, "type", "text", "citations", "providerMetadata")
+                self._fields(said_in(part, "text", "citations", "providerMetadata"), path)
                 self._metadata(part.provider_metadata, f"{path}.providerMetadata", OF_TEXT)
             case ReasoningPart():
                 own = OF_REASONING | self._opaque()
-                self._fields(to_json(part), path, "type", "text", "id", "providerMetadata")
+                self._fields(said_in(part, "text", "id", "providerMetadata"), path)
                 if part.id is not None:
                     self._lose(f"{path}.id", part.id, NO_PLACE, "minor")
                 self._metadata(part.provider_metadata, f"{path}.providerMetadata", own)
             case ToolCallPart():
                 self._call(part, path)
             case StepStartPart():
-                self._fields(to_json(part), path, "type", "providerMetadata")
+                self._fields(said_in(part, "providerMetadata"), path)
                 self._metadata(part.provider_metadata, f"{path}.providerMetadata", OF_MESSAGE)
             case SteeringMessagePart():
                 for index, item in enumerate(part.parts):
@@ -116,17 +128,8 @@ class Untold:
                 return frozenset()
 
     def _call(self, call: ToolCallPart, path: str) -> None:
-        plain: JsonObject = to_json(call)
-        own = self._own(call.call_provider_metadata)
-        written = OF_A_CALL
-        if own.get("type") == "custom" and isinstance(call.input, str):
-            written |= {"inputEncoding"}
-        if plain.get("rawInput") == own.get("rawInput") or "input" not in plain:
-            written |= {"rawInput"}
-        self._fields(plain, path, *written)
-        known = OF_CALL | (SIGNED if "extra_content" in fields_in(own) else frozenset[str]())
-        self._metadata(call.call_provider_metadata, f"{path}.callProviderMetadata", known)
-        self._metadata(call.result_provider_metadata, f"{path}.resultProviderMetadata", OF_RESULT)
+        if not is_bare(call):
+            self._around_call(call, path)
         if call.output is None:
             return
         if call.state != "output-available":
@@ -134,17 +137,31 @@ class Untold:
         is_list = self._own(call.result_provider_metadata).get(CONTENT) == "list"
         self._output(call.output, f"{path}.output", is_list=is_list)
 
+    def _around_call(self, call: ToolCallPart, path: str) -> None:
+        """What is said of a call besides what it is for."""
+        own = self._own(call.call_provider_metadata)
+        written = OF_A_CALL
+        if own.get("type") == "custom" and isinstance(call.input, str):
+            written |= {"inputEncoding"}
+        raw = None if call.raw_input is UNSET else call.raw_input
+        if raw == own.get("rawInput") or call.input is UNSET:
+            written |= {"rawInput"}
+        self._fields(said_in(call, *written), path)
+        known = OF_CALL | (SIGNED if "extra_content" in fields_in(own) else frozenset[str]())
+        self._metadata(call.call_provider_metadata, f"{path}.callProviderMetadata", known)
+        self._metadata(call.result_provider_metadata, f"{path}.resultProviderMetadata", OF_RESULT)
+
     def _output(self, output: ToolOutput, path: str, *, is_list: bool) -> None:
-        plain: JsonObject = to_json(output)
         match output:
             case TextOutput() | ErrorTextOutput() | ErrorJsonOutput():
                 pass  # that it is an error is told where the result is written
             case ContentOutput():
                 self._content(output, path, is_list=is_list)
             case _:
-                self._lose(f"{path}.type", plain["type"], AS_TEXT, "changed")
-        self._fields(plain, path, "type", "value", "reason", "message", "providerMetadata")
-        self._metadata(output.provider_metadata, f"{path}.providerMetadata", frozenset())
+                self._lose(f"{path}.type", output.__struct_config__.tag, AS_TEXT, "changed")
+        if not is_bare(output):
+            self._fields(said_in(output, "value", "reason", "message", "providerMetadata"), path)
+            self._metadata(output.provider_metadata, f"{path}.providerMetadata", frozenset())
 
     def _content(self, output: ContentOutput, path: str, *, is_list: bool) -> None:
         if not is_list and len(output.value) < 2:
@@ -178,10 +195,9 @@ class Untold:
         own: Json = (metadata or {}).get(self._dialect.namespace)
         return own if is_object(own) else {}
 
-    def _fields(self, plain: Mapping[str, Json], path: str, *written: str) -> None:
-        for key, value in plain.items():
-            if key not in written:
-                self._lose(f"{path}.{key}", value, NO_PLACE, "minor" if key in MINOR else "lost")
+    def _fields(self, said: Iterable[tuple[str, Json]], path: str) -> None:
+        for key, value in said:
+            self._lose(f"{path}.{key}", value, NO_PLACE, "minor" if key in MINOR else "lost")
 
     def _lose(self, path: str, value: Json, why: str, severity: Severity = "lost") -> None:
         self._losses.append(Loss.of(path, value, why, severity))

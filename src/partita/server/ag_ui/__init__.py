@@ -1,0 +1,1 @@
+"""AG-UI: the server's agents, for pages that speak its protocol."""

@@ -1,0 +1,69 @@
+"""A run in the words of others: which formats it can be streamed in, and what frames them."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from partita.errors import ConversionError, FormatError
+from partita.formats.ag_ui.encoder import AgUiEncoder
+from partita.formats.format import ToolSpec
+from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.formats.registry import all_formats, get_format
+from partita.runtime.service import AgentService, Options
+from partita.runtime.session.framing import EventFraming
+from partita.runtime.tools.toolset import Toolset
+from partita.stream.sse import DONE
+from partita.types.runs import Run
+
+AI_SDK: Final = "ai-sdk"
+"""What a run is told in when nothing else is asked for: the chunks, for a release of the AI SDK."""
+
+CHAT: Final = "openai-chat"
+AG_UI: Final = "ag-ui"
+
+
+def framing_for(name: str | None, run: Run) -> EventFraming | None:
+    """What frames a run in a format; `None` for the words of the AI SDK."""
+    if name in (None, AI_SDK):
+        return None
+    format_ = get_format(name or AI_SDK)
+    if format_.name == AG_UI:
+        return EventFraming(AgUiEncoder(run.thread_id, run.id, run.message_id))
+    if format_.name == CHAT:
+        return chat_framing(run, usage=True)
+    if format_.encoder is None:
+        known = ", ".join([AI_SDK, *(one.name for one in all_formats().values() if one.encoder is not None)])
+        raise FormatError(f"{format_.name} cannot be streamed", hint=f"there are {known}")
+    return EventFraming(format_.encoder())
+
+
+def chat_framing(
+    run: Run, *, usage: bool, live: Collection[str] = (), model: str | None = None
+) -> EventFraming:
+    """What frames a run as the stream of a Chat Completion."""
+    created = 0 if run.created_at is None else int(run.created_at.timestamp())
+    name = model or run.agent
+    return EventFraming(ChatEncoder(model=name, created=created, usage=usage, live=live), DONE)
+
+
+def client_tools(agent: AgentService) -> set[str]:
+    """The tools of an agent that its clients run."""
+    tools: object = getattr(agent, "tools", None)
+    return (
+        {tool.name for tool in tools.values() if tool.function is None}
+        if isinstance(tools, Toolset)
+        else set()
+    )
+
+
+def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
+    """How an agent shall work: with tools that the client runs. The agent's own are not to be replaced."""
+    own: object = getattr(agent, "tools", None)
+    taken = {tool.name for tool in own.values()} if isinstance(own, Toolset) else set[str]()
+    for place, tool in enumerate(tools):
+        if tool.name in taken:
+            raise ConversionError(
+                f"the agent has a tool {tool.name!r} of its own",
+                where=f"$.tools[{place}]",
+                hint="give yours another name",
+            )
+    return Options(tools=tuple(tools))

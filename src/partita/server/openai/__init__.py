@@ -1,0 +1,1 @@
+"""Chat Completions: the server's agents, for clients that speak to OpenAI."""

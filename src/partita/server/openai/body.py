@@ -1,0 +1,72 @@
+"""What a client of Chat Completions sends, and what it means here."""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from partita.errors import ConversionError
+from partita.formats.format import Loaded
+from partita.formats.openai_chat.reading.load import load
+from partita.types.json import JsonObject, is_object
+
+THREAD: Final = "thread_id"
+
+
+class StreamOptions(msgspec.Struct, omit_defaults=True):
+    """What a stream shall tell besides the answer."""
+
+    include_usage: bool = False
+
+
+class CompletionBody(msgspec.Struct, kw_only=True):
+    """A request of Chat Completions. Other members are ignored: how to answer is for the agent to say."""
+
+    model: Annotated[
+        str, Meta(min_length=1, description="The agent that shall answer: see `GET /v1/models`.")
+    ]
+    messages: Annotated[list[dict[str, Any]], Meta(min_length=1, description="The conversation so far.")]
+    tools: Annotated[
+        list[dict[str, Any]] | None,
+        Meta(description="Functions that the client runs: the answer ends with calls of them."),
+    ] = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    n: Annotated[Literal[1] | None, Meta(description="One answer, no more.")] = None
+    metadata: Annotated[
+        dict[str, Any] | None,
+        Meta(description="With `thread_id`, the last messages are a turn of that thread, and are stored."),
+    ] = None
+
+    @property
+    def thread_id(self) -> str | None:
+        """The thread that the request is a turn of, if it is."""
+        found = (self.metadata or {}).get(THREAD)
+        return found if isinstance(found, str) and found else None
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether a stream shall tell what was consumed."""
+        return self.stream_options is not None and self.stream_options.include_usage
+
+
+def read_body(body: CompletionBody) -> Loaded:
+    """The messages and tools of a request."""
+    request: JsonObject = {"messages": body.messages}
+    if body.tools is not None:
+        request["tools"] = [_with_parameters(tool) for tool in body.tools]
+    loaded = load(request)
+    other = loaded.request.settings.get("tools") if loaded.request else None
+    if other:
+        raise ConversionError(
+            "a tool that is no function", where="$.tools", hint="only functions can be run by the client"
+        )
+    return loaded
+
+
+def _with_parameters(tool: JsonObject) -> JsonObject:
+    """A function that says nothing of its input takes an empty object."""
+    function = tool.get("function")
+    if not is_object(function) or function.get("parameters") is not None:
+        return tool
+    return {**tool, "function": {**function, "parameters": {"type": "object", "properties": {}}}}
