@@ -23,6 +23,7 @@ EXAMPLES: Mapping[str, str] = {
     "searchQuery": "lighthouse",
     "resourceId": "ada",
     "seq": "12",
+    "agentName": "keeper",
 }
 """What stands in the place of a parameter that must be given, by its name."""
 

@@ -117,6 +117,6 @@ def _json(made: Made, path: Path | None) -> JsonObject:
             for one in _replaced(made)
         ],
         "leftOut": dict(made.removed),
-        "losses": [{"path": loss.path, "what": loss.what, "why": loss.why} for loss in made.losses],
+        "losses": [loss._asdict() for loss in made.losses],
         "notices": list(made.notices),
     }

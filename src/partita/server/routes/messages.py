@@ -40,6 +40,7 @@ from partita.types.messages import (
 )
 from partita.types.value import Value
 
+from .convert import LostValue, lost
 from .message_choice import CHOSEN, Blobs, Choice
 from .missing import no_message
 from .parameters import routes_for_callers
@@ -68,18 +69,13 @@ QUESTION: Final = Example(
 )
 
 
-class LostValue(Value):
-    """Something that a format could not carry."""
-
-    path: Annotated[str, Meta(description="Where it was.", examples=["$[0].id"])]
-    what: Annotated[str, Meta(description="What it was.")]
-    why: Annotated[str, Meta(description="Why it could not be carried.")]
-
-
 class MessagePage(Value):
     """Messages of a thread, as they are or as a format writes them."""
 
-    items: Annotated[Sequence[Any], Meta(description="The messages.")]
+    items: Annotated[
+        Any,
+        Meta(description="The messages: a list, or what a format makes of them, such as a body or a text."),
+    ]
     next: Annotated[
         str | None, Meta(description="The cursor of the page after this; without one it was the last.")
     ] = None
@@ -141,7 +137,7 @@ def _written(page: Page[Message], format_name: str, *, backwards: bool) -> Messa
 
 
 def _lost(losses: Sequence[Loss]) -> tuple[LostValue, ...]:
-    return tuple(LostValue(path=loss.path, what=loss.what, why=loss.why) for loss in losses)
+    return tuple(map(lost, losses))
 
 
 def _bare(request: Request[Any, Any, Any], page: MessagePage) -> Reply[Any]:
