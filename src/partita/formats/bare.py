@@ -65,6 +65,12 @@ def is_bare_message(message: Message) -> bool:
     return is_bare(message) and is_bare(content) and message.type == derive_type(content.parts)
 
 
+def is_open(call: ToolCallPart) -> bool:
+    """Whether a call has an input and no more than that."""
+    waits = call.state == "input-available" and call.output is None
+    return waits and call.input is not UNSET and is_bare(call)
+
+
 def plain_result(call: ToolCallPart) -> Json:
     """What came of a call that has no more than an input and a text or other JSON; else `UNSET`."""
     output = call.output

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec.structs import replace as struct_replace
+
 from partita.errors import FormatError, PartitaError
 from partita.types.codec import to_json
 from partita.types.json import Json, is_array
@@ -14,7 +16,7 @@ from .checking.canonical import IMPLIED
 from .checking.check import unaccounted
 from .checking.held import Held
 from .events import load_events
-from .format import Dumped, Format, Loaded, Request
+from .format import Dumped, Format, Loaded, Request, ToolSpec
 from .losses import Loss
 from .own import CHAT
 from .registry import get_format
@@ -24,7 +26,7 @@ UNREAD: Final = "messages have no place for it"
 OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
 NO_TOOLS: Final = "the format has no place for the tools of a request"
 
-_MADE_UP: Final = re.compile(r'"message-\d+"')
+_MADE_UP: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,26 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
         dumped = writing.dump(loaded.messages)
         losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_TOOLS) for i, one in enumerate(request.tools)]
     else:
-        dumped = writing.ask(loaded.messages, request if same else Request(request.tools))
+        losses += [] if same else _members(request)
+        dumped = writing.ask(loaded.messages, request if same else Request(_bare(request)))
     return Dumped(dumped.payload, (*losses, *dumped.losses))
 
 
 def _settings(request: Request) -> Sequence[Loss]:
     return [Loss.of(f"$.{name}", value, OF_ANOTHER_API) for name, value in request.settings.items()]
+
+
+def _members(request: Request) -> Sequence[Loss]:
+    """What tools say that another API has no word for."""
+    return [
+        Loss.of(f"$.tools[{index}].{name}", value, OF_ANOTHER_API)
+        for index, tool in enumerate(request.tools)
+        for name, value in (tool.extra or {}).items()
+    ]
+
+
+def _bare(request: Request) -> tuple[ToolSpec, ...]:
+    return tuple(struct_replace(tool, extra=None) for tool in request.tools)
 
 
 def _read_again(payload: Json, writing: Format) -> Json:

@@ -192,6 +192,7 @@ def _providers() -> list[Format]:
             "one answer of Google's generateContent",
             later("gemini.answer_load", "load_answer"),
             later("gemini.answer_dump", "dump_answer"),
+            decoder=later("gemini.decoder", "GeminiDecoder"),
             implied=value_of("gemini.implied", "IMPLIED"),
         ),
         Format(

@@ -1,11 +1,11 @@
 """Content parts: text, images, audio, video and documents, in what people send and in what tools return."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from partita.errors import ConversionError
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_object, kind_of
 from partita.types.parts import (
     DataPart,
     FilePart,
@@ -119,6 +119,11 @@ def _filename(metadata: Json) -> tuple[str | None, JsonObject]:
     return metadata[FILENAME], {"metadata": rest} if rest else {}
 
 
+def is_plain(parts: Sequence[object]) -> bool:
+    """Whether parts are one text and nothing else: they may be told as a string."""
+    return len(parts) == 1 and isinstance(parts[0], TextPart) and parts[0].provider_metadata is None
+
+
 def write_content(parts: tuple[Written, ...], path: str, losses: Losses) -> list[Json]:
     """The parts of a content, as far as they can be told."""
     written: list[Json] = []
@@ -201,8 +206,3 @@ def _source(part: ImagePart | FilePart | ReasoningFilePart, path: str, losses: L
 def _kind_of(media_type: str) -> str:
     kind = media_type.partition("/")[0]
     return kind if kind in UNTYPED else "document"
-
-
-def is_parts(content: Json) -> bool:
-    """Whether a content is a list of parts."""
-    return is_array(content)

@@ -1,6 +1,7 @@
 """What AG-UI sends → canonical messages: the input of a run, a list of messages, or recorded events."""
 
 from partita.errors import ConversionError
+from partita.formats.ag_ui.reading.messages import read_messages
 from partita.formats.events import load_events
 from partita.formats.format import Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
@@ -8,7 +9,6 @@ from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.value import kept
 
 from .decoder import AgUiDecoder
-from .messages import read_messages
 from .notes import rest_of
 
 

@@ -1,7 +1,9 @@
 """What of canonical messages has no place in AG-UI messages."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from functools import cache
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import fields
@@ -39,6 +41,28 @@ MINOR: Final = frozenset({"state", "inputEncoding", "tokenCount"})
 ENVELOPE: Final = ("id", "content", "type")
 
 
+class Members(NamedTuple):
+    """The members of a type of values that do not arrive."""
+
+    names: tuple[tuple[str, str], ...]
+    """What they are called here and on the wire."""
+    read: Callable[[Value], tuple[Any, ...]]
+    """Their values, behind the type of the whole."""
+    unset: tuple[Any, ...]
+    """What is read of a value that has none of them."""
+
+
+@cache
+def members_but(type_: type[Value], carried: tuple[str, ...]) -> Members:
+    """The members of a type, without those that are carried."""
+    left = [field for field in fields(type_) if field.name not in carried]
+    return Members(
+        tuple((field.name, field.encode_name) for field in left),
+        attrgetter("__class__", *(field.name for field in left)),
+        (type_, *(field.default for field in left)),
+    )
+
+
 class Losses:
     """The losses of one payload, told one after the other."""
 
@@ -55,18 +79,22 @@ class Losses:
 
     def rest(self, value: Value, path: str, *carried: str) -> None:
         """Tell which members of a value do not arrive: all that it has but the carried ones."""
-        for field in fields(value):
-            found = getattr(value, field.name)
-            if field.name in carried or found is None or found is UNSET or found is False or found == ():
-                continue
-            if field.name == "extra":
-                self.say(path, dict(found), NO_PLACE)
-            elif field.name == "provider_metadata":
-                self.metadata(f"{path}.{field.encode_name}", found)
-            else:
-                name = field.encode_name
-                severity: Severity = "minor" if name in MINOR else "lost"
-                self.say(f"{path}.{name}", to_json(found), WHY.get(name, NO_PLACE), severity)
+        members = members_but(type(value), carried)
+        found = members.read(value)
+        if found == members.unset:
+            return
+        for (name, wire), item in zip(members.names, found[1:], strict=True):
+            if item is not None and item is not UNSET and item is not False and item != ():
+                self._member(path, name, wire, item)
+
+    def _member(self, path: str, name: str, wire: str, value: Any) -> None:
+        if name == "extra":
+            self.say(path, dict(value), NO_PLACE)
+        elif name == "provider_metadata":
+            self.metadata(f"{path}.{wire}", value)
+        else:
+            severity: Severity = "minor" if wire in MINOR else "lost"
+            self.say(f"{path}.{wire}", to_json(value), WHY.get(wire, NO_PLACE), severity)
 
     def empty(self, path: str, metadata: JsonObject | None) -> None:
         """Tell metadata that say nothing: nobody will miss them."""
@@ -75,6 +103,8 @@ class Losses:
 
     def metadata(self, path: str, metadata: JsonObject | None) -> None:
         """Tell the metadata of other providers."""
+        if metadata is None:
+            return
         self.empty(path, metadata)
         for name, value in others_in(metadata).items():
             self.say(f"{path}.{name}", value, NO_PLACE)

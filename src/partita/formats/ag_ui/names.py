@@ -1,4 +1,4 @@
-"""The words that AG-UI's events and our chunks have for each other."""
+"""The words that AG-UI and we have for each other."""
 
 from typing import Final
 
@@ -23,6 +23,16 @@ CHUNK: Final = "partita."
 """In front of the type of a chunk that travels whole in a custom event."""
 
 AGENT: Final = "subagentRunId"
+"""Where a message or an event names the sub-agent it is of."""
+
+ARGUMENTS: Final = "arguments"
+CONTENT: Final = "content"
+
+MESSAGE_ID: Final = "messageId"
+"""Where a text or a result that came in a stream notes the message it was."""
+
+PARENT: Final = "parentMessageId"
+"""Where a call notes the message that held it."""
 
 APPROVAL: Final = "tool_call"
 """The reason of an interrupt that asks whether a call may run."""

@@ -5,7 +5,7 @@ while they were written are left out, calls that never got an answer get one tha
 call are left out. Notices and internal turns are not talk, and are not sent.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
@@ -37,6 +37,8 @@ from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOu
 NOT_SENT: Final = (DataPart, SourceUrlPart, SourceDocumentPart, ForeignPart, UnknownPart)
 """Parts that are for people or programs, never for a model."""
 
+_UNSENT: Final = frozenset[type](NOT_SENT)
+
 CUT: Final = "the call was cut while it was written"
 NO_CALL: Final = "a result without a call"
 UNANSWERED: Final = "the call never got an answer"
@@ -56,29 +58,38 @@ def model_view(messages: Sequence[Message]) -> View:
     view: list[Message] = []
     for place, message in enumerate(fold(messages)):
         if not message.internal and message.type != "event":
-            view += _seen(message, f"$[{place}]", repairs)
+            view += _seen(message, place, repairs)
     return View(tuple(view), tuple(repairs))
 
 
-def _seen(message: Message, where: str, repairs: list[Loss]) -> Iterator[Message]:
+def _seen(message: Message, place: int, repairs: list[Loss]) -> Iterable[Message]:
     match message:
-        case SystemMessage():
-            kept = tuple(part for part in message.parts if not isinstance(part, NOT_SENT))
-            if kept:
-                yield replace(message, content=replace(message.content, parts=kept))
-        case UserMessage():
-            talk = tuple(part for part in message.parts if not isinstance(part, NOT_SENT))
-            if talk:
-                yield replace(message, content=replace(message.content, parts=talk))
+        case SystemMessage() | UserMessage():
+            return _talk(message)
         case AssistantMessage():
-            yield from _steps(message, where, repairs)
+            return _steps(message, place, repairs)
         case ToolMessage():
-            for number, part in enumerate(message.parts):
-                if isinstance(part, ToolResultPart):
-                    repairs.append(Loss.of(f"{where}.content.parts[{number}]", part.id, NO_CALL))
+            repairs.extend(
+                Loss.of(_path(place, number), part.id, NO_CALL)
+                for number, part in enumerate(message.parts)
+                if isinstance(part, ToolResultPart)
+            )
+            return ()
 
 
-def _steps(message: AssistantMessage, where: str, repairs: list[Loss]) -> Iterator[Message]:
+def _talk(message: SystemMessage | UserMessage) -> Iterable[Message]:
+    """What is said to the model: a message as it is, unless some of it is for others."""
+    if message.parts and _UNSENT.isdisjoint(map(type, message.parts)):
+        return (message,)
+    kept = tuple(part for part in message.parts if type(part) not in _UNSENT)
+    return (replace(message, content=replace(message.content, parts=kept)),) if kept else ()  # pyright: ignore[reportArgumentType] # each role keeps its own parts
+
+
+def _path(place: int, number: int) -> str:
+    return f"$[{place}].content.parts[{number}]"
+
+
+def _steps(message: AssistantMessage, place: int, repairs: list[Loss]) -> Iterator[Message]:
     step: list[AssistantPart] = []
     for number, part in enumerate(_parts(message)):
         match part:
@@ -92,10 +103,12 @@ def _steps(message: AssistantMessage, where: str, repairs: list[Loss]) -> Iterat
                 if said:
                     yield UserMessage(id=part.id, content=said)
             case ToolCallPart() if _is_cut(part):
-                repairs.append(Loss.of(f"{where}.content.parts[{number}]", part.id, CUT))
+                repairs.append(Loss.of(_path(place, number), part.id, CUT))
+            case ToolCallPart() if part.provider_executed or part.output is not None:
+                step.append(part)
             case ToolCallPart():
-                step.append(_answered(part, f"{where}.content.parts[{number}]", repairs))
-            case _ if not isinstance(part, NOT_SENT):
+                step.append(_answered(part, _path(place, number), repairs))
+            case _ if type(part) not in _UNSENT:
                 step.append(part)
             case _:
                 pass
@@ -139,8 +152,6 @@ def _is_cut(call: ToolCallPart) -> bool:
 
 
 def _answered(call: ToolCallPart, where: str, repairs: list[Loss]) -> ToolCallPart:
-    if call.provider_executed or call.output is not None:
-        return call
     output, repair = _missing_output(call)
     if repair:
         repairs.append(Loss.of(where, call.id, repair))

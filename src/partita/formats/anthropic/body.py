@@ -56,7 +56,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
         if found is None and isinstance(message, AssistantMessage) and is_talk:
             found = f"$[{index}]", message
         else:
-            losses.append(Loss.of(f"$[{index}]", to_json(message), ONE))
+            losses.append(Loss.of(f"$[{index}]", message, ONE))
     losses.reverse()
     if found is None:
         losses.append(Loss("$", "no answer", NO_ANSWER, "repaired"))
@@ -108,12 +108,12 @@ class _Body:
         steps = [step for step in steps_of(self._answer) if step.parts]
         for step in steps[:-1]:
             self._losses += [
-                Loss.of(f"{path}[{number}]", to_json(part), EARLIER) for number, part in step.parts
+                Loss.of(f"{path}[{number}]", part, EARLIER) for number, part in step.parts
             ]
         for step in steps_of(self._answer)[1:]:
             where = f"{path}[{step.number}]"
             if isinstance(step.before, SteeringMessagePart):
-                self._losses.append(Loss.of(where, to_json(step.before), ONE))
+                self._losses.append(Loss.of(where, step.before, ONE))
             elif step.before is not None:
                 self._losses.extend(start_losses(step.before, where, divides=True))
         last = steps[-1].parts if steps else []
@@ -126,14 +126,14 @@ class _Body:
     def _is_cut(self, part: AssistantPart, path: str) -> bool:
         if not isinstance(part, ToolCallPart) or part.state != "input-streaming":
             return False
-        self._losses.append(Loss.of(path, to_json(part), CUT))
+        self._losses.append(Loss.of(path, part, CUT))
         return True
 
     def _opened(self, part: AssistantPart, path: str) -> AssistantPart:
         """A part as it was when the answer ended: a call without what came of it."""
         if not isinstance(part, ToolCallPart) or part.provider_executed or part.output is None:
             return part
-        self._losses.append(Loss.of(f"{path}.output", to_json(part.output), NO_OUTPUT))
+        self._losses.append(Loss.of(f"{path}.output", part.output, NO_OUTPUT))
         if part.result_provider_metadata is not None:
             where = f"{path}.resultProviderMetadata"
             self._losses.append(Loss.of(where, part.result_provider_metadata, NO_OUTPUT))

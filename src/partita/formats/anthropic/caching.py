@@ -1,7 +1,7 @@
 """Marks that say where to cache: the API takes four at most, and none on thoughts."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -32,15 +32,23 @@ def _marked(payload: JsonObject, path: str) -> Iterator[tuple[str, JsonObject]]:
         yield from _own_marked(payload, name, path)
     turns = payload.get("messages")
     for index, turn in enumerate(turns if is_array(turns) else ()):
-        if is_object(turn):
+        if is_object(turn) and _has_marks(turn.get("content")):
             yield from _own_marked(turn, "content", f"{path}.messages[{index}]")
 
 
 def _own_marked(holder: JsonObject, name: str, path: str) -> Iterator[tuple[str, JsonObject]]:
     blocks: Json = holder.get(name)
-    if not is_array(blocks) or not any(is_object(block) and MARK in block for block in blocks):
+    if not _has_marks(blocks):
         return
     holder[name] = blocks = [dict(block) if is_object(block) else block for block in blocks]
     for index, block in enumerate(blocks):
         if is_object(block) and block.get(MARK) is not None:
             yield f"{path}.{name}[{index}]", block
+
+
+def _has_marks(blocks: Json) -> TypeGuard[list[Json]]:
+    if is_array(blocks):
+        for block in blocks:
+            if isinstance(block, dict) and MARK in block:
+                return True
+    return False

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.bare import is_bare, is_bare_message
 from partita.formats.losses import Loss, Severity
 from partita.formats.missing import lost
 from partita.types.codec import to_json
@@ -71,11 +72,24 @@ CALL_MARKS: Final = ("caller", FIELDS, "type", "serverName", INDEX)
 RESULT_MARKS: Final = ("caller", FIELDS, INDEX, FORM, RESULT_TYPE)
 
 
+def is_held(part: Part) -> bool:
+    """Whether a part is all in its block, or was told whole: most are, and need no closer look."""
+    match part:
+        case TextPart():
+            return bool(part.text) and is_bare(part)
+        case ReasoningPart():
+            return is_bare(part)
+        case ToolCallPart(output=TextOutput() as output, state="output-available"):
+            return is_bare(part) and is_bare(output)
+        case _:
+            return False
+
+
 def part_losses(part: Part, path: str, *, is_models: bool = False, is_answer: bool = False) -> Iterator[Loss]:
     """What of a part is not in its block. A part that has none was told whole."""
     match part:
         case TextPart(text="") if not is_answer:
-            yield Loss.of(path, to_json(part), EMPTY, "minor")
+            yield Loss.of(path, part, EMPTY, "minor")
         case TextPart():
             yield from _text_losses(part, path)
         case ReasoningPart():
@@ -112,26 +126,25 @@ def derived_losses(
                     yield from _lost(to_json(part)["citations"], found, f"{where}.citations")
             case SourceUrlPart() | SourceDocumentPart() if own_of(part.provider_metadata) is not None:
                 if _source(part) not in sources:
-                    yield Loss.of(where, to_json(part), NO_PLACE)
+                    yield Loss.of(where, part, NO_PLACE)
             case _:
                 pass
 
 
 def shell_losses(message: Message, path: str, id_: str | None, *, is_string: bool) -> Iterator[Loss]:
     """What of a message around its parts is not in its turn, which is read with that id, if it begins one."""
+    if is_bare_message(message):
+        if message.id != id_:
+            yield Loss.of(f"{path}.id", message.id, WHY["id"])
+        return
     content: JsonObject = {"format": 2}
     own = own_of(message.content.provider_metadata)
     if own is not None:
         content["providerMetadata"] = {ANTHROPIC: {key: own[key] for key in MARKS if key in own}}
     if is_string:
         content["content"] = _words(message)
-    held = {
-        "role": to_json(message)["role"],
-        "id": id_,
-        "type": derive_type(message.parts),
-        "content": content,
-    }
-    plain: JsonObject = dict(to_json(message))
+    plain: JsonObject = to_json(message)
+    held = {"role": plain["role"], "id": id_, "type": derive_type(message.parts), "content": content}
     plain["content"] = {key: item for key, item in plain["content"].items() if key != "parts"}
     said = plain["content"].get("content")
     if said is not None and "content" not in content and said == _words(message):
@@ -142,6 +155,8 @@ def shell_losses(message: Message, path: str, id_: str | None, *, is_string: boo
 
 def start_losses(part: StepStartPart, path: str, *, divides: bool) -> Iterator[Loss]:
     """What of a step start is not there: all of it, unless a turn begins with it."""
+    if divides and is_bare(part):
+        return
     own = own_of(part.provider_metadata) or {}
     metadata = {ANTHROPIC: {key: own[key] for key in MARKS if key in own}} if divides else {}
     if not divides:
@@ -186,7 +201,7 @@ def _media_losses(part: ImagePart | FilePart | ReasoningFilePart, path: str) -> 
     if again == part:
         return
     if isinstance(again, ForeignPart):
-        yield Loss.of(path, to_json(part), NO_PLACE, "changed")
+        yield Loss.of(path, part, NO_PLACE, "changed")
         return
     held: JsonObject = dict(to_json(again))
     plain: JsonObject = to_json(part)
@@ -197,6 +212,19 @@ def _call_losses(part: ToolCallPart, path: str) -> Iterator[Loss]:
     own, result = own_of(part.call_provider_metadata), own_of(part.result_provider_metadata)
     if part.provider_executed and own is None:
         return
+    if not is_bare(part):
+        yield from _around_losses(part, path, own, result)
+    states = {"input-available", None if part.output is None else state_after(part.output)}
+    if part.state not in states and part.approval is None:
+        yield Loss.of(f"{path}.state", part.state, NO_PLACE, "changed")
+    if part.output is not None:
+        yield from _output_losses(part, part.output, f"{path}.output", result or {})
+
+
+def _around_losses(
+    part: ToolCallPart, path: str, own: JsonObject | None, result: JsonObject | None
+) -> Iterator[Loss]:
+    """What of a call besides its state and output is not in its blocks."""
     plain: JsonObject = {key: item for key, item in to_json(part).items() if key not in ("output", "state")}
     held: JsonObject = {"type": "tool-call", "id": part.id, "name": part.name}
     held |= {"input": plain.get("input")} if part.raw_input is UNSET else {"rawInput": part.raw_input}
@@ -214,11 +242,6 @@ def _call_losses(part: ToolCallPart, path: str) -> Iterator[Loss]:
         of_server = {key: own[key] for key in ("type", "serverName") if key in (own or {})} if own else {}
         held["resultProviderMetadata"] = {ANTHROPIC: _kept(result, RESULT_MARKS)[ANTHROPIC] | of_server}
     yield from _lost(plain, held, path)
-    states = {"input-available", None if part.output is None else state_after(part.output)}
-    if part.state not in states and part.approval is None:
-        yield Loss.of(f"{path}.state", part.state, NO_PLACE, "changed")
-    if part.output is not None:
-        yield from _output_losses(part, part.output, f"{path}.output", result or {})
 
 
 def _output_losses(part: ToolCallPart, output: ToolOutput, path: str, own: JsonObject) -> Iterator[Loss]:
@@ -228,6 +251,8 @@ def _output_losses(part: ToolCallPart, output: ToolOutput, path: str, own: JsonO
         return
     is_list = own.get(FORM) == BLOCKS
     match output:
+        case TextOutput() if is_bare(output):
+            return
         case TextOutput() | ErrorTextOutput():
             yield from _lost(to_json(output), {"type": to_json(output)["type"], "value": output.value}, path)
         case ContentOutput(value=items):
@@ -237,7 +262,7 @@ def _output_losses(part: ToolCallPart, output: ToolOutput, path: str, own: JsonO
         case _ if is_list:
             yield from _lost(to_json(output), {**to_json(output), "providerMetadata": None}, path)
         case _:
-            yield Loss.of(path, to_json(output), OUTPUT, "changed")
+            yield Loss.of(path, output, OUTPUT, "changed")
 
 
 CHANGED: Final[Mapping[str, Severity]] = {"url": "changed", "mediaType": "changed"}

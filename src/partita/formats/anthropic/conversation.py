@@ -35,11 +35,15 @@ from partita.types.tools import ToolResultPart
 
 from .blocks import CALLS
 from .decoder import AnthropicDecoder
+from .plain_blocks import plain_parts
 from .user_blocks import checked_blocks, part_of, result_part, text_part, with_fields
 from .words import ANTHROPIC, APART, FORM, INDEX, MESSAGES, PLACE, STRING, noted, own_of
 
 SYSTEM_ID: Final = "system"
 """The id of the instructions before the talk."""
+
+TURN: Final = ("role", "content")
+"""What every turn has."""
 
 NO_CALL: Final = "its call is not in the turn before it"
 BEHIND_WORDS: Final = "results come before words"
@@ -95,8 +99,8 @@ class _Reader:
         self._messages.append(message)
 
     def _marks(self, turn: JsonObject) -> JsonObject:
-        apart: JsonObject = {APART: True} if self._role == turn["role"] else {}
-        return with_fields(apart, _around(turn))
+        marks: JsonObject = {APART: True} if self._role == turn["role"] else {}
+        return marks if len(turn) == len(TURN) else with_fields(marks, _around(turn))
 
     def _assistant(self, turn: JsonObject, id: str, path: str) -> None:
         content, marks = turn["content"], self._marks(turn)
@@ -152,7 +156,7 @@ class _Reader:
         self._losses += [
             Loss.of(f"{path}.{key}", value, NO_PLACE)
             for key, value in turn.items()
-            if key not in ("role", "content")
+            if key not in TURN
         ]
 
     def _results(self, results: Sequence[tuple[str, ToolResultPart]], id: str) -> None:
@@ -179,7 +183,14 @@ class _Reader:
 
 def answer_parts(blocks: Json, id: str, path: str) -> tuple[AssistantPart, ...]:
     """The parts of one of the model's turns, read as an answer is."""
-    for index, block in enumerate(checked_blocks(blocks, path)):
+    checked = checked_blocks(blocks, path)
+    plain = plain_parts(checked)
+    return tuple(_told_parts(checked, id, path) if plain is None else plain)
+
+
+def _told_parts(blocks: Sequence[JsonObject], id: str, path: str) -> list[AssistantPart]:
+    """The parts that the reader of answers makes of blocks."""
+    for index, block in enumerate(blocks):
         named = isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
         if block["type"] in CALLS and not named:
             raise ConversionError(
@@ -187,7 +198,7 @@ def answer_parts(blocks: Json, id: str, path: str) -> tuple[AssistantPart, ...]:
             )
     body = {"type": "message", "id": id, "content": blocks, "stop_reason": "tool_use"}
     parts = accumulate(AnthropicDecoder().read_body(body)).parts
-    return tuple(_quoted(part) for part in parts if not isinstance(part, StepStartPart))
+    return [_quoted(part) for part in parts if not isinstance(part, StepStartPart)]
 
 
 def _quoted(part: AssistantPart) -> AssistantPart:
@@ -222,7 +233,7 @@ def _at(place: int, result: ToolResultPart) -> ToolResultPart:
 
 
 def _around(turn: JsonObject) -> JsonObject:
-    return {key: item for key, item in turn.items() if key not in ("role", "content")}
+    return {key: item for key, item in turn.items() if key not in TURN}
 
 
 def _checked(raw: Json, path: str) -> JsonObject:

@@ -31,11 +31,11 @@ from partita.types.parts import (
 from partita.types.tools import ToolResultPart
 
 from .caching import check_marks
-from .comparing import derived_losses, part_losses, shell_losses, start_losses
+from .comparing import derived_losses, is_held, part_losses, shell_losses, start_losses
 from .conversation import SYSTEM_ID, answer_parts, message_id
 from .request import MAX_TOKENS, check_thinking, container_of, tool_block
 from .settings import in_order, served_names
-from .steps import Step, settled_part, steps_of
+from .steps import Step, settled_parts, steps_of
 from .talk import NO_CALL, Talk
 from .words import FORM, STRING, own_of
 
@@ -86,9 +86,10 @@ def told_parts(
     is_answer: bool = False,
 ) -> Iterator[Loss]:
     """What of the parts of a step is not in its blocks; an answer may hold texts that say nothing."""
-    for number, part in parts:
+    unlike = [(number, part) for number, part in parts if not is_held(part)]
+    for number, part in unlike:
         yield from part_losses(part, f"{path}[{number}]", is_models=True, is_answer=is_answer)
-    if any(_is_derived(part) for _, part in parts):
+    if any(_is_derived(part) for _, part in unlike):
         yield from derived_losses(parts, answer_parts(blocks, "", path), path)
 
 
@@ -115,7 +116,7 @@ class _Writer:
         for index, message in enumerate(messages):
             path = f"$[{index}]"
             if message.internal or message.type == "event":
-                self.talk.losses.append(Loss.of(path, to_json(message), NOT_TALK))
+                self.talk.losses.append(Loss.of(path, message, NOT_TALK))
                 continue
             match message:
                 case SystemMessage():
@@ -125,7 +126,7 @@ class _Writer:
                 case AssistantMessage():
                     self._assistant(message, path)
                 case ToolMessage():
-                    self.talk.losses.append(Loss.of(path, to_json(message), NO_CALL))
+                    self.talk.losses.append(Loss.of(path, message, NO_CALL))
                 case _:
                     assert_never(message)
         self.talk.end()
@@ -194,11 +195,7 @@ class _Writer:
         if not step.parts:
             return None
         losses = self.talk.losses
-        settled = [
-            (number, kept)
-            for number, part in step.parts
-            if (kept := settled_part(part, f"{path}[{number}]", losses))
-        ]
+        settled = settled_parts(step.parts, path, losses)
         turn, begun = self.talk.reply(settled, path, marks, {})
         self.container = container_of(message, turn) or self.container
         self.talk.answer(
@@ -211,8 +208,10 @@ class _Writer:
                 if isinstance(part, ToolCallPart) and not part.provider_executed and part.output is not None
             ]
         )
-        sent = {number for number, _ in settled}
-        parts = [(number, part) for number, part in step.parts if number in sent]
+        parts = step.parts
+        if len(settled) != len(parts):
+            sent = {number for number, _ in settled}
+            parts = [(number, part) for number, part in parts if number in sent]
         losses.extend(told_parts(parts, turn.blocks, path))
         return begun
 
@@ -224,7 +223,8 @@ class _Writer:
 
     def _tell_parts(self, message: SystemMessage | UserMessage, path: str) -> None:
         for index, part in enumerate(message.parts):
-            self.talk.losses.extend(part_losses(part, f"{path}.content.parts[{index}]"))
+            if not is_held(part):
+                self.talk.losses.extend(part_losses(part, f"{path}.content.parts[{index}]"))
 
 
 def _marks(message: SystemMessage | UserMessage) -> JsonObject:

@@ -21,7 +21,7 @@ from partita.types.tools import (
 
 from .media import media_block
 from .names import id_of
-from .words import ANTHROPIC, BLOCKS, FORM, fields_of, own_of
+from .words import ANTHROPIC, BLOCKS, FORM, beside_text, fields_of, own_of
 
 DENIED: Final = "The user did not allow this call."
 UNANSWERED: Final = "This call was never answered."
@@ -31,7 +31,7 @@ NOT_TAKEN: Final = "the API takes no such content in a result"
 def result_block(result: ToolResultPart, path: str, losses: list[Loss]) -> JsonObject:
     """The block of a result."""
     own = own_of(result.provider_metadata) or {}
-    said = _said(result.output, f"{path}.output", losses, is_list=own.get(FORM) == BLOCKS)
+    said = _said(result.output, path, losses, is_list=own.get(FORM) == BLOCKS)
     return {"type": "tool_result", "tool_use_id": id_of(result.id), **said, **fields_of(own)}
 
 
@@ -57,7 +57,7 @@ def _said(output: ToolOutput, path: str, losses: list[Loss], *, is_list: bool = 
         case ExecutionDeniedOutput(reason=reason):
             return _content(reason or DENIED)
         case ContentOutput(value=items):
-            found = [_item(item, f"{path}.value[{index}]", losses) for index, item in enumerate(items)]
+            found = [_item(item, f"{path}.output.value[{index}]", losses) for index, item in enumerate(items)]
             return _content([block for block in found if block is not None])
         case InterruptedOutput(reason=reason, message=message):
             words = f"This call was interrupted: {reason}{f', {message}' if message else ''}."
@@ -74,22 +74,17 @@ def _content(content: str | list[JsonObject]) -> JsonObject:
 def _item(item: ContentItem, path: str, losses: list[Loss]) -> JsonObject | None:
     match item:
         case TextPart(text=text):
-            return {"type": "text", "text": text, **_beside(item)} if text.strip() else None
+            own = own_of(item.provider_metadata) or {}
+            return {"type": "text", "text": text, **beside_text(own)} if text.strip() else None
         case ImagePart() | FilePart():
             block = media_block(item)
             if not isinstance(block, str):
                 return block
-            losses.append(Loss.of(path, to_json(item), block))
+            losses.append(Loss.of(path, item, block))
         case ForeignPart(format=format, value={"type": str(), **rest}) if format == ANTHROPIC and rest:
             return dict(item.value)
         case ForeignPart() | UnknownPart():
-            losses.append(Loss.of(path, to_json(item), NOT_TAKEN))
+            losses.append(Loss.of(path, item, NOT_TAKEN))
         case _:
             assert_never(item)
     return None
-
-
-def _beside(item: TextPart) -> JsonObject:
-    own = own_of(item.provider_metadata) or {}
-    cited: JsonObject = {"citations": own["citations"]} if own.get("citations") else {}
-    return {**cited, **fields_of(own)}

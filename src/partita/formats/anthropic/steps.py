@@ -1,7 +1,7 @@
 """The steps of an answer, as they can be sent: one call of the model each, every call answered."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -11,6 +11,10 @@ from partita.types.codec import to_json
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import InterruptedOutput, ToolResultPart
+
+
+BETWEEN: Final = (StepStartPart, SteeringMessagePart)
+"""Parts that stand between two calls of the model."""
 
 
 class Step(NamedTuple):
@@ -23,26 +27,44 @@ class Step(NamedTuple):
 
 def steps_of(message: AssistantMessage) -> list[Step]:
     """The calls of the model that a message holds."""
-    steps = [Step([])]
-    for number, part in enumerate(_parts(message)):
-        if isinstance(part, StepStartPart | SteeringMessagePart):
-            steps.append(Step([], part, number))
+    step = Step([])
+    steps = [step]
+    for numbered in enumerate(_parts(message)):
+        number, part = numbered
+        if isinstance(part, BETWEEN):
+            step = Step([], part, number)
+            steps.append(step)
         else:
-            steps[-1].parts.append((number, part))
+            step.parts.append(numbered)
     return steps
 
 
-def settled_part(part: AssistantPart, path: str, losses: list[Loss]) -> AssistantPart | None:
-    """A part as it can be sent: a call that has no output gets one; `None` for a call that was cut."""
-    if not isinstance(part, ToolCallPart):
-        return part
-    has_ended = part.output is not None and not isinstance(part.output, InterruptedOutput)
-    if has_ended and part.state != "input-streaming":
-        return part
+def settled_parts(
+    parts: list[tuple[int, AssistantPart]], path: str, losses: list[Loss]
+) -> list[tuple[int, AssistantPart]]:
+    """Parts as they can be sent: a call that has no output gets one, and one that was cut is left out."""
+    settled: list[tuple[int, AssistantPart]] = []
+    for place in parts:
+        number, part = place
+        if isinstance(part, ToolCallPart) and not _has_ended(part):
+            kept = _settled(part, f"{path}[{number}]", losses)
+            if kept is not None:
+                settled.append((number, kept))
+        else:
+            settled.append(place)
+    return settled
+
+
+def _has_ended(call: ToolCallPart) -> bool:
+    output = call.output
+    return output is not None and type(output) is not InterruptedOutput and call.state != "input-streaming"
+
+
+def _settled(part: ToolCallPart, path: str, losses: list[Loss]) -> ToolCallPart | None:
     view = model_view([AssistantMessage(id="m", content=[part])])
     for repair in view.repairs:
         told = Loss(f"{path}.output", repair.what, repair.why, "repaired")
-        losses.append(told if view.messages else Loss.of(path, to_json(part), repair.why))
+        losses.append(told if view.messages else Loss.of(path, part, repair.why))
     match view.messages:
         case ():
             return None
@@ -53,10 +75,10 @@ def settled_part(part: AssistantPart, path: str, losses: list[Loss]) -> Assistan
             return part
 
 
-def _parts(message: AssistantMessage) -> Iterator[AssistantPart]:
+def _parts(message: AssistantMessage) -> Sequence[AssistantPart]:
     """The parts of a message; of a network's turn that has no words of its own, what it came to."""
-    yield from message.parts
     network = message.content.network_execution
     result = None if network is None else network.final_result
-    if result is not None and result.text and not any(isinstance(part, TextPart) for part in message.parts):
-        yield TextPart(result.text)
+    if result is None or not result.text or any(isinstance(part, TextPart) for part in message.parts):
+        return message.parts
+    return [*message.parts, TextPart(result.text)]

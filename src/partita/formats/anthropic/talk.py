@@ -90,7 +90,7 @@ class Talk:
                 own = own_of(part.provider_metadata) or {}
                 self._results[part.id] = own.get(INDEX), result_block(part, path, self.losses)
             elif not (isinstance(part, ToolResultPart) and part.id in served):
-                self.losses.append(Loss.of(path, to_json(part), NO_CALL))
+                self.losses.append(Loss.of(path, part, NO_CALL))
 
     @property
     def awaits_results(self) -> bool:
@@ -170,7 +170,7 @@ class Talk:
             case ForeignPart(format=format, value={"type": str()}) if format == ANTHROPIC:
                 return dict(part.value)
             case _:
-                self.losses.append(Loss.of(path, to_json(part), ONLY_TEXT))
+                self.losses.append(Loss.of(path, part, ONLY_TEXT))
                 return None
 
 

@@ -30,7 +30,7 @@ from .blocks import DELTAS
 from .media import media_block
 from .names import id_of, name_of
 from .results import MCP_CALL, MCP_MARK, SEARCH, block_of
-from .words import ANTHROPIC, CALLER, INDEX, fields_of, own_of, renamed, turned
+from .words import ANTHROPIC, CALLER, INDEX, beside_text, fields_of, own_of, renamed, turned
 
 DECLARED_AGAIN: Final = ("advisor", SEARCH)
 """Server tools whose blocks the API takes back only while they are declared, by how their names begin."""
@@ -88,23 +88,27 @@ class Turn:
 
     def add(self, block: JsonObject, before: int | None = None) -> None:
         """Add a block behind the results of server tools that came earlier, or all that there are."""
-        due = [one for one in self._results if before is None or one.place < before]
-        self._results = [one for one in self._results if one not in due]
-        self.blocks += [one.block for one in sorted(due, key=lambda one: one.place)]
+        if self._results:
+            due = [one for one in self._results if before is None or one.place < before]
+            self._results = [one for one in self._results if one not in due]
+            self.blocks += [one.block for one in sorted(due, key=lambda one: one.place)]
         self.blocks.append(block)
 
     def finish(self) -> None:
         """Nothing more comes: results go in, and calls that wait go last, as the API wants them."""
         self.blocks += [one.block for one in sorted(self._results, key=lambda one: one.place)]
         self._results = []
+        if self._is_answer:
+            return
         first = next((i for i, block in enumerate(self.blocks) if block["type"] == "tool_use"), None)
-        if first is None or self._is_answer:
+        if first is None:
             return
         answered = {block.get("tool_use_id") for block in self.blocks}
         tail = self.blocks[first:]
         waits = [block["type"].endswith("tool_use") and block["id"] not in answered for block in tail]
-        if waits != sorted(waits):
-            self._losses.append(Loss(self._path, "the order of calls and words", LAST, "repaired"))
+        if all(waits) or waits == sorted(waits):
+            return
+        self._losses.append(Loss(self._path, "the order of calls and words", LAST, "repaired"))
         self.blocks[first:] = [
             *(block for block, wait in zip(tail, waits, strict=True) if not wait),
             *(block for block, wait in zip(tail, waits, strict=True) if wait),
@@ -112,12 +116,11 @@ class Turn:
 
     def text(self, part: TextPart, place: str) -> None:
         """Words, with the citations they came with."""
-        own = own_of(part.provider_metadata) or {}
-        if own.get("type") == "compaction":
+        own = own_of(part.provider_metadata)
+        if own and own.get("type") == "compaction":
             self.add({"type": "compaction", "content": part.text})
         elif part.text.strip() or self._is_answer:
-            cited: JsonObject = {"citations": own["citations"]} if own.get("citations") else {}
-            self.add({"type": "text", "text": part.text, **cited, **fields_of(own)})
+            self.add({"type": "text", "text": part.text, **(beside_text(own) if own else {})})
         elif part.text:
             self.lose(place, part.text, BLANK)
 
@@ -125,7 +128,7 @@ class Turn:
         """A picture or a file."""
         block = media_block(part)
         if isinstance(block, str):
-            self.lose(place, to_json(part), block)
+            self.lose(place, part, block)
         else:
             self.add(block)
 
@@ -135,7 +138,7 @@ class Turn:
             case {"type": str()} if DELTAS not in block:
                 self.add(block)
             case _:
-                self.lose(place, to_json(part), NOT_WHOLE if is_object(block) else NOT_TAKEN)
+                self.lose(place, part, NOT_WHOLE if is_object(block) else NOT_TAKEN)
 
     def reasoning(self, part: ReasoningPart, place: str) -> None:
         """Thoughts, if Anthropic signed or hid them."""
@@ -146,7 +149,7 @@ class Turn:
             signed = {"thinking": part.text, "signature": own["signature"]}
             self.add({"type": "thinking", **signed, **fields_of(own)})
         else:
-            self.lose(place, to_json(part), NOT_SIGNED)
+            self.lose(place, part, NOT_SIGNED)
 
     def call(self, part: ToolCallPart, place: str, result: ToolResultPart | None) -> None:
         """A call; with one that a server ran goes its result."""
@@ -162,10 +165,10 @@ class Turn:
         self, part: ToolCallPart, place: str, own: JsonObject | None, result: ToolResultPart | None
     ) -> None:
         if own is None:
-            self.lose(place, to_json(part), NOT_OURS)
+            self.lose(place, part, NOT_OURS)
             return
         if self._tools is not None and part.name.startswith(DECLARED_AGAIN) and part.name not in self._tools:
-            self.lose(place, to_json(part), NOT_DECLARED)
+            self.lose(place, part, NOT_DECLARED)
             return
         is_remote = own.get("type") == MCP_MARK
         block = self._call_block(MCP_CALL if is_remote else "server_tool_use", part, place, own)
@@ -180,28 +183,23 @@ class Turn:
     def _served_result(self, part: ToolCallPart, place: str, output: ToolOutput, own: JsonObject) -> None:
         block = block_of(part.name, id_of(part.id), output, own)
         if block is None:
-            self.lose(f"{place}.output", to_json(output), NO_RESULT_BLOCK)
+            self.lose(f"{place}.output", output, NO_RESULT_BLOCK)
             return
         index = own.get(INDEX)
         self._results.append(Placed(index if isinstance(index, int) else -1, block))
 
     def _call_block(self, kind: str, part: ToolCallPart, place: str, own: JsonObject) -> JsonObject:
-        server: JsonObject = {"server_name": own.get("serverName")} if kind == MCP_CALL else {}
-        caller: JsonObject = {"caller": renamed(own["caller"], turned(CALLER))} if "caller" in own else {}
         call_id, name = id_of(part.id), name_of(part.name)
         if call_id != part.id:
             self.lose(f"{place}.id", part.id, RENAMED, "repaired")
         if name != part.name:
             self.lose(f"{place}.name", part.name, RENAMED, "repaired")
-        return {
-            "type": kind,
-            "id": call_id,
-            "name": name,
-            "input": self._input(part, place),
-            **server,
-            **caller,
-            **fields_of(own),
-        }
+        block: JsonObject = {"type": kind, "id": call_id, "name": name, "input": self._input(part, place)}
+        if kind == MCP_CALL:
+            block["server_name"] = own.get("serverName")
+        if "caller" in own:
+            block["caller"] = renamed(own["caller"], turned(CALLER))
+        return block | fields_of(own) if own else block
 
     def _input(self, part: ToolCallPart, place: str) -> JsonObject:
         # While it was being written, the input is a guess at what the words would have become.
@@ -251,9 +249,9 @@ def _add_user_part(turn: Turn, part: UserPart, place: str) -> None:
         case ForeignPart():
             turn.raw(part, part.value if part.format == ANTHROPIC else None, place)
         case DataPart():
-            turn.lose(place, to_json(part), NOT_FOR_MODELS)
+            turn.lose(place, part, NOT_FOR_MODELS)
         case UnknownPart():
-            turn.lose(place, to_json(part), NOT_TAKEN)
+            turn.lose(place, part, NOT_TAKEN)
         case _:
             assert_never(part)
 
@@ -275,13 +273,13 @@ def _add_assistant_part(
         case SourceUrlPart() | SourceDocumentPart():
             # Those of our own answers were made of citations and results, which are sent.
             if own_of(part.provider_metadata) is None:
-                turn.lose(place, to_json(part), NO_SLOT)
+                turn.lose(place, part, NO_SLOT)
         case ImagePart() | FilePart() | ReasoningFilePart() | SteeringMessagePart():
-            turn.lose(place, to_json(part), NO_SLOT)
+            turn.lose(place, part, NO_SLOT)
         case DataPart():
-            turn.lose(place, to_json(part), NOT_FOR_MODELS)
+            turn.lose(place, part, NOT_FOR_MODELS)
         case UnknownPart():
-            turn.lose(place, to_json(part), NOT_TAKEN)
+            turn.lose(place, part, NOT_TAKEN)
         case StepStartPart():
             pass
         case _:

@@ -63,7 +63,9 @@ def noted(own: JsonObject) -> JsonObject | None:
 
 def own_of(metadata: JsonObject | None) -> JsonObject | None:
     """What metadata says in our namespace; `None` when the part is another provider's."""
-    own = (metadata or {}).get(ANTHROPIC)
+    if not metadata:
+        return None
+    own = metadata.get(ANTHROPIC)
     return own if is_object(own) else None
 
 
@@ -71,6 +73,12 @@ def fields_of(own: JsonObject) -> JsonObject:
     """What `rest_of` put aside."""
     fields = own.get(FIELDS)
     return fields if is_object(fields) else {}
+
+
+def beside_text(own: JsonObject) -> JsonObject:
+    """What stands beside the words of a text: what they cite, and members that have no name here."""
+    cited: JsonObject = {"citations": own["citations"]} if own.get("citations") else {}
+    return {**cited, **fields_of(own)}
 
 
 def text_of(value: Json) -> str | None:

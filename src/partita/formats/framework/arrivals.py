@@ -12,10 +12,11 @@ from partita.formats.losses import Loss, Severity
 from partita.types.codec import to_json
 from partita.types.fold import SETTLED, state_after
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
-from partita.types.messages import AssistantPart, Message, ToolCallPart, ToolMessage, derive_type, text_of
+from partita.types.messages import AssistantPart, Message, ToolCallPart, ToolMessage, text_of
 from partita.types.parts import StepStartPart
 from partita.types.tools import ToolResultPart
 
+from .around import are_alike, is_same_content, type_after, unlike
 from .members import noted
 
 COMMON: Final[Mapping[str, str]] = {
@@ -77,19 +78,24 @@ class Arrivals:
 
     def shell(self, message: Message, again: Message | None, path: str) -> None:
         """Tell what around the parts of a message does not arrive."""
-        before = _shell(message)
-        said = text_of(message) if message.parts else before["content"].get("content")
-        if before["content"].get("content") == said:
-            before["content"].pop("content", None)
+        if again is not None and are_alike(message, again):
+            self.around(message, again, path)
+            if not is_same_content(message, again):
+                where, why = f"{path}.content", self._reasons.get("content", self._default)
+                after = to_json(replace(again.content, parts=()))
+                self.told.extend(self._differences(_besides(message), after, where, why))
+            return
+        before = {**_shell(message), "content": _besides(message)}
         if again is None:
             self.told.append(Loss.of(path, before, self._default))
-            return
-        after = _shell(again)
-        if isinstance(message, ToolMessage):
-            after["type"] = "tool"
-        elif again.type != "event":
-            after["type"] = derive_type(message.parts)
-        self._compare(before, after, path)
+        else:
+            self._compare(before, {**_shell(again), "type": type_after(message, again)}, path)
+
+    def around(self, message: Message, again: Message, path: str) -> None:
+        """Tell what of the fields around the content does not arrive."""
+        for name, value, is_there in unlike(message, again):
+            why = self._reasons.get(name, self._default)
+            self.told.append(Loss.of(f"{path}.{name}", value, why, "changed" if is_there else "lost"))
 
     def _compare(self, before: Json, after: Json, path: str) -> None:
         self.told.extend(self._differences(before, after, path, self._default))
@@ -137,6 +143,13 @@ class Arrivals:
 def _shell(message: Message) -> JsonObject:
     plain: JsonObject = to_json(replace(message, content=replace(message.content, parts=())))  # pyright: ignore[reportArgumentType] # each role takes its own content
     return plain
+
+
+def _besides(message: Message) -> JsonObject:
+    """The content without its parts, and without the string that says the same."""
+    plain: JsonObject = to_json(replace(message.content, parts=()))
+    said = text_of(message) if message.parts else plain.get("content")
+    return {key: value for key, value in plain.items() if key != "content" or value != said}
 
 
 def _is_one_kind(before: JsonObject, after: JsonObject) -> bool:

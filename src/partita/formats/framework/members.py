@@ -10,6 +10,8 @@ from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 class Members:
     """An object, to be taken apart. What is `left` is what nobody took."""
 
+    __slots__ = ("left",)
+
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.left: JsonObject = dict(raw)
 
@@ -33,6 +35,13 @@ class Members:
         """Whatever has that name."""
         return self.left.pop(name, default)
 
+    def forget(self, silent: Mapping[str, frozenset[type]]) -> None:
+        """Forget members that say nothing: by name, the types whose empty value says no more than absence."""
+        types = silent.get
+        self.left = {
+            name: value for name, value in self.left.items() if value or type(value) not in types(name, ())
+        }
+
     def drop(self, name: str, *defaults: Json) -> None:
         """Forget a member that says no more than its absence would."""
         if name in self.left and any(_is_same(self.left[name], one) for one in defaults):
@@ -52,6 +61,8 @@ def metadata_of(
     namespace: str, left: Mapping[str, Any], others: JsonObject | None = None
 ) -> JsonObject | None:
     """Provider metadata that keeps leftovers under a namespace, or none if there are none."""
+    if not left and not others:
+        return None
     found = dict(others or {})
     if left:
         found[namespace] = dict(left)

@@ -85,14 +85,18 @@ Turn: TypeAlias = Spoken | Unasked | Step | Steered | Idle
 def turns_of(messages: Sequence[Message]) -> Iterator[Turn]:
     """The turns of a conversation, in any view."""
     for place, message in enumerate(fold(messages)):
-        path = f"$[{place}]"
-        match message:
-            case AssistantMessage():
-                yield from _steps(message, path)
-            case ToolMessage():
-                yield Unasked(message, path)
-            case _:
-                yield Spoken(message, path)
+        yield from turns_in(message, f"$[{place}]")
+
+
+def turns_in(message: Message, path: str) -> Iterator[Turn]:
+    """The turns of a message in the merged view."""
+    match message:
+        case AssistantMessage():
+            yield from _steps(message, path)
+        case ToolMessage():
+            yield Unasked(message, path)
+        case _:
+            yield Spoken(message, path)
 
 
 def _steps(message: AssistantMessage, path: str) -> Iterator[Step | Steered | Idle]:

@@ -47,6 +47,9 @@ BESIDE_FIELDS: Mapping[str, tuple[str, type]] = {
 }
 """Members of the part around an invocation: the fields they fill, and of which kind they must be."""
 
+ENDED = frozenset({"state", "toolCallId", "toolName", "args", "result"})
+"""The members of an invocation with its result that says no more."""
+
 WAITING = ("pendingToolApprovals", "requireApprovalMetadata", "suspendedTools")
 """Metadata that names calls that wait for a person."""
 
@@ -68,6 +71,11 @@ def read_invocation(raw: JsonObject) -> ToolCallPart | None:
     call: Json = raw.get("toolInvocation")
     if not is_object(call):
         return None
+    if call.keys() == ENDED and len(raw) == 2:
+        id_, name = call["toolCallId"], call["toolName"]
+        if call["state"] == "result" and isinstance(id_, str) and isinstance(name, str):
+            output = output_of(call["result"])
+            return ToolCallPart(id_, name, "output-available", call["args"], output=output)
     match call:
         case {"toolCallId": str(id_), "toolName": str(name), "state": str(state), **rest} if state in STATES:
             fields: JsonObject = {"input": rest.pop("args", UNSET), "raw_input": rest.pop("rawInput", UNSET)}

@@ -5,6 +5,7 @@ Found by comparison, not by rules, so that nothing can be forgotten. The table o
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
@@ -32,7 +33,12 @@ PARTS = ".content.parts"
 
 TEXT = " text"
 TOLD = ("text", "url", "data", "value")
-ALIKE = (("type", "id", TEXT), ("id", TEXT), ("type", TEXT), ("type", "id"))
+ALIKE = (
+    itemgetter("type", "id", TEXT),
+    itemgetter("id", TEXT),
+    itemgetter("type", TEXT),
+    itemgetter("type", "id"),
+)
 """What two parts may have in common, what tells most first."""
 
 SPLIT = "__split-"
@@ -128,7 +134,9 @@ def _apart(before: list[Json], after: list[Json], path: str, why: str) -> Iterat
     for index, item in enumerate(before):
         where = f"{path}[{index}]"
         if index in pairs:
-            yield from _differences(item, after[pairs[index]], where, why)
+            other = after[pairs[index]]
+            if dumps(item) != dumps(other):
+                yield from _differences(item, other, where, why)
         else:
             yield Loss.of(where, item, why)
     added = sorted({*range(len(after))} - {*pairs.values()})
@@ -138,25 +146,27 @@ def _apart(before: list[Json], after: list[Json], path: str, why: str) -> Iterat
 def _pairs(before: list[Json], after: list[Json]) -> dict[int, int]:
     """By the place of a part, the place of the one that it became: the same, or one that is as good as it."""
     found: dict[int, int] = {}
-    free = dict(enumerate(after))
-    for names in ALIKE:
+    open_ = dict(enumerate(map(_marks, before)))
+    free = dict(enumerate(map(_marks, after)))
+    for key_of in ALIKE:
+        if not open_ or not free:
+            break
         places: defaultdict[tuple[Json, ...], deque[int]] = defaultdict(deque)
-        for place, item in free.items():
-            places[_key(item, names)].append(place)
-        for index, item in enumerate(before):
-            key = _key(item, names)
-            if index not in found and any(key) and (queue := places.get(key)):
+        for place, marks in free.items():
+            places[key_of(marks)].append(place)
+        for index, marks in list(open_.items()):
+            key = key_of(marks)
+            if any(key) and (queue := places.get(key)):
                 found[index] = queue.popleft()
-                del free[found[index]]
+                del open_[index], free[found[index]]
     return found
 
 
-def _key(part: Json, names: Sequence[str]) -> tuple[Json, ...]:
+def _marks(part: Json) -> JsonObject:
     """What a part is found again by."""
     raw: JsonObject = part if is_object(part) else {}
     told = next((raw[name] for name in TOLD if name in raw), None)
-    known: JsonObject = {**raw, TEXT: None if told is None else dumps(told)}
-    return tuple(known.get(name) for name in names)
+    return {"type": raw.get("type"), "id": raw.get("id"), TEXT: None if told is None else dumps(told)}
 
 
 def _note_differences(before: Json, after: Json, path: str) -> Iterator[Loss]:

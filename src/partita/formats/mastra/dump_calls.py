@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.ai_sdk.ui.dump import dump_part
 from partita.formats.ai_sdk.ui.tools import dump_tool
 from partita.formats.ai_sdk.ui.v4_shape import BESIDE, STATES
+from partita.formats.bare import plain_result
 from partita.types.fold import state_after
 from partita.types.json import JsonObject
 from partita.types.messages import ToolCallPart
@@ -37,6 +39,10 @@ BESIDE_IT: Mapping[str, str] = {
 
 def dump_call(part: ToolCallPart) -> JsonObject:
     """A call. With a sub-agent under it, it is a `dynamic-tool`: an invocation has no room for messages."""
+    value = plain_result(part)
+    if value is not UNSET:
+        plain = {"state": "result", "toolCallId": part.id, "toolName": part.name, "args": part.input}
+        return {"type": "tool-invocation", "toolInvocation": {**plain, "result": value}}
     bare = replace(part, extra=None)
     if part.dynamic or part.children:
         drawn: Any = dump_part(bare, "$", [], 7)

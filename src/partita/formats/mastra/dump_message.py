@@ -73,6 +73,8 @@ def _written_beside(content: Content) -> JsonObject:
 
 def _mirrored(parts: Sequence[Json], note: JsonObject) -> JsonObject:
     """What was said of the parts a second time, in the way that a note tells."""
+    if not note:
+        return {}
     return {
         name: ways[way]
         for name, ways in repetitions(parts).items()

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from partita.formats.ai_sdk.ui.dump import dump_bare
 from partita.formats.ai_sdk.ui.dump import dump_part as dump_ui_part
 from partita.formats.ai_sdk.ui.tools import FORMAT as UI
 from partita.formats.ai_sdk.ui.v4_shape import BESIDE, PROVIDER
+from partita.formats.bare import is_bare
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Part, ToolCallPart
@@ -63,7 +65,8 @@ def _dump_part(part: Part) -> Json:
         case DataPart():
             return {**kept_of(part), **_object(dump_ui_part(replace(part, extra=None), "$", [], 7))}
         case _:
-            return {**kept_of(part), **_object(to_json(replace(part, extra=None)))}
+            bare = dump_bare(part)
+            return {**kept_of(part), **_object(to_json(replace(part, extra=None)))} if bare is None else bare
 
 
 def _object(raw: Json) -> JsonObject:
@@ -73,6 +76,8 @@ def _object(raw: Json) -> JsonObject:
 def _dump_reasoning(pieces: Sequence[ReasoningPart]) -> JsonObject:
     """One reasoning: its words, and each piece as a detail. What a note says of them has the word."""
     first, note = pieces[0], note_of(pieces[0])
+    if len(pieces) == 1 and is_bare(first):
+        return {"type": "reasoning", "reasoning": first.text, "details": [detail_of(first)]}
     result: JsonObject = {"type": "reasoning", "reasoning": "".join(piece.text for piece in pieces)}
     result["details"] = [detail_of(piece) for piece in pieces]
     result |= {name: note[name] for name in ("reasoning", "details") if name in note}

@@ -7,7 +7,7 @@ the parts do; where it says the same, a note tells that it was there.
 from collections.abc import Mapping, Sequence
 
 from partita.formats.ai_sdk.ui.v4_load import raw_parts
-from partita.formats.ai_sdk.ui.v4_shape import of_type, same, type_of
+from partita.formats.ai_sdk.ui.v4_shape import MIRRORS, of_type, same, type_of
 from partita.types.json import Json, JsonObject, is_array, is_object
 
 OPEN_STATES = frozenset({"call", "partial-call"})
@@ -23,6 +23,8 @@ ATTACHMENT_NAMES: Mapping[str, str] = {"contentType": "mediaType", "name": "file
 
 def whole_parts(parts: Sequence[Json], content: JsonObject, role: str, note: JsonObject) -> list[Json]:
     """The parts of a content, each as whole as the mirrors can make it; made of them if there are none."""
+    if parts and MIRRORS.isdisjoint(content):
+        return list(parts)
     if parts:
         return [_filled(part, parts, content) for part in parts]
     words = content.get("content")
@@ -35,6 +37,8 @@ def whole_parts(parts: Sequence[Json], content: JsonObject, role: str, note: Jso
 
 def drop_mirrors(content: JsonObject, parts: Sequence[Json], note: JsonObject) -> None:
     """Take out of a content what repeats its parts, with a note."""
+    if MIRRORS.isdisjoint(content):
+        return
     for name, ways in repetitions(parts).items():
         for way, repeated in ways.items():
             if name in content and same(_in_order(content[name]), _in_order(repeated)):

@@ -38,4 +38,6 @@ def note_of(value: Value) -> JsonObject:
 
 def kept_of(value: Value) -> JsonObject:
     """The members of a value that have no name here, under the names they came with; notes are none."""
+    if not value.extra:
+        return {}
     return {key: item for key, item in unkept(value.extra).items() if not key.startswith(OURS)}

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
+from partita.formats.ai_sdk.ui.load import load_bare
 from partita.formats.ai_sdk.ui.load import load_part as load_ui_part
 from partita.formats.ai_sdk.ui.tools import FORMAT as UI
 from partita.formats.ai_sdk.ui.v4_load import file_url, guessed_type
@@ -55,7 +56,7 @@ def load_part(raw: Json, role: str, path: str, losses: list[Loss]) -> Sequence[A
         return (ForeignPart(FORMAT, raw),)
     if type_ == "foreign" and (foreign := _read_foreign(raw)) is not None:
         return (foreign,)
-    part = load_ui_part(raw, role, path, losses)
+    part = load_bare(raw, role) or load_ui_part(raw, role, path, losses)
     return (replace(part, format=FORMAT) if isinstance(part, ForeignPart) else part,)
 
 

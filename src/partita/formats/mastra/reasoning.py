@@ -40,6 +40,8 @@ def read_reasoning(raw: JsonObject) -> Sequence[ReasoningPart]:
     words, details = raw.get("reasoning", UNSET), raw.get("details", UNSET)
     if (words is UNSET and details is UNSET) or not (words is UNSET or isinstance(words, str)):
         return ()
+    if len(raw) == 3 and details == [{"type": "text", "text": words}]:
+        return (ReasoningPart(str(words)),)
     if details is not UNSET and not is_array(details):
         return ()
     read = [_read_detail(item) for item in details or ()]

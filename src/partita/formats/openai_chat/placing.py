@@ -23,6 +23,7 @@ from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOu
 
 from .dialects import Dialect
 from .owning import own_of
+from .plainly import plain_answer, plain_question
 from .talk import Talk
 
 NO_TALK: Final = "notices and inner turns are not talk"
@@ -34,6 +35,8 @@ def place(folded: Sequence[Message], talk: Talk, dialect: Dialect) -> None:
     """Put a conversation in the merged view into a talk."""
     for index, message in enumerate(folded):
         path = f"$[{index}]"
+        if _is_plain(message, path, talk, dialect):
+            continue
         if message.internal or message.type == "event":
             talk.losses.append(Loss.of(path, message, NO_TALK))
             continue
@@ -51,6 +54,21 @@ def place(folded: Sequence[Message], talk: Talk, dialect: Dialect) -> None:
                 talk.take_results(message.parts, places)
             case _:
                 assert_never(message)
+
+
+def _is_plain(message: Message, path: str, talk: Talk, dialect: Dialect) -> bool:
+    """Whether a message was put into a talk as one of which there is no more to say."""
+    if type(message) is UserMessage:
+        question = plain_question(message)
+        if question is not None:
+            talk.say(question, path)
+        return question is not None
+    if type(message) is AssistantMessage:
+        answer = plain_answer(message, path, dialect)
+        if answer is not None:
+            talk.take(answer, path)
+        return answer is not None
+    return False
 
 
 class _Answer:

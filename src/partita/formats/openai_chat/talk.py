@@ -26,6 +26,7 @@ from .names import name_of
 from .notes import CONTENT, LEGACY, PLACE, ROLE
 from .outputs import UNANSWERED, Said, result_content
 from .owning import own_item, own_of
+from .plainly import Plain
 from .texts import fields_in, in_form, text_item
 from .turns import Turn, Waiting, assistant_turn
 from .user_turns import user_content
@@ -70,6 +71,8 @@ class Talk:
         self.losses = losses
         self.begun: dict[str, int] = {}
         """How many messages there were when that of a path began."""
+        self.plain: dict[str, Sequence[Loss]] = {}
+        """What has no place of messages of which that is known, by their paths."""
         self.is_hoisted = False
         """Whether instructions were put before all that was gathered."""
         self._dialect = dialect
@@ -121,6 +124,19 @@ class Talk:
         if self.messages:
             self.losses.append(Loss(path, "the place of the instructions", HOISTED, "repaired"))
         self._instructions.append(Instruction(path, written, said))
+
+    def take(self, written: Plain, path: str) -> None:
+        """An answer and the results of its calls, as they are written already."""
+        self._begin(path)
+        self.messages += written.messages
+        self.losses += written.losses
+        self.plain[path] = written.untold
+
+    def say(self, question: str, path: str) -> None:
+        """What a person says in one text."""
+        self._begin(path)
+        self._ask(question, {})
+        self.plain[path] = ()
 
     def ask(self, parts: Sequence[UserPart], path: str, places: Sequence[str], notes: JsonObject) -> None:
         """What a person says."""

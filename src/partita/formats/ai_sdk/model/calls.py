@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.bare import plain_result
+from partita.formats.bare import is_open, plain_result
 from partita.types.fold import state_after, state_before
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
@@ -87,7 +87,7 @@ def is_response(raw: Json) -> bool:
 
 def read_call(pieces: Pieces, version: int) -> ToolCallPart:
     """The call that these parts tell, with a note if the SDK would tell it otherwise."""
-    plain = _read_plain(pieces)
+    plain = _read_plain(pieces, version)
     if plain is not None:
         return plain
     told = _told(pieces)
@@ -100,9 +100,8 @@ def read_call(pieces: Pieces, version: int) -> ToolCallPart:
 
 def write_call(call: ToolCallPart, version: int, path: str, superseded: bool = False) -> Pieces:
     """The parts that a call becomes; nothing if its input is not whole, or a user passed its request over."""
-    value = plain_result(call)
-    if value is not UNSET:
-        return _write_plain(call, value)
+    if is_plain_call(call):
+        return _write_plain(call, version)
     said, answered = by_way_of_ui(_sayable(call), "assistant", version, path, superseded)
     note = note_of(call)
     if note is None:
@@ -116,32 +115,52 @@ def write_call(call: ToolCallPart, version: int, path: str, superseded: bool = F
     )
 
 
-# Calls with their results and no more, which every version has alike
+# Calls that say no more than their input and their result: every version has them, and has them alike.
 
 
-def _read_plain(pieces: Pieces) -> ToolCallPart | None:
-    match pieces:
-        case Pieces([call], [result]) if call.keys() == PLAIN_CALL and result.keys() == PLAIN_RESULT:
-            output = result["output"]
-        case _:
-            return None
-    if not is_object(output) or output.keys() != PLAIN_OUTPUT or call["toolName"] != result["toolName"]:
-        return None
-    kind, value = output["type"], output["value"]
-    is_text = isinstance(value, str)
-    if kind != ("text" if is_text else "json"):
-        return None
-    typed = TextOutput(value) if is_text else JsonOutput(value)
-    return ToolCallPart(call["toolCallId"], call["toolName"], "output-available", call["input"], output=typed)
+def is_plain_call(call: ToolCallPart) -> bool:
+    """Whether a call is such a one."""
+    return plain_result(call) is not UNSET or is_open(call)
 
 
-def _write_plain(call: ToolCallPart, value: Json) -> Pieces:
+def _write_plain(call: ToolCallPart, version: int) -> Pieces:
     around = {"toolCallId": call.id, "toolName": call.name}
+    said = {"type": "tool-call", **around, "input": call.input}
+    value = plain_result(call)
+    if value is UNSET:
+        return Pieces([said], _unanswered(version))
     output = {"type": "text" if isinstance(value, str) else "json", "value": value}
-    return Pieces(
-        [{"type": "tool-call", **around, "input": call.input}],
-        [{"type": "tool-result", **around, "output": output}],
-    )
+    return Pieces([said], [{"type": "tool-result", **around, "output": output}])
+
+
+def _read_plain(pieces: Pieces, version: int) -> ToolCallPart | None:
+    if pieces.said is None or len(pieces.said) != 1 or pieces.said[0].keys() != PLAIN_CALL:
+        return None
+    call, answered = pieces.said[0], pieces.answered
+    id_, name = call["toolCallId"], call["toolName"]
+    if not answered:
+        is_as_written = answered == _unanswered(version)
+        return ToolCallPart(id_, name, "input-available", call["input"]) if is_as_written else None
+    result = answered[0]
+    if len(answered) != 1 or result.keys() != PLAIN_RESULT or result["toolName"] != name:
+        return None
+    output = _plain_output(result["output"])
+    return output and ToolCallPart(id_, name, "output-available", call["input"], output=output)
+
+
+def _unanswered(version: int) -> list[Json] | None:
+    """What stands behind a call without a result: in version 5, a tool message that says nothing."""
+    return [] if version == 5 else None
+
+
+def _plain_output(raw: Json) -> TextOutput | JsonOutput | None:
+    """A text, or JSON that is none."""
+    if not is_object(raw) or raw.keys() != PLAIN_OUTPUT:
+        return None
+    kind, value = raw["type"], raw["value"]
+    if isinstance(value, str):
+        return TextOutput(value) if kind == "text" else None
+    return JsonOutput(value) if kind == "json" else None
 
 
 # Reading

@@ -48,19 +48,25 @@ def _load_message(raw: Json, path: str, losses: list[Loss]) -> Json:
     if not is_object(raw):
         return raw
     newer = _with_new_options(raw)
-    losses.extend(lost(raw, newer, path, WHY))
+    if newer is not raw:
+        losses.extend(lost(raw, newer, path, WHY))
     content = raw.get("content")
     if not is_array(content):
         return newer
-    pieces = [_newer(piece) for piece in content]
-    for index, (piece, again) in enumerate(zip(content, map(_older, pieces), strict=True)):
-        losses.extend(lost(piece, again, f"{path}.content[{index}]", WHY))
+    pieces: list[Json] = []
+    for index, piece in enumerate(content):
+        pieces.append(_newer(piece))
+        again = _older(pieces[-1])
+        if again is not piece and again != piece:
+            losses.extend(lost(piece, again, f"{path}.content[{index}]", WHY))
     return {**newer, "content": pieces}
 
 
 def _down(pieces: Pieces) -> Pieces:
     """Pieces of version 5 as those of version 4, which has no results in assistant messages."""
     said, answered = pieces.said or [], pieces.answered or []
+    if not answered and len(said) == 1 and is_object(said[0]) and said[0].get("type") == "text":
+        return Pieces(said)  # which is the same in both
     own = [piece for piece in said if is_object(piece) and piece.get("type") == "tool-result"]
     older = [_older(piece) for piece in said if piece not in own]
     return Pieces(older or None, [_older(piece) for piece in (*own, *answered)] or None)

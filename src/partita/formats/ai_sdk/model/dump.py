@@ -91,8 +91,9 @@ class _Writer:
     def _emit(
         self, role: str, content: Json, options: JsonObject | None, note: JsonObject | None
     ) -> JsonObject:
-        said = {"role": role, "content": content}
-        raw = amended(with_options(said, options), note) | said
+        raw = said = {"role": role, "content": content}
+        if options is not None or note:
+            raw = amended(with_options(said, options), note) | said
         self.results = None
         self.payload.append(raw)
         return raw

@@ -58,10 +58,12 @@ class _Reader:
 
     def read(self, payload: Json) -> Loaded:
         """All of it."""
-        raws = payload if is_array(payload) else [payload]
-        for index, raw in enumerate(raws):
-            path = f"$[{index}]" if is_array(payload) else "$"
-            self._add(_checked(raw, path), index, path)
+        if is_array(payload):
+            for index, raw in enumerate(payload):
+                path = f"$[{index}]"
+                self._add(_checked(raw, path), index, path)
+        else:
+            self._add(_checked(payload, "$"), 0, "$")
         self._end_turn()
         return Loaded(tuple(self._folded()), tuple(self.losses))
 
@@ -86,7 +88,8 @@ class _Reader:
     def _append(self, message: Message, path: str) -> None:
         self._end_turn()
         self.messages.append(message)
-        self.alone.extend((path, result) for result in _results([message]))
+        if isinstance(message, ToolMessage):
+            self.alone.extend((path, result) for result in _results([message]))
 
     def _end_turn(self) -> None:
         if self.turn is not None:

@@ -6,17 +6,16 @@ Found by comparison, not by rules, so that nothing can be forgotten. The table o
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.bare import is_bare_message, plain_result
+from partita.formats.bare import is_bare, is_bare_message
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message, Part, SystemPart, ToolCallPart, ToolMessage, derive_type
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 
-from .calls import is_call, read_call
+from .calls import is_call, is_plain_call, read_call
 from .marks import FORMAT, note_on, options_of
 from .outputs import read_tool_part
 from .parts import Pieces, Speaker, is_plain, read_part
@@ -88,7 +87,7 @@ class Losses:
 
     def part(self, part: Part, path: str, pieces: Pieces, role: Speaker | None) -> None:
         """Tell what of a part is not in the pieces it became; `None` is the role of tools."""
-        if is_plain(part) or (isinstance(part, ToolCallPart) and plain_result(part) is not UNSET):
+        if is_plain(part) or (isinstance(part, ToolCallPart) and is_plain_call(part)):
             return  # every version gives them back
         again = self._read(part, pieces, role)
         if again is None:
@@ -125,6 +124,8 @@ class Losses:
 
     def step_start(self, part: StepStartPart, path: str, raw: JsonObject | None) -> None:
         """Tell what of a step start is not in the assistant message that begins with it, if one does."""
+        if is_bare(part):
+            return
         after: JsonObject = {"type": "step-start"}
         if raw is not None:
             after |= _around(raw, empty=raw["content"] == [], alone=False)

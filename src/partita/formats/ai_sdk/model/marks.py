@@ -17,6 +17,9 @@ from partita.types.value import Extra, Value
 FORMAT = "ai-sdk-model"
 """The name of the format, and the member of `extra` that holds the note."""
 
+KNOWN = frozenset({"role", "content", "providerOptions"})
+"""Members of a message that have a field."""
+
 ValueT = TypeVar("ValueT", bound=Value)
 
 
@@ -56,15 +59,18 @@ def options_of(raw: JsonObject) -> JsonObject | None:
 
 def with_options(raw: JsonObject, options: JsonObject | None) -> JsonObject:
     """The same with these provider options, and no others."""
+    if options is None and "providerOptions" not in raw:
+        return raw
     bare = {key: item for key, item in raw.items() if key != "providerOptions"}
     return bare if options is None else {**bare, "providerOptions": options}
 
 
 def note_on(raw: JsonObject, *, empty: bool = False, alone: bool = True) -> JsonObject:
     """What a message says beyond its role, content and options; and that its content is no list, or empty."""
-    known = {"role", "content", *([] if options_of(raw) is None else ["providerOptions"])}
-    members = {key: item for key, item in raw.items() if key not in known}
-    note: JsonObject = {"members": members} if members else {}
+    note: JsonObject = {}
+    if not raw.keys() <= KNOWN or ("providerOptions" in raw and options_of(raw) is None):
+        known = {"role", "content", *([] if options_of(raw) is None else ["providerOptions"])}
+        note["members"] = {key: item for key, item in raw.items() if key not in known}
     if empty:
         note["content"] = "empty"
     elif isinstance(raw.get("content"), str) and not alone:

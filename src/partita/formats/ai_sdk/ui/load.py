@@ -104,7 +104,7 @@ def _load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> 
     parts: list[Json] = raw["parts"]
     network = _network_place(parts) if role == "assistant" else None
     loaded = [
-        _load_bare(part, role) or load_part(part, role, f"{path}.parts[{place}]", losses)
+        load_bare(part, role) or load_part(part, role, f"{path}.parts[{place}]", losses)
         for place, part in enumerate(parts)
         if place != network
     ]
@@ -126,7 +126,7 @@ def _network_place(parts: Sequence[Json]) -> int | None:
     return None
 
 
-def _load_bare(raw: Json, role: str) -> TextPart | ReasoningPart | StepStartPart | ToolCallPart | None:
+def load_bare(raw: Json, role: str) -> TextPart | ReasoningPart | StepStartPart | ToolCallPart | None:
     """A part that is words and no more, or a call with its result; `None` when it is anything else."""
     type_: Json = raw.get("type") if is_object(raw) else None
     if not isinstance(type_, str):

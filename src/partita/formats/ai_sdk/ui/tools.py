@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.bare import plain_result
+from partita.formats.bare import is_open, plain_result
 from partita.formats.losses import Loss
 from partita.types.codec import Codec, encode, to_json
 from partita.types.json import Json, JsonObject
@@ -46,22 +46,26 @@ NAMES: Mapping[str, str] = {
 }
 """Members of a UI part and their canonical names. Name, output and children take more than a name."""
 
-BARE = frozenset({"type", "toolCallId", "state", "input", "output"})
-"""The members of a call with its result that says no more."""
+OPEN = frozenset({"type", "toolCallId", "state", "input"})
+ENDED = OPEN | {"output"}
+"""The members of a call that says no more, without and with its result."""
 
 _OTHERS = frozenset({"type", "output", "errorText", "childMessages"})
 _CALL: Codec[ToolCallPart] = Codec(ToolCallPart)
 
 
 def load_bare_tool(raw: JsonObject, type_: str) -> ToolCallPart | None:
-    """A static tool part with a result and no more than that; `None` when it is anything else."""
-    if raw.keys() != BARE or raw["state"] != "output-available" or not type_.startswith("tool-"):
+    """A static call that says no more than its input and its result; `None` when it is anything else."""
+    id_, state = raw.get("toolCallId"), raw.get("state")
+    if not isinstance(id_, str) or not type_.startswith("tool-"):
         return None
-    id_, value = raw["toolCallId"], raw["output"]
-    if not isinstance(id_, str):
-        return None
-    output = TextOutput(value) if isinstance(value, str) else JsonOutput(value)
-    return ToolCallPart(id_, type_[5:], "output-available", raw["input"], output=output)
+    if state == "output-available" and raw.keys() == ENDED:
+        value = raw["output"]
+        output = TextOutput(value) if isinstance(value, str) else JsonOutput(value)
+        return ToolCallPart(id_, type_[5:], "output-available", raw["input"], output=output)
+    if state == "input-available" and raw.keys() == OPEN:
+        return ToolCallPart(id_, type_[5:], "input-available", raw["input"])
+    return None
 
 
 def load_tool(raw: JsonObject) -> ToolCallPart:
@@ -105,17 +109,19 @@ def _load_output(raw: JsonObject) -> tuple[ToolOutput | None, JsonObject]:
 
 
 def dump_bare_tool(part: ToolCallPart) -> JsonObject | None:
-    """A call with its result that says no more than that; `None` when it is anything else."""
+    """A call that says no more than its input and its result; `None` when it is anything else."""
     value = plain_result(part)
-    if value is UNSET:
+    if value is UNSET and not is_open(part):
         return None
-    return {
+    result: JsonObject = {
         "type": f"tool-{part.name}",
         "toolCallId": part.id,
         "state": part.state,
         "input": part.input,
-        "output": value,
     }
+    if value is not UNSET:
+        result["output"] = value
+    return result
 
 
 def dump_tool(part: ToolCallPart, path: str, losses: list[Loss]) -> JsonObject:

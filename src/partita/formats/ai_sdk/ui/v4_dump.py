@@ -67,7 +67,8 @@ def dump_message(
     result: JsonObject = {"id": message.id, "role": _role_of(message, aside)}
     writer = PartWriter(result["role"], losses)
     for index, part in enumerate(content.parts):
-        writer.add(part, f"{path}.content.parts[{index}]")
+        if not writer.add_bare(part):
+            writer.add(part, f"{path}.content.parts[{index}]")
     losses.extend(_unmarked_steps(content.parts, f"{path}.content.parts"))
     if message.created_at is not None:
         known = read_time(aside.get("createdAt")) == message.created_at
@@ -82,7 +83,8 @@ def dump_message(
     if writer.data is not UNSET:
         result[DATA] = writer.data
     result["parts"] = writer.parts
-    put(result, aside, path, losses)
+    if aside:
+        put(result, aside, path, losses)
     return result
 
 

@@ -56,13 +56,13 @@ from .v4_shape import (
     BESIDE,
     DATA,
     FORMAT,
+    MIRRORS,
     PROVIDER,
     REDACTED,
     SIGNATURE,
     WHOLE,
     belongs_in_parts,
     mirrors,
-    of_type,
     read_time,
     same,
     type_of,
@@ -92,6 +92,13 @@ NULL_IS_ABSENT = frozenset(
     }
 )
 SOURCE_OPTIONS = frozenset({"title", "providerMetadata"})
+KINDS: tuple[tuple[str, type, str], ...] = (
+    ("id", str, "make it a string"),
+    ("content", str, "messages whose content is a list are model messages, another format"),
+    ("parts", list, "make it a list, or leave it out"),
+)
+"""What members must be, and what to do if they are not."""
+
 BARE_REASONING = frozenset({"type", "reasoning", "details"})
 BARE_CALL = frozenset({"state", "step", "toolCallId", "toolName", "args", "result"})
 NULL = "an absent member means the same and is written instead"
@@ -140,9 +147,10 @@ def load_message(raw: Json, path: str, losses: list[Loss], index: int = 0) -> Me
     created_at = read_time(aside.get("createdAt"))
     if created_at is not None and written_time(created_at) == aside["createdAt"]:
         del aside["createdAt"]
-    for name, mirror in mirrors(parts).items():
-        if name in aside and same(aside[name], mirror):
-            del aside[name]
+    if not MIRRORS.isdisjoint(aside):
+        for name, mirror in mirrors(parts).items():
+            if name in aside and same(aside[name], mirror):
+                del aside[name]
     if role != DATA:
         del aside["role"]
     return message_type(
@@ -167,11 +175,7 @@ def _told(raw: Json, path: str, losses: list[Loss]) -> JsonObject:
     told = _without_nulls(raw, NULL_IS_ABSENT, path, losses)
     if "revisionId" in told:
         losses.append(Loss.of(f"{path}.revisionId", told.pop("revisionId"), "it only helps to draw"))
-    for name, type_, hint in (
-        ("id", str, "make it a string"),
-        ("content", str, "messages whose content is a list are model messages, another format"),
-        ("parts", list, "make it a list, or leave it out"),
-    ):
+    for name, type_, hint in KINDS:
         if name in told and not isinstance(told[name], type_):
             raise ConversionError(f"{name} is {kind_of(told[name])}", where=f"{path}.{name}", hint=hint)
     return told
@@ -195,6 +199,8 @@ def raw_parts(told: JsonObject, role: str) -> list[Json]:
 
 
 def _without_nulls(raw: JsonObject, members: frozenset[str], path: str, losses: list[Loss]) -> JsonObject:
+    if None not in raw.values():
+        return dict(raw)
     gone = [key for key, value in raw.items() if value is None and key in members]
     losses.extend(Loss(f"{path}.{key}", "null", NULL) for key in gone)
     return {key: value for key, value in raw.items() if key not in gone}
@@ -206,7 +212,7 @@ def _without_nulls(raw: JsonObject, members: frozenset[str], path: str, losses: 
 def _load_parts(parts: Sequence[Json], role: str, path: str, losses: list[Loss]) -> Iterator[Any]:
     """The canonical parts, with the boundaries of steps."""
     known = ROLES[role][2]
-    marked = "step-start" not in known or any(of_type(parts, "step-start"))
+    marked = "step-start" not in known or "step-start" in map(type_of, parts)
     unmarked = set[int]() if marked else set(_unmarked_steps(parts))
     step = 0
     before: Any = None

@@ -6,7 +6,7 @@ from typing import assert_never
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from partita.formats.bare import is_bare
+from partita.formats.bare import is_bare, plain_result
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
@@ -111,13 +111,31 @@ class PartWriter:
             case _:
                 assert_never(part)
 
+    def add_bare(self, part: SystemPart | UserPart | AssistantPart) -> bool:
+        """Write the next part if it is words and no more, or a call with its result; whether it was."""
+        if isinstance(part, ToolCallPart):
+            value = plain_result(part)
+            if value is UNSET:
+                return False
+            named = {"toolCallId": part.id, "toolName": part.name, "args": part.input}
+            call: JsonObject = {"state": "result", "step": self._step, **named, "result": value}
+            self._push({"type": "tool-invocation", "toolInvocation": call})
+        elif isinstance(part, TextPart) and is_bare(part):
+            self._push({"type": "text", "text": part.text})
+        elif isinstance(part, StepStartPart) and is_bare(part):
+            self._push({"type": "step-start"})
+        else:
+            return False
+        return True
+
     def _push(self, raw: Json) -> None:
         self._step += bool(self.parts) and type_of(raw) == "step-start"
         self._reasoning = None
         self.parts.append(raw)
-        for path in self._moved:
-            self._losses.append(Loss(path, "its place", "attachments and data stand behind the parts"))
-        self._moved.clear()
+        if self._moved:
+            why = "attachments and data stand behind the parts"
+            self._losses.extend(Loss(path, "its place", why) for path in self._moved)
+            self._moved.clear()
 
     def _attach(self, raw: Json, path: str) -> None:
         self.attachments.append(raw)

@@ -53,6 +53,10 @@ FAILED = "Tool call failed."
 ANY_IMAGE = "image/*"
 
 
+MIRRORS = frozenset({"toolInvocations", "reasoning"})
+"""Members of a message that repeat its parts."""
+
+
 def put(result: JsonObject, aside: Mapping[str, Json], path: str, losses: list[Loss]) -> None:
     """Put back what was kept aside. Where something else stands already, it is lost."""
     for key, value in aside.items():

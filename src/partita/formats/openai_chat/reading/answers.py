@@ -10,7 +10,7 @@ from partita.formats.losses import Loss
 from partita.formats.openai_chat.details import visible_text
 from partita.formats.openai_chat.dialects import Dialect
 from partita.formats.openai_chat.looking import is_empty, word
-from partita.formats.openai_chat.notes import FIELDS, FUNCTION, LEGACY, SAID
+from partita.formats.openai_chat.notes import CONTENT, FIELDS, FUNCTION, LEGACY, SAID
 from partita.formats.openai_chat.thoughts import REASONINGS
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import AssistantPart, ToolCallPart
@@ -18,6 +18,9 @@ from partita.types.parts import CustomPart, ReasoningPart, TextPart
 
 from .items import foreign, read_said
 from .messages import form_of, kept_of, named
+
+USUAL: Final = frozenset({"role", "content", "tool_calls"})
+"""The members of most answers."""
 
 WORDS: Final = "arguments are text"
 NO_ID: Final = "the call has none: it gets one, so that its result can be told"
@@ -35,18 +38,22 @@ class Said:
         self._losses = losses
         self._read: list[str] = []
         """The members that are understood."""
-        self._think()
-        self._speak()
-        self._refuse()
-        self._sound()
+        if raw.keys() <= USUAL:
+            self._speak()
+        else:
+            self._think()
+            self._speak()
+            self._refuse()
+            self._sound()
         self._call()
-        self.notes = self._form() | kept_of(raw, *self._read)
+        self.notes = {**self._form(), **kept_of(raw, *self._read)}
 
     def _form(self) -> JsonObject:
         """The form of the content, where it is not the one that is written anyway."""
         form = form_of(self._raw)
-        calls = self._raw.get("tool_calls") or self._raw.get(LEGACY)
-        return {} if form == {"content": "null"} and calls else form
+        if form != {CONTENT: "null"}:
+            return form
+        return {} if self._raw.get("tool_calls") or self._raw.get(LEGACY) else form
 
     def _think(self) -> None:
         """Reasoning from the first place that has some; another place that says the same is remembered."""
@@ -100,7 +107,8 @@ class Said:
             self.parts.append(CustomPart(kind, provider_metadata=named(self._dialect, audio)))
 
     def _call(self) -> None:
-        calls, legacy = self._raw.get("tool_calls"), self._raw.get(LEGACY)
+        raw = self._raw
+        calls, legacy = raw.get("tool_calls"), raw.get(LEGACY)
         if is_array(calls) and calls:
             self._read.append("tool_calls")
             self.parts += [self._read_call(call, place) for place, call in enumerate(calls)]
@@ -150,7 +158,7 @@ class Said:
         words = function.get("arguments")
         given: dict[str, Any]
         if isinstance(words, str):
-            given, kept = _input(words)
+            given, kept = input_of(words)
         else:
             # None at all is an empty object, and anything else is what the words would have meant.
             value: JsonObject = {}
@@ -162,7 +170,7 @@ class Said:
         )
 
 
-def _input(words: str) -> tuple[dict[str, Any], JsonObject]:
+def input_of(words: str) -> tuple[dict[str, Any], JsonObject]:
     """The input that words mean, and the words themselves where the input does not give them back."""
     try:
         value: Json = loads(words) if words.strip() else {}

@@ -26,6 +26,7 @@ from partita.types.value import Extra
 
 from .answers import Said
 from .messages import checked, kept_of, misplaced, named, output_of, system_message, user_message
+from .plainly import read_plainly
 from .records import load_records
 from .turns import Turn
 
@@ -122,6 +123,9 @@ class _Reader:
 
     def read(self, raws: Sequence[Json], path: str, *, alone: bool = False) -> Loaded:
         """All of them."""
+        plain = read_plainly(raws, self._dialect)
+        if plain is not None:
+            return Loaded(tuple(plain))
         for index, raw in enumerate(raws):
             where = path if alone else f"{path}[{index}]"
             self._add(checked(raw, where), f"message-{index + 1}", where)

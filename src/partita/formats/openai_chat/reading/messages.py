@@ -52,6 +52,8 @@ def form_of(raw: JsonObject) -> JsonObject:
 
 def kept_of(raw: JsonObject, *read: str) -> JsonObject:
     """The note of members that are not understood, to go back with the message."""
+    if len(raw) == 2 + len(read) and "content" in raw and all(key in raw for key in read):
+        return {}
     rest = {key: value for key, value in raw.items() if key not in ("role", "content") and key not in read}
     return {FIELDS: rest} if rest else {}
 
@@ -81,6 +83,9 @@ def system_message(raw: JsonObject, id_: str, dialect: Dialect) -> SystemMessage
 
 def user_message(raw: JsonObject, id_: str, dialect: Dialect) -> UserMessage:
     """What a person said."""
+    content = raw.get("content")
+    if len(raw) == 2 and content and isinstance(content, str):
+        return UserMessage(id=id_, content=UserContent(parts=(TextPart(content),)))
     parts, notes = content_of(raw, dialect)
     metadata = named(dialect, {**notes, **kept_of(raw)})
     return UserMessage(id=id_, content=UserContent(parts=tuple(parts), provider_metadata=metadata))

@@ -1,6 +1,6 @@
 """Answers and results in a row → one turn of the model: every result in its call."""
 
-from collections import defaultdict
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -12,10 +12,18 @@ from partita.formats.openai_chat.owning import own_of
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import StepStartPart
-from partita.types.tools import ToolResultPart
+from partita.types.tools import ToolOutput
 
 from .answers import Said
 from .messages import kept_of, misplaced, named, output_of
+
+
+class Answered(NamedTuple):
+    """What came of the call at a place, and the form it came in."""
+
+    place: int
+    output: ToolOutput
+    notes: JsonObject
 
 
 class Step:
@@ -23,12 +31,13 @@ class Step:
 
     def __init__(self, said: Said) -> None:
         self.said = said
-        self.answered: list[tuple[int, ToolResultPart]] = []
-        self.waiting: defaultdict[str, list[int]] = defaultdict(list)
-        """Places of calls without a result, by id; of the old kind, by the name of the function."""
-        for index, part in reversed(list(enumerate(said.parts))):
-            if isinstance(part, ToolCallPart):
-                self.waiting[part.id].append(index)
+        self.answered: list[Answered] = []
+        self.waiting: dict[str, list[int]] = {}
+        """Places of calls without a result, by id, the first one last."""
+        for index in range(len(said.parts) - 1, -1, -1):
+            part = said.parts[index]
+            if type(part) is ToolCallPart:
+                self.waiting.setdefault(part.id, []).append(index)
 
 
 class Turn:
@@ -53,22 +62,20 @@ class Turn:
         if found is None:
             return False
         step, place = found
-        call = step.said.parts[place]
-        assert isinstance(call, ToolCallPart), "only calls wait"
         output, notes = output_of(raw, self._dialect)
-        read = ("tool_call_id",) if raw["role"] == "tool" else ("name",)
-        own = {**notes, **kept_of(raw, *read)}
-        result = ToolResultPart(call.id, call.name, output, named(self._dialect, own))
-        step.answered.append((place, result))
+        kept = kept_of(raw, "tool_call_id" if raw["role"] == "tool" else "name")
+        step.answered.append(Answered(place, output, {**notes, **kept}))
         self.is_answered = True
         if step is not self._steps[-1]:
+            call = step.said.parts[place]
+            assert isinstance(call, ToolCallPart), "only calls wait"
             self._losses.append(misplaced(path, call.id))
         return True
 
     def _call_of(self, raw: JsonObject) -> tuple[Step, int] | None:
         """The nearest call that a result belongs to and that has none."""
         for step in reversed(self._steps):
-            places = step.waiting[self._key(raw, step)]
+            places = step.waiting.get(self._key(raw, step))
             if places:
                 return step, places.pop()
         return None
@@ -99,18 +106,14 @@ class Turn:
 
     def _parts(self, step: Step) -> list[AssistantPart]:
         parts = list(step.said.parts)
-        places = [place for place, _ in step.answered]
+        places = [place for place, _, _ in step.answered]
         is_in_order = places == sorted(places)
-        for order, (place, result) in enumerate(step.answered):
-            call = parts[place]
-            assert isinstance(call, ToolCallPart), "only calls are answered"
-            own = own_of(result.provider_metadata, self._dialect) or {}
-            if not is_in_order:
-                own = {**own, PLACE: order}
+        for order, (place, output, notes) in enumerate(step.answered):
+            own = notes if is_in_order else {**notes, PLACE: order}
             parts[place] = replace(
-                call,
+                parts[place],
                 state="output-available",
-                output=result.output,
+                output=output,
                 result_provider_metadata=named(self._dialect, own),
             )
         return parts

@@ -58,7 +58,7 @@ def write(messages: Sequence[Message], dialect: Dialect) -> Written:
     talk = Talk(dialect, losses)
     place(folded, talk, dialect)
     talk.end()
-    Untold(dialect, losses).tell(folded, _ids(folded, talk))
+    Untold(dialect, losses).tell(folded, _ids(folded, talk), talk.plain)
     return Written(talk.messages, losses)
 
 
@@ -69,7 +69,7 @@ def _ids(folded: Sequence[Message], talk: Talk) -> list[str | None]:
         spot = talk.begun.get(f"$[{index}]")
         if spot is not None and talk.is_hoisted:
             spot = 0 if isinstance(message, SystemMessage) else spot + 1
-        goes_on = isinstance(message, AssistantMessage) and _is_result_before(talk.messages, spot)
+        goes_on = type(message) is AssistantMessage and _is_result_before(talk.messages, spot)
         ids.append(None if spot is None or goes_on else f"{MADE_ID}{spot + 1}")
     return ids
 

@@ -1,6 +1,6 @@
 """What canonical messages say and the messages of a request have no place for, field by field."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import UNSET
@@ -64,10 +64,21 @@ class Untold:
         self._losses = losses
         self._gone = {loss.path for loss in losses if loss.severity == "lost"}
 
-    def tell(self, folded: Sequence[Message], ids: Sequence[str | None]) -> None:
-        """Tell of all messages; `ids` are those that they would be read with again."""
+    def tell(
+        self, folded: Sequence[Message], ids: Sequence[str | None], plain: Mapping[str, Sequence[Loss]]
+    ) -> None:
+        """Tell of all messages; `ids` are those that they would be read with again.
+
+        Of `plain` ones all but the id is known.
+        """
         for index, (message, id_) in enumerate(zip(folded, ids, strict=True)):
             path = f"$[{index}]"
+            known = plain.get(path)
+            if known is not None:
+                if message.id != id_:
+                    self._lose(f"{path}.id", message.id, NO_PLACE)
+                self._losses += known
+                continue
             if path in self._gone:
                 continue
             self.around(message, path, id_)

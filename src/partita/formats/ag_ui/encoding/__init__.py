@@ -1,0 +1,1 @@
+"""Chunks → AG-UI events."""

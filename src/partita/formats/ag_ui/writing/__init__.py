@@ -1,0 +1,1 @@
+"""Canonical messages → AG-UI messages."""
