@@ -30,7 +30,7 @@ class Loss(NamedTuple):
     @classmethod
     def of(cls, path: str, value: Json, why: str, severity: Severity = "lost") -> "Loss":
         """The loss of a JSON value, or of one of ours."""
-        return tuple.__new__(cls, (path, shown(value), why, severity))  # half the time of `cls(…)`
+        return cls._make((path, shown(value), why, severity))  # in less time than `cls(…)` takes
 
     def __str__(self) -> str:
         return f"{self.path}: {self.what} ({self.why})"

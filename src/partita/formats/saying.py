@@ -21,9 +21,10 @@ def said_in(value: Value, *written: str) -> Iterator[tuple[str, Json]]:
         item = getattr(value, name)
         if item is not default and item is not UNSET and wire not in written:
             yield wire, to_json(item)
-    for wire, item in (value.extra or {}).items():
-        if wire not in written:
-            yield wire, item
+    if value.extra is not None:
+        for wire, item in value.extra.items():
+            if wire not in written:
+                yield wire, item
 
 
 @cache

@@ -107,7 +107,7 @@ def expand(messages: Iterable[Message]) -> list[Message]:
 
 def fold(messages: Sequence[Message]) -> list[Message]:
     """The merged view: every output in its call, every message in one piece."""
-    if not any(map(_may_be_apart, messages)):
+    if AssistantMessage not in map(type, messages) or not any(map(_may_be_apart, messages)):
         return list(messages)
     answers = _answers(messages)
     taken = {answer.position for answer in answers.values()}

@@ -7,12 +7,16 @@ come back as they were. Lost: times, owners, branches, what a message cost, cita
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from msgspec import UNSET
+
+from partita.formats.bare import is_bare, is_bare_message, plain_result
 from partita.formats.format import Dumped, Implied
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import Message, SystemMessage
+from partita.types.messages import Message, Part, SystemMessage, ToolCallPart, ToolMessage
+from partita.types.parts import TextPart
 
 from .messages import read_message, write_message
 from .parts import is_ours
@@ -36,8 +40,30 @@ def dump(messages: Sequence[Message]) -> Dumped:
     for place, message in enumerate(fold(messages)):
         written = write_message(message)
         payload.append(written)
-        losses += _told(message, written, f"$[{place}]")
+        path = f"$[{place}]"
+        losses += _told_plainly(message, path) if _is_plain(message) else _told(message, written, path)
     return Dumped(payload, tuple(losses))
+
+
+def _is_plain(message: Message) -> bool:
+    """Whether a message has words, thoughts, calls and results, and no more: all of it is read again."""
+    is_bare_talk = type(message) is not ToolMessage and is_bare_message(message)
+    return is_bare_talk and all(map(_is_plain_part, message.content.parts))
+
+
+def _is_plain_part(part: Part) -> bool:
+    if type(part) is ToolCallPart:  # the type itself: `isinstance` is slow where the class has one
+        return plain_result(part) is not UNSET
+    return is_bare(part)
+
+
+def _told_plainly(message: Message, path: str) -> Iterator[Loss]:
+    """What went in another form of a message that is read again as it is."""
+    if type(message) is SystemMessage:
+        yield Loss.of(f"{path}.role", "system", NO_SYSTEM, "changed")
+    for number, part in enumerate(message.content.parts):
+        if type(part) is not TextPart:
+            yield Loss.of(f"{path}.content.parts[{number}]", part, AS_DATA, "changed")
 
 
 def _told(message: Message, written: JsonObject, path: str) -> Iterator[Loss]:

@@ -23,7 +23,10 @@ from .parts import ASSISTANT_PART, NAMESPACE, TOOL_PART, USER_PART, own_part, re
 USER: Final = "ROLE_USER"
 AGENT: Final = "ROLE_AGENT"
 ROLES: Final = {USER: USER, "user": USER, AGENT: AGENT, "agent": AGENT}
-KNOWN: Final = frozenset({"kind", "messageId", "contextId", "taskId", "role", "parts", "metadata"})
+OWN: Final = frozenset({"role", "parts", "metadata"})
+NAMES: Final = frozenset({"messageId", "contextId", "taskId"})
+"""What is read of a message: these three if they are texts that are not empty."""
+
 NO_ROLE: Final = "give ROLE_USER or ROLE_AGENT; before protocol 1.0, user or agent"
 
 
@@ -35,14 +38,11 @@ def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
         what = f"unknown role {told!r:.40}" if isinstance(told, str) else f"role is {kind_of(told)}"
         raise ConversionError(what, where=f"{path}.role", hint=NO_ROLE)
     parts = parts_of(raw, path)
-    known = {key for key in KNOWN if key in ("kind", "role", "parts", "metadata") or _is_text(raw.get(key))}
-    known -= set() if raw.get("kind", "message") == "message" else {"kind"}
-    more = {key: value for key, value in raw.items() if key not in known and value is not None}
-    id_ = raw["messageId"] if _is_text(raw.get("messageId")) else fallback
+    more = {key: value for key, value in raw.items() if not _is_known(key, value) and value is not None}
+    id_ = _text(raw, "messageId") or fallback
     metadata = raw.get("metadata", UNSET)
     marks = {NAMESPACE: more} if more else None
-    thread_id = raw["contextId"] if "contextId" in known else None
-    run_id = raw["taskId"] if "taskId" in known else None
+    thread_id, run_id = _text(raw, "contextId"), _text(raw, "taskId")
     if role == USER:
         said = tuple(read_part(part, USER_PART) for part in parts)
         user = UserContent(parts=said, metadata=metadata, provider_metadata=marks)
@@ -57,8 +57,14 @@ def read_message(raw: JsonObject, path: str, fallback: str) -> Message:
 
 
 def _result(raw: Json) -> ToolResultPart | None:
-    found = own_part(raw, TOOL_PART)
+    found = own_part(raw, TOOL_PART) if _is_result(raw) else None
     return found if isinstance(found, ToolResultPart) else None
+
+
+def _is_result(raw: Json) -> bool:
+    """Whether a part says that it is a result of ours, which few do."""
+    data = raw.get("data") if is_object(raw) else None
+    return is_object(data) and data.get("type") == "tool-result"
 
 
 def write_message(message: Message) -> JsonObject:
@@ -92,5 +98,12 @@ def parts_of(raw: JsonObject, path: str) -> list[Json]:
     return parts
 
 
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str) and bool(value)
+def _is_known(key: str, value: Json) -> bool:
+    if key in NAMES:
+        return isinstance(value, str) and bool(value)
+    return key in OWN or (key == "kind" and value == "message")
+
+
+def _text(raw: JsonObject, key: str) -> str | None:
+    value = raw.get(key)
+    return value if isinstance(value, str) and value else None

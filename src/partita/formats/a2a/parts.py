@@ -37,6 +37,8 @@ TOOL_PART: Final[Codec[ToolPart]] = Codec(ToolPart)
 
 def read_part(raw: Json, ours: Codec[T]) -> T | TextPart | FilePart | DataPart | ForeignPart:
     """A part. `ours` reads the parts that only we have; what is not understood is kept whole."""
+    if is_object(raw) and len(raw) == 1 and isinstance(raw.get("text"), str):
+        return TextPart(raw["text"])
     part = _modern(raw)
     held = [key for key in CONTENT if key in part]
     if len(held) != 1:
@@ -105,6 +107,8 @@ def _own(part: JsonObject, ours: Codec[T]) -> T | None:
 
 def _whole(value: Json) -> Json:
     """A value with its whole numbers whole: those who read A2A as protobuf make floats of all."""
+    if isinstance(value, str):
+        return value
     if is_object(value):
         return {key: _whole(inner) for key, inner in value.items()}
     if is_array(value):

@@ -100,17 +100,18 @@ class Story:
         if not is_object(raw):
             raise ConversionError(f"an event is {kind_of(raw)}", where=path, hint=HINT)
         kind = raw.get("kind")
-        wrapped = [key for key in self._takers if is_object(raw.get(key))]
+        is_message = "messageId" in raw
+        wrapped = [] if is_message else [key for key in self._takers if is_object(raw.get(key))]
         if isinstance(kind, str) and kind in self._takers:
             self._takers[kind](raw, path)
         elif kind is not None:
             raise ConversionError(f"unknown kind {kind!r:.40}", where=f"{path}.kind", hint=HINT)
-        elif len(wrapped) == 1 and "messageId" not in raw:
+        elif len(wrapped) == 1:
             self._takers[wrapped[0]](raw[wrapped[0]], f"{path}.{wrapped[0]}")
             self._lose_rest(raw, path, wrapped[0])
         elif "artifactId" in raw:
             self._begin(raw, path, Frame(None, None))
-        elif "messageId" in raw or ("role" in raw and "parts" in raw):
+        elif is_message or ("role" in raw and "parts" in raw):
             self.take_message(raw, path)
         elif is_object(raw.get("status")) or "history" in raw or "artifacts" in raw:
             self.take_task(raw, path)

@@ -9,7 +9,6 @@ import re
 from typing import Final
 
 _RESULT: Final = re.compile(r"(.*#\d+:results):\d+", re.DOTALL)
-_PIECE: Final = re.compile(r"(.+)#(\d{1,9})", re.DOTALL)
 
 
 class Pieces:
@@ -74,12 +73,3 @@ def unused(message_id: str, used: dict[str, int]) -> str:
     used[group] = number
     used[f"{group}:{number}"] = 1
     return f"{group}:{number}"
-
-
-def is_later_piece(message_id: str, before: str) -> bool:
-    """Whether a message is the next piece of the message that the one before it is a piece of."""
-    found = _PIECE.fullmatch(message_id)
-    if found is None:
-        return False
-    head, number = found[1], int(found[2])
-    return before == (head if number == 2 else f"{head}#{number - 1}")

@@ -182,7 +182,7 @@ class Answer:
                 return call
             case {"type": str(kind), "tool_use_id": str(id)} if kind.endswith(RESULT):
                 return self._take_result(index, id, block)
-            case {"type": str(kind)} if kind not in CALLS or block.get("id") in self._calls:
+            case {"type": str(kind)} if kind not in CALLS or _name(block) in self._calls:
                 return CustomBlock(self.outlet, block)
             case _:
                 return None
@@ -217,3 +217,9 @@ class Answer:
             self.outlet.emit(ToolOutputAvailable(id, result.value, True, metadata, dynamic=dynamic))
         else:
             self.outlet.emit(ToolOutputError(id, result.error, True, metadata, dynamic=dynamic))
+
+
+def _name(call: JsonObject) -> str | None:
+    """The id of a call, if it has one."""
+    name = call.get("id")
+    return name if isinstance(name, str) else None

@@ -107,9 +107,7 @@ class _Body:
         path = f"{self._path}.content.parts"
         steps = [step for step in steps_of(self._answer) if step.parts]
         for step in steps[:-1]:
-            self._losses += [
-                Loss.of(f"{path}[{number}]", part, EARLIER) for number, part in step.parts
-            ]
+            self._losses += [Loss.of(f"{path}[{number}]", part, EARLIER) for number, part in step.parts]
         for step in steps_of(self._answer)[1:]:
             where = f"{path}[{step.number}]"
             if isinstance(step.before, SteeringMessagePart):

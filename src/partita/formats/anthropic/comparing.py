@@ -80,7 +80,7 @@ def is_held(part: Part) -> bool:
         case ReasoningPart():
             return is_bare(part)
         case ToolCallPart(output=TextOutput() as output, state="output-available"):
-            return is_bare(part) and is_bare(output)
+            return part.input is not None and is_bare(part) and is_bare(output)
         case _:
             return False
 
@@ -212,7 +212,7 @@ def _call_losses(part: ToolCallPart, path: str) -> Iterator[Loss]:
     own, result = own_of(part.call_provider_metadata), own_of(part.result_provider_metadata)
     if part.provider_executed and own is None:
         return
-    if not is_bare(part):
+    if part.input is None or not is_bare(part):
         yield from _around_losses(part, path, own, result)
     states = {"input-available", None if part.output is None else state_after(part.output)}
     if part.state not in states and part.approval is None:

@@ -154,9 +154,7 @@ class _Reader:
         if marks.pop(APART, False):
             self._losses.append(Loss(path, "where the turn begins", TWO_TURNS, "changed"))
         self._losses += [
-            Loss.of(f"{path}.{key}", value, NO_PLACE)
-            for key, value in turn.items()
-            if key not in TURN
+            Loss.of(f"{path}.{key}", value, NO_PLACE) for key, value in turn.items() if key not in TURN
         ]
 
     def _results(self, results: Sequence[tuple[str, ToolResultPart]], id: str) -> None:
@@ -185,10 +183,10 @@ def answer_parts(blocks: Json, id: str, path: str) -> tuple[AssistantPart, ...]:
     """The parts of one of the model's turns, read as an answer is."""
     checked = checked_blocks(blocks, path)
     plain = plain_parts(checked)
-    return tuple(_told_parts(checked, id, path) if plain is None else plain)
+    return tuple(parts_as_answered(checked, id, path) if plain is None else plain)
 
 
-def _told_parts(blocks: Sequence[JsonObject], id: str, path: str) -> list[AssistantPart]:
+def parts_as_answered(blocks: Sequence[JsonObject], id: str, path: str) -> list[AssistantPart]:
     """The parts that the reader of answers makes of blocks."""
     for index, block in enumerate(blocks):
         named = isinstance(block.get("id"), str) and isinstance(block.get("name"), str)

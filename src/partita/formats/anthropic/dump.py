@@ -10,7 +10,6 @@ from typing import Final, assert_never
 
 from partita.formats.format import Dumped, Request
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import (

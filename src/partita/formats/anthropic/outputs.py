@@ -3,7 +3,6 @@
 from typing import Final, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import (

@@ -45,11 +45,11 @@ def _thinking(block: JsonObject) -> ReasoningPart | None:
 
 
 def _call(block: JsonObject) -> ToolCallPart | None:
-    id, name, given = block.get("id"), block.get("name"), block.get("input")
-    if not isinstance(id, str) or not isinstance(name, str) or not is_object(given) or len(block) != 4:
+    call_id, name, given = block.get("id"), block.get("name"), block.get("input")
+    if not isinstance(call_id, str) or not isinstance(name, str) or not is_object(given) or len(block) != 4:
         return None
     try:
-        return ToolCallPart(id, name, "input-available", loads(dumps(given)))
+        return ToolCallPart(call_id, name, "input-available", loads(dumps(given)))
     except DecodeError:
         return None
 

@@ -7,11 +7,9 @@ from msgspec.structs import replace
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import InterruptedOutput, ToolResultPart
-
 
 BETWEEN: Final = (StepStartPart, SteeringMessagePart)
 """Parts that stand between two calls of the model."""

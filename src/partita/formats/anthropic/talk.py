@@ -9,7 +9,6 @@ from typing import Final
 
 from partita.errors import ConversionError
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantPart, SystemPart, UserPart
 from partita.types.parts import ForeignPart, TextPart

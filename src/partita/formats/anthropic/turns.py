@@ -6,7 +6,6 @@ from typing import Final, NamedTuple, assert_never
 from msgspec import UNSET
 
 from partita.formats.losses import Loss, Severity
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantPart, ToolCallPart, UserPart
 from partita.types.parts import (
@@ -103,9 +102,10 @@ class Turn:
         first = next((i for i, block in enumerate(self.blocks) if block["type"] == "tool_use"), None)
         if first is None:
             return
-        answered = {block.get("tool_use_id") for block in self.blocks}
+        named = (block.get("tool_use_id") for block in self.blocks)
+        answered = {name for name in named if isinstance(name, str)}
         tail = self.blocks[first:]
-        waits = [block["type"].endswith("tool_use") and block["id"] not in answered for block in tail]
+        waits = [_waits(block, answered) for block in tail]
         if all(waits) or waits == sorted(waits):
             return
         self._losses.append(Loss(self._path, "the order of calls and words", LAST, "repaired"))
@@ -210,6 +210,12 @@ class Turn:
             return value
         self.lose(f"{place}.input", value, WRAPPED_WHY, "changed")
         return {WRAPPED: value}
+
+
+def _waits(block: JsonObject, answered: set[str]) -> bool:
+    """Whether a block is a call that has no result beside it."""
+    name = block.get("id")
+    return block["type"].endswith("tool_use") and not (isinstance(name, str) and name in answered)
 
 
 def user_turn(parts: Sequence[UserPart], path: str, losses: list[Loss]) -> list[JsonObject]:

@@ -6,7 +6,7 @@ Lost are ids, times, reasoning, files, and everything else that is no text.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.format import Dumped, Implied, Loaded, Request
@@ -19,7 +19,7 @@ from .turns import NO_PLACE, PlainTurn, Speaker, plain_turns
 
 NAME: Final = "chatml"
 HINT: Final = "give texts between <|im_start|> and <|im_end|>, or messages whose content is a text"
-START, END = "<|im_start|>", "<|im_end|>"
+START, END, CALL = "<|im_start|>", "<|im_end|>", "<tool_call>"
 FIELDS: Final = "fields"
 
 SPLIT: Final = "it would end the turn: a mark that nobody sees is put into it"
@@ -36,10 +36,19 @@ ROLES: Final[Mapping[str, Speaker]] = {
 IMPLIED: Final[Implied] = {"role": frozenset(ROLES)}
 """Words that show in the form of the message."""
 
-_TURN: Final = re.compile(r"<\|im_start\|>([^\n]*)\n(.*?)(<\|im_end\|>|\Z)", re.DOTALL)
 _CALL: Final = re.compile(r"\n?<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
 _MARKS: Final = re.compile(r"<(?=\|im_(?:start|end)\|>|tool_call>\n)")
 UNSEEN: Final = "<\u200b"
+
+
+class _Marked(NamedTuple):
+    """A turn between its marks: where it begins and ends, whose it is, what it says."""
+
+    start: int
+    end: int
+    role: str
+    said: str
+    is_closed: bool
 
 
 def dump(messages: Sequence[Message]) -> Dumped:
@@ -102,26 +111,40 @@ def _message(raw: Json, path: str) -> Iterator[PlainTurn]:
 
 def _turns(text: str, losses: list[Loss]) -> Iterator[PlainTurn]:
     end = 0
-    for found in _TURN.finditer(text):
-        _tell_between(text[end : found.start()], end, losses)
-        end = found.end()
-        role = found[1].strip()
+    for found in _marked(text):
+        _tell_between(text[end : found.start], end, losses)
+        end = found.end
+        role = found.role.strip()
         if role not in ROLES:
             raise ConversionError(
                 f"unknown role {role!r:.40}",
-                where=f"character {found.start()}",
+                where=f"character {found.start}",
                 hint=f"use one of {', '.join(ROLES)}",
             )
-        if not found[3]:
-            losses.append(Loss(f"character {found.start()}", role, OPEN, "repaired"))
-            if not found[2]:
+        if not found.is_closed:
+            losses.append(Loss(f"character {found.start}", role, OPEN, "repaired"))
+            if not found.said:
                 continue
-        if role != found[1]:
-            losses.append(Loss.of(f"character {found.start()}", found[1], BETWEEN, "minor"))
-        yield from _spoken(ROLES[role], found[2], {})
+        if role != found.role:
+            losses.append(Loss.of(f"character {found.start}", found.role, BETWEEN, "minor"))
+        yield from _spoken(ROLES[role], found.said, {})
     if end == 0 and text.strip():
         raise ConversionError("no turn in the text", where="$", hint=HINT)
     _tell_between(text[end:], end, losses)
+
+
+def _marked(text: str) -> Iterator[_Marked]:
+    """The turns of a text; the last one may have no end."""
+    end = 0
+    while (start := text.find(START, end)) >= 0:
+        line = text.find("\n", start)
+        if line < 0:
+            return
+        close = text.find(END, line + 1)
+        is_closed = close >= 0
+        stop = close if is_closed else len(text)
+        end = stop + len(END) if is_closed else stop
+        yield _Marked(start, end, text[start + len(START) : line], text[line + 1 : stop], is_closed)
 
 
 def _tell_between(text: str, place: int, losses: list[Loss]) -> None:
@@ -131,7 +154,7 @@ def _tell_between(text: str, place: int, losses: list[Loss]) -> None:
 
 def _spoken(speaker: Speaker, text: str, notes: JsonObject) -> Iterator[PlainTurn]:
     """What is said in a turn: of the model, words and calls."""
-    if speaker != "assistant":
+    if speaker != "assistant" or CALL not in text:
         yield PlainTurn(speaker, text, notes)
         return
     end = 0

@@ -7,12 +7,15 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.types.json import JsonObject, is_object, loads
 from partita.types.messages import (
+    AssistantContent,
     AssistantMessage,
     AssistantPart,
     Message,
+    SystemContent,
     SystemMessage,
     ToolCallPart,
     ToolMessage,
+    UserContent,
     UserMessage,
 )
 from partita.types.parts import StepStartPart, TextPart
@@ -48,19 +51,19 @@ class _Reader:
 
     def add(self, turn: PlainTurn, id_: str) -> None:
         """Take a turn."""
-        text = TextPart(turn.text, provider_metadata=self._named(turn.notes))
         match turn.speaker:
             case "system":
                 self.end()
-                self.messages.append(SystemMessage(id=id_, content=[text]))
+                content = SystemContent(parts=(self._text(turn),))
+                self.messages.append(SystemMessage(id=id_, content=content))
             case "user":
                 self.end()
-                self.messages.append(UserMessage(id=id_, content=[text]))
+                self.messages.append(UserMessage(id=id_, content=UserContent(parts=(self._text(turn),))))
             case "assistant":
                 if self._last == "assistant":
                     self.end()
                 self._go_on(id_)
-                self._parts.append(text)
+                self._parts.append(self._text(turn))
             case "call":
                 self._go_on(id_)
                 self._calls += 1
@@ -73,7 +76,8 @@ class _Reader:
     def end(self) -> None:
         """What the model said and did so far is one message."""
         if self._parts:
-            self.messages.append(AssistantMessage(id=self._id, content=self._parts))
+            content = AssistantContent(parts=tuple(self._parts))
+            self.messages.append(AssistantMessage(id=self._id, content=content))
         self._parts, self._open, self._calls, self._last = [], [], 0, ""
 
     def _go_on(self, id_: str) -> None:
@@ -83,6 +87,9 @@ class _Reader:
         elif self._last == "result":
             self._parts.append(StepStartPart())
             self._open = []
+
+    def _text(self, turn: PlainTurn) -> TextPart:
+        return TextPart(turn.text, provider_metadata=self._named(turn.notes))
 
     def _answer(self, turn: PlainTurn, id_: str) -> None:
         output, metadata = TextOutput(turn.text), self._named(turn.notes)

@@ -51,7 +51,7 @@ def load(payload: Json) -> Loaded:
     turns = body.get("conversations") if is_object(body) else None
     if not is_object(body) or not is_array(turns):
         raise ConversionError(f"no conversation, but {kind_of(body)}", where=path, hint=HINT)
-    read = [_turn(turn, f"{path}.conversations[{index}]") for index, turn in enumerate(turns)]
+    read = [_turn(turn, index, path) for index, turn in enumerate(turns)]
     settings = {key: value for key, value in body.items() if key != "conversations"}
     specs = _specs(settings.get("tools"))
     if specs:
@@ -92,21 +92,25 @@ def take(payload: Json) -> tuple[Json, JsonObject | None]:
     return {key: value for key, value in payload.items() if key != "partita"}, rest
 
 
-def _turn(turn: Json, path: str) -> PlainTurn:
+def _turn(turn: Json, index: int, path: str) -> PlainTurn:
     who, said = (turn.get("from"), turn.get("value")) if is_object(turn) else (None, None)
     if not is_object(turn) or not isinstance(who, str) or not isinstance(said, str):
-        raise ConversionError("a turn has `from` and `value`, both strings", where=path, hint=HINT)
+        where = f"{path}.conversations[{index}]"
+        raise ConversionError("a turn has `from` and `value`, both strings", where=where, hint=HINT)
     speaker = SPEAKERS.get(who)
     if speaker is None:
-        raise ConversionError(
-            f"unknown speaker {who!r:.40}", where=f"{path}.from", hint=f"use one of {', '.join(SPEAKERS)}"
-        )
+        where, known = f"{path}.conversations[{index}].from", ", ".join(SPEAKERS)
+        raise ConversionError(f"unknown speaker {who!r:.40}", where=where, hint=f"use one of {known}")
+    if len(turn) == 2 and who == WRITTEN[speaker]:
+        return PlainTurn(speaker, said, {})
     rest = {key: value for key, value in turn.items() if key not in ("from", "value")}
     notes: JsonObject = {FROM: who} if who != WRITTEN[speaker] else {}
     return PlainTurn(speaker, said, notes | ({FIELDS: rest} if rest else {}))
 
 
 def _written(turn: PlainTurn) -> JsonObject:
+    if not turn.notes:
+        return {"from": WRITTEN[turn.speaker], "value": turn.text}
     who, rest = turn.notes.get(FROM), turn.notes.get(FIELDS)
     is_same = isinstance(who, str) and SPEAKERS.get(who) == turn.speaker
     written = {"from": who if is_same else WRITTEN[turn.speaker], "value": turn.text}

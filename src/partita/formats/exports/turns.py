@@ -1,15 +1,25 @@
 """A conversation as a list of plain turns: who speaks, and one text. What a text cannot say is told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
+from partita.formats.bare import is_bare
 from partita.formats.losses import Loss, Severity
-from partita.types.codec import to_json
+from partita.formats.saying import said_in
+from partita.types.codec import encode
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, dumps, is_object
-from partita.types.messages import AssistantMessage, Message, Part, SystemMessage, ToolCallPart, UserMessage
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    Part,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import (
     ContentOutput,
@@ -21,6 +31,7 @@ from partita.types.tools import (
     TextOutput,
     ToolOutput,
 )
+from partita.types.value import Value
 
 Speaker: TypeAlias = Literal["system", "user", "assistant", "call", "result"]
 
@@ -38,7 +49,19 @@ NOTE: Final = "text"
 """Where the words of a call stand in its notes, when they are not those that are written anyway."""
 
 MINOR: Final = frozenset({"state", "seq"})
-OF_A_CALL: Final = ("type", "id", "name", "input", "rawInput", "output", "state")
+OF_A_CALL: Final = (
+    *("id", "name", "input", "rawInput", "output", "state"),
+    *("callProviderMetadata", "resultProviderMetadata"),
+)
+"""What is written of a call, or told by itself."""
+
+
+SPEAKERS: Final[Mapping[type[Message], Speaker]] = {
+    SystemMessage: "system",
+    UserMessage: "user",
+    AssistantMessage: "assistant",
+    ToolMessage: "assistant",
+}
 
 
 class PlainTurn(NamedTuple):
@@ -59,7 +82,7 @@ def plain_turns(messages: Sequence[Message], format_name: str, losses: list[Loss
 
 def call_text(name: str, arguments: Json) -> str:
     """A call as one text."""
-    return dumps({"name": name, "arguments": arguments}).decode()
+    return encode({"name": name, "arguments": arguments}).decode()
 
 
 class _Teller:
@@ -79,9 +102,8 @@ class _Teller:
 
     def add(self, message: Message, path: str) -> None:
         """Take a message."""
-        plain: JsonObject = to_json(message)
         if message.internal or message.type == "event":
-            self._lose(path, plain, NO_TALK)
+            self._lose(path, message, NO_TALK)
             return
         if isinstance(message, AssistantMessage):
             self._settle(path)
@@ -89,50 +111,58 @@ class _Teller:
         before = len(self.turns)
         goes_on = isinstance(message, AssistantMessage) and before and self.turns[-1].speaker == "result"
         self._head, self._calls = "" if goes_on else f"message-{before + 1}", 0
-        written = ("id",) if message.id == self._head else ()
-        self._rest(plain, path, "role", "type", "content", *written)
-        self._rest(plain["content"], f"{path}.content", "parts", "format")
+        is_same = message.id == self._head
+        if not is_bare(message):
+            self._rest(message, path, "type", "content", *(("id",) if is_same else ()))
+        elif not is_same:
+            self._lose(f"{path}.id", message.id, NO_PLACE)
+        if not is_bare(message.content):
+            self._rest(message.content, f"{path}.content", "parts", "format")
+        speaker = SPEAKERS[type(message)]
         for index, part in enumerate(message.parts):
-            self._part(part, f"{path}.content.parts[{index}]", message)
-        self._end_step(_speaker(message), path)
+            self._part(part, f"{path}.content.parts[{index}]", speaker)
+        self._end_step(speaker, path)
         if len(self.turns) == before and (not message.parts or isinstance(message, SystemMessage)):
-            self._lose(path, plain["role"], NO_TURN, "minor")
+            self._lose(path, message.__struct_config__.tag, NO_TURN, "minor")
 
-    def _part(self, part: Part, path: str, message: Message) -> None:
-        speaker = _speaker(message)
+    def _part(self, part: Part, path: str, speaker: Speaker) -> None:
         match part:
             case TextPart():
                 self._texts.append((part.text, self._notes(part.provider_metadata)))
-                self._rest(to_json(part), path, "type", "text", "providerMetadata")
-                self._metadata(part.provider_metadata, f"{path}.providerMetadata")
+                if not is_bare(part):
+                    self._rest(part, path, "text", "providerMetadata")
+                    self._metadata(part.provider_metadata, f"{path}.providerMetadata")
             case ToolCallPart():
                 self._end_text(speaker, path)
                 self._call(part, path)
             case StepStartPart():
                 self._end_step(speaker, path)
-                self._rest(to_json(part), path, "type")
+                if not is_bare(part):
+                    self._rest(part, path)
             case SteeringMessagePart():
                 self._end_step(speaker, path)
                 self._lose(path, part.id, MEANWHILE, "changed")
                 for index, item in enumerate(part.parts):
-                    self._part(item, f"{path}.parts[{index}]", message)
+                    self._part(item, f"{path}.parts[{index}]", speaker)
                 self._end_text("user", path)
             case _:
-                self._lose(path, to_json(part), NO_PLACE)
+                self._lose(path, part, NO_PLACE)
 
     def _end_text(self, speaker: Speaker, path: str) -> None:
         """What was said since the last call is one turn."""
+        if not self._texts:
+            return
         texts, self._texts = self._texts, []
         if len(texts) > 1:
             self._losses.append(Loss(path, "where one text ends", ONE_TEXT, "changed"))
-        if texts:
-            self.turns.append(PlainTurn(speaker, "".join(text for text, _ in texts), texts[0][1]))
+        said = "".join([text for text, _ in texts])
+        self.turns.append(PlainTurn(speaker, said, texts[0][1]))
 
     def _end_step(self, speaker: Speaker, path: str) -> None:
         self._end_text(speaker, path)
-        results, self._results = self._results, []
-        if not results:
+        if not self._results:
             return
+        results, self._results = self._results, []
         self._settle(path)
         answered = max((index + 1 for index, result in enumerate(results) if result), default=0)
         for result in results[:answered]:
@@ -149,22 +179,22 @@ class _Teller:
         self._pending = 0
 
     def _call(self, call: ToolCallPart, path: str) -> None:
-        plain: JsonObject = to_json(call)
         self._calls += 1
         if call.id != f"{self._head}:call-{self._calls}":
             self._lose(f"{path}.id", call.id, NO_PLACE, "minor")
         notes = self._notes(call.call_provider_metadata)
         given = call.raw_input if call.input is UNSET else call.input
-        arguments: Json = {} if given is UNSET else to_json(given)
+        arguments: Json = {} if given is UNSET else given
         words = notes.get(NOTE)
         text = words if isinstance(words, str) else call_text(call.name, arguments)
         if call.raw_input is not UNSET and words is None:
             severity: Severity = "changed" if call.input is UNSET else "lost"
-            self._lose(f"{path}.rawInput", plain["rawInput"], NO_PLACE, severity)
+            self._lose(f"{path}.rawInput", call.raw_input, NO_PLACE, severity)
         self.turns.append(PlainTurn("call", text, notes))
-        self._metadata(call.call_provider_metadata, f"{path}.callProviderMetadata")
-        self._metadata(call.result_provider_metadata, f"{path}.resultProviderMetadata")
-        self._rest(plain, path, *OF_A_CALL, "callProviderMetadata", "resultProviderMetadata")
+        if not is_bare(call):
+            self._metadata(call.call_provider_metadata, f"{path}.callProviderMetadata")
+            self._metadata(call.result_provider_metadata, f"{path}.resultProviderMetadata")
+            self._rest(call, path, *OF_A_CALL)
         expected = "input-available" if call.output is None else "output-available"
         if call.state != expected:
             self._lose(f"{path}.state", call.state, NO_PLACE, "changed")
@@ -175,10 +205,10 @@ class _Teller:
             self._results.append(PlainTurn("result", said, self._notes(call.result_provider_metadata)))
 
     def _output(self, output: ToolOutput, path: str) -> str:
-        plain: JsonObject = to_json(output)
-        if not isinstance(output, TextOutput):
-            self._lose(f"{path}.type", plain["type"], AS_TEXT, "changed")
-        self._rest(plain, path, "type", "value", "reason", "message")
+        if type(output) is not TextOutput:
+            self._lose(f"{path}.type", output.__struct_config__.tag, AS_TEXT, "changed")
+        if not is_bare(output):
+            self._rest(output, path, "value", "reason", "message")
         match output:
             case TextOutput(value=text) | ErrorTextOutput(value=text):
                 return text
@@ -197,13 +227,15 @@ class _Teller:
             where = f"{path}.value[{index}]"
             if isinstance(item, TextPart):
                 texts.append(item.text)
-                self._rest(to_json(item), where, "type", "text")
+                self._rest(item, where, "text")
             else:
-                self._lose(where, to_json(item), NO_PLACE)
+                self._lose(where, item, NO_PLACE)
         return "\n".join(texts)
 
     def _notes(self, metadata: JsonObject | None) -> JsonObject:
-        notes: Json = (metadata or {}).get(self._format)
+        if not metadata:
+            return {}
+        notes: Json = metadata.get(self._format)
         return notes if is_object(notes) else {}
 
     def _metadata(self, metadata: JsonObject | None, path: str) -> None:
@@ -211,20 +243,9 @@ class _Teller:
             if space != self._format:
                 self._lose(f"{path}.{space}", value, NO_PLACE)
 
-    def _rest(self, plain: JsonObject, path: str, *written: str) -> None:
-        for key, value in plain.items():
-            if key not in written:
-                self._lose(f"{path}.{key}", value, NO_PLACE, "minor" if key in MINOR else "lost")
+    def _rest(self, value: Value, path: str, *written: str) -> None:
+        for key, item in said_in(value, *written):
+            self._lose(f"{path}.{key}", item, NO_PLACE, "minor" if key in MINOR else "lost")
 
     def _lose(self, path: str, value: Json, why: str, severity: Severity = "lost") -> None:
         self._losses.append(Loss.of(path, value, why, severity))
-
-
-def _speaker(message: Message) -> Speaker:
-    match message:
-        case SystemMessage():
-            return "system"
-        case UserMessage():
-            return "user"
-        case _:
-            return "assistant"

@@ -3,21 +3,30 @@
 Found by comparison, not by rules, so that nothing can be forgotten. The reasons come from a table.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from partita.formats.losses import Loss, Severity
+from partita.formats.losses import Loss, Severity, shown
 from partita.types.codec import to_json
 from partita.types.fold import SETTLED, state_after
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
-from partita.types.messages import AssistantPart, Message, ToolCallPart, ToolMessage, text_of
+from partita.types.messages import (
+    AssistantPart,
+    Message,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+    derive_type,
+    text_of,
+)
 from partita.types.parts import StepStartPart
 from partita.types.tools import ToolResultPart
 
 from .around import are_alike, is_same_content, type_after, unlike
 from .members import noted
+from .plain import is_alone
 
 COMMON: Final[Mapping[str, str]] = {
     "id": "it gets another one when it is read again",
@@ -42,6 +51,8 @@ METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "result
 RESPELT: Final = "it only told how this was written before"
 MINOR: Final = (("state", "done"), ("type", "source"))
 """Members that nobody misses."""
+
+_STEP: Final = shown({"type": "step-start"})
 
 
 class Arrivals:
@@ -96,6 +107,19 @@ class Arrivals:
         for name, value, is_there in unlike(message, again):
             why = self._reasons.get(name, self._default)
             self.told.append(Loss.of(f"{path}.{name}", value, why, "changed" if is_there else "lost"))
+
+    def alone(self, message: Message, id_: str, path: str, thread_id: str | None = None) -> None:
+        """Tell what around a message of which all parts arrive does not; `id_`: what it is called then."""
+        if not is_alone(message) or message.type != derive_type(message.parts):
+            self.around(message, UserMessage(id=id_, thread_id=thread_id, content=()), path)
+        elif message.id != id_:
+            why = self._reasons.get("id", self._default)
+            self.told.append(Loss.of(f"{path}.id", message.id, why, "changed"))
+
+    def steps(self, starts: Sequence[int], path: str, why: str) -> None:
+        """Tell boundaries, by their places among the parts of a message."""
+        for index in starts:
+            self.told.append(Loss(f"{path}.content.parts[{index}]", _STEP, why, "minor"))
 
     def _compare(self, before: Json, after: Json, path: str) -> None:
         self.told.extend(self._differences(before, after, path, self._default))

@@ -1,44 +1,120 @@
-"""Values that say no more than every framework has a place for: words, steps, calls, outputs."""
+"""Messages that say no more than every framework has a place for: words, thoughts, steps, calls with outputs.
 
-from collections.abc import Callable
-from operator import attrgetter
-from typing import Any, Final
+Most do. They can be written at once, for nothing of them has to be looked for elsewhere, and nothing is lost.
+"""
 
-from msgspec import NODEFAULT
-from msgspec.structs import fields
+from typing import Final, NamedTuple, TypeAlias
 
-from partita.types.messages import AssistantContent, SystemContent, ToolCallPart, UserContent
+from msgspec import UNSET
+
+from partita.types.json import Json
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Content,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    UserMessage,
+)
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput
-from partita.types.value import Value
 
-Test = Callable[[Any], bool]
-
-
-def says_only(type_: type[Value], *names: str) -> Test:
-    """A test whether a value of a type has nothing but these fields."""
-    rest = [one for one in fields(type_) if one.name not in names and one.default is not NODEFAULT]
-    values, nothing = attrgetter(*(one.name for one in rest)), tuple(one.default for one in rest)
-    return lambda value: bool(values(value) == nothing)
+STEP: Final = StepStartPart()
+Said: TypeAlias = TextPart | ReasoningPart | ToolCallPart
 
 
-is_only_words: Final = says_only(TextPart, "text")
-is_only_thought: Final = says_only(ReasoningPart, "text")
-is_only_step: Final = says_only(StepStartPart)
-is_only_parts_of_assistant: Final = says_only(AssistantContent, "parts")
-is_only_parts_of_user: Final = says_only(UserContent, "parts", "content")
-is_only_parts_of_system: Final = says_only(SystemContent, "parts", "content")
-_is_only_call: Final = says_only(ToolCallPart, "id", "name", "state", "input", "output")
+class PlainStep(NamedTuple):
+    """What the assistant said and called in one step, and the places of the boundaries before it."""
+
+    starts: list[int]
+    parts: list[Said]
+
+    @property
+    def calls(self) -> list[ToolCallPart]:
+        """Those of its parts that are calls."""
+        return [part for part in self.parts if type(part) is ToolCallPart]
+
+    @property
+    def outputs(self) -> list[tuple[ToolCallPart, Json]]:
+        """The calls that have an output, and the text or the object that it is."""
+        return [
+            (part, part.output.value)
+            for part in self.parts
+            if type(part) is ToolCallPart and isinstance(part.output, TextOutput | JsonOutput)
+        ]
 
 
-def is_only_call(call: ToolCallPart) -> bool:
+def is_alone(message: Message) -> bool:
+    """Whether a message has nothing around its content but its id and its type."""
+    return (
+        message.created_at is None
+        and message.thread_id is None
+        and message.resource_id is None
+        and message.parent_id is None
+        and message.run_id is None
+        and message.seq is None
+        and message.internal is False
+    )
+
+
+def is_plain_call(call: ToolCallPart) -> bool:
     """Whether a call is input by name, alone or with an output that is text or an object."""
-    if type(call.input) is not dict or not _is_only_call(call):
+    output, state = call.output, call.state
+    if type(call.input) is not dict:
         return False
-    output = call.output
+    if call != ToolCallPart(call.id, call.name, state, call.input, output=output):
+        return False
     if output is None:
-        return call.state == "input-available"
-    if output.provider_metadata is not None or output.extra is not None or call.state != "output-available":
+        return state == "input-available"
+    if output.provider_metadata is not None or output.extra is not None or state != "output-available":
         return False
-    type_ = type(output)
-    return type_ is TextOutput or (type_ is JsonOutput and type(output.value) is dict)
+    return type(output) is TextOutput or (type(output) is JsonOutput and type(output.value) is dict)
+
+
+def _is_plain_content(content: Content) -> bool:
+    return content.provider_metadata is None and content.metadata is UNSET and content.extra is None
+
+
+def plain_text(message: SystemMessage | UserMessage) -> str | None:
+    """The text of a message that is one text and no more."""
+    content = message.content
+    if message.extra is not None or len(content.parts) != 1 or not _is_plain_content(content):
+        return None
+    part = content.parts[0]
+    if type(part) is not TextPart or part != TextPart(part.text):
+        return None
+    return part.text if content.content is None or content.content == part.text else None
+
+
+def plain_steps(message: AssistantMessage) -> list[PlainStep] | None:
+    """The steps of an answer that is plain as a whole. The last has no parts if boundaries are behind all."""
+    content = message.content
+    if message.extra is not None or content != AssistantContent(parts=content.parts):
+        return None
+    starts: list[int] = []
+    parts: list[Said] = []
+    steps = [PlainStep(starts, parts)]
+    calls: set[str] = set()
+    for index, part in enumerate(content.parts):
+        type_ = type(part)
+        if type_ is TextPart or type_ is ReasoningPart:
+            if part != type_(part.text):
+                return None
+            parts.append(part)
+        elif type_ is ToolCallPart:
+            if not is_plain_call(part):
+                return None
+            if part.id in calls:
+                starts, parts, calls = [], [], set()
+                steps.append(PlainStep(starts, parts))
+            calls.add(part.id)
+            parts.append(part)
+        elif part == STEP:
+            if parts:
+                starts, parts, calls = [], [], set()
+                steps.append(PlainStep(starts, parts))
+            starts.append(index)
+        else:
+            return None
+    return steps

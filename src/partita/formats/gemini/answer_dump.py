@@ -11,7 +11,7 @@ from partita.errors import DecodeError
 from partita.formats.answers.model_view import NOT_SENT as FOR_PEOPLE
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss
-from partita.types.codec import Codec, to_json
+from partita.types.codec import Codec
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
@@ -63,7 +63,7 @@ def dump_answer(messages: Sequence[Message]) -> Dumped:
         if place == chosen and isinstance(message, AssistantMessage):
             payload = _Answer(message, f"$[{place}]", losses).response()
         else:
-            losses.append(Loss.of(f"$[{place}]", to_json(message), ONE_ANSWER))
+            losses.append(Loss.of(f"$[{place}]", message, ONE_ANSWER))
     return Dumped(payload, tuple(losses))
 
 
@@ -122,9 +122,9 @@ class _Answer:
             case ToolCallPart(provider_executed=executed, output=output) if (
                 output is not None and not executed
             ):
-                self._losses.append(Loss.of(f"{path}.output", to_json(output), NO_RESULTS))
+                self._losses.append(Loss.of(f"{path}.output", output, NO_RESULTS))
             case _ if isinstance(part, FOR_PEOPLE) and not isinstance(part, ForeignPart):
-                self._losses.append(Loss.of(path, to_json(part), NOT_SENT))
+                self._losses.append(Loss.of(path, part, NOT_SENT))
                 return []
             case _:
                 pass

@@ -39,6 +39,10 @@ class Asked(NamedTuple):
     """The id that the provider gave it."""
     message_id: str = ""
 
+    def is_meant(self, told: str | None, name: str) -> bool:
+        """Whether an answer with this id or, if it has none, this name may be its own."""
+        return self.told == told if told is not None else tool_name(self.name) == name
+
 
 def output_of(response: Json, files: Json = None) -> ToolOutput:
     """What a tool gave back: words, an object, an error, or files too."""
@@ -87,10 +91,8 @@ class Answers:
         if not is_object(response):
             self._losses.append(Loss.of(f"{path}.functionResponse.response", response, NO_OBJECT, "changed"))
         known = ("id", "name", "response", "parts") if is_array(answer.get("parts", [])) else ("id", "name")
-        marks: JsonObject = {
-            **marks_of(part, "functionResponse"),
-            **more_of(answer, "functionResponse", *known, "response"),
-        }
+        marks = {} if len(part) == 1 else marks_of(part, "functionResponse")
+        marks |= more_of(answer, "functionResponse", *known, "response")
         if told != call.told:
             marks[CALL_ID] = told
         if name != tool_name(call.name):
@@ -102,6 +104,8 @@ class Answers:
         return call.message_id, ToolResultPart(call.id, call.name, output, metadata)
 
     def _call_of(self, told: str | None, name: str, path: str) -> Asked:
+        if self._asked and self._asked[0].is_meant(told, name):
+            return self._asked.pop(0)
         order = (
             [call for call in self._asked if told is not None and call.told == told]
             or [call for call in self._asked if tool_name(call.name) == name]

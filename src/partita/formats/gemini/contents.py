@@ -36,6 +36,7 @@ from .looking import APART, AROUND, CALL_ID, FORMAT, NAMESPACE, ROLE, object_at,
 from .parts import UNKNOWN, Parts
 from .seen import system_part, user_part
 from .spelling import spelled_part
+from .spoken import plain_parts
 
 INSTRUCTIONS: Final = "instructions"
 """The id of the message that stands before all others."""
@@ -96,11 +97,12 @@ class Contents:
         self._last = "model" if role == "model" else "user"
 
     def _say(self, parts: Sequence[Json], message_id: str, path: str, marks: JsonObject) -> None:
-        said = [_plain(part) for part in self._read(parts, message_id, path)]
+        said = plain_parts(parts, message_id)
+        if said is None:
+            read = (_plain(part) for part in self._read(parts, message_id, path))
+            said = [part for part in read if part is not None]
         metadata = {NAMESPACE: marks} if marks else None
-        content = AssistantContent(
-            parts=tuple(part for part in said if part is not None), provider_metadata=metadata
-        )
+        content = AssistantContent(parts=tuple(said), provider_metadata=metadata)
         self._messages.append(AssistantMessage(id=message_id, content=content))
         if self._asked and self._last == "model":
             self.losses.append(Loss(path, "calls of another content before it", BETWEEN, "changed"))
@@ -109,7 +111,7 @@ class Contents:
         self._asked += [
             Asked(part.id, part.name, _told_id(part), message_id)
             for part in content.parts
-            if isinstance(part, ToolCallPart) and not part.provider_executed
+            if type(part) is ToolCallPart and not part.provider_executed
         ]
         self._answered = False
 

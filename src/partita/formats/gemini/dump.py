@@ -17,6 +17,7 @@ from partita.types.fold import fold
 from partita.types.json import JsonObject, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
+    AssistantPart,
     Message,
     SystemMessage,
     ToolCallPart,
@@ -32,8 +33,9 @@ from .contents import INSTRUCTIONS
 from .located import located
 from .looking import CALL_ID, SIGNATURE
 from .outputs import Answer
-from .request import CONTINUE, NO_CALL, Request
-from .rest import is_sent, tell_id, tell_message, tell_part, tell_whole
+from .plainly import Step, plain_question, plain_steps
+from .request import CONTINUE, NO_CALL, USER, Request
+from .rest import NO_ID, is_sent, tell_id, tell_message, tell_part, tell_whole
 from .turns import PLACEHOLDER, marks_in
 
 JOINED: Final = "users and models take turns: it goes on in the content before it"
@@ -77,18 +79,54 @@ class Telling(Request):
 
     def write(self, message: Message, path: str) -> None:
         """The next stored message."""
+        if self._is_plain(message, path):
+            return
         if not is_sent(message):
             tell_whole(message, path, self.losses.append)
             return
         match message:
             case ToolMessage():
                 for number, part in enumerate(message.parts):
-                    self.losses.append(Loss.of(f"{path}.content.parts[{number}]", to_json(part), NO_CALL))
+                    self.losses.append(Loss.of(f"{path}.content.parts[{number}]", part, NO_CALL))
                 tell_message(message, path, self.losses.append, None)
             case AssistantMessage():
                 self._write_answer(message, path)
             case SystemMessage() | UserMessage():
                 self._write_words(message, path)
+
+    def _is_plain(self, message: Message, path: str) -> bool:
+        """Whether a message was written as one that has an id and words, calls and results, and no more."""
+        if type(message) is UserMessage:
+            question = plain_question(message)
+            if question is None:
+                return False
+            self._begin(path)
+            self._add(USER, [{"text": question}], f"{path}.content.parts[0]")
+            expected: str | None = f"message-{self.count}"
+        elif type(message) is AssistantMessage:
+            steps = plain_steps(message, path)
+            if steps is None:
+                return False
+            expected = self._write_steps(steps, path)
+        else:
+            return False
+        if message.id != expected:
+            self.losses.append(Loss.of(f"{path}.id", message.id, NO_ID))
+        return True
+
+    def _write_steps(self, steps: Sequence[Step], path: str) -> str | None:
+        """Steps of which nothing is lost but ids; the id that the first one is read with."""
+        self._native = "gemini-"
+        expected: str | None = None
+        for step in steps:
+            self._begin(path)
+            self._step(step.parts, path, step.places)
+            expected = expected or f"message-{self.count}"
+            self._tell_ids(step.parts, step.places)
+            if step.results:
+                self._begins, self._around = False, {}
+                self._answer(step.results, path)
+        return expected
 
     def _write_words(self, message: SystemMessage | UserMessage, path: str) -> None:
         is_apart = isinstance(message, SystemMessage) and not self.count and self._has_instruction
@@ -101,7 +139,7 @@ class Telling(Request):
                 and not part.text
                 and SIGNATURE not in marks_in(part.provider_metadata)
             ):
-                self.losses.append(Loss.of(where, to_json(part), NO_WORDS, "minor"))
+                self.losses.append(Loss.of(where, part, NO_WORDS, "minor"))
             elif not isinstance(part, DataPart | ForeignPart | UnknownPart):
                 tell_part(part, where, self.losses.append)
         if is_apart and not is_first and message.parts:
@@ -116,16 +154,16 @@ class Telling(Request):
             self.take(step.message, path, step.places)
             if isinstance(step.message, AssistantMessage):
                 expected = expected or f"message-{self.count}"
-                self._tell_ids(step.message, step.places)
+                self._tell_ids(step.message.parts, step.places)
         for number, part in enumerate(message.parts):
             where = f"{path}.content.parts[{number}]"
             if not isinstance(part, DataPart | ForeignPart | UnknownPart):
                 tell_part(part, where, self.losses.append)
         tell_message(message, path, self.losses.append, expected)
 
-    def _tell_ids(self, step: AssistantMessage, places: Sequence[str]) -> None:
-        for part, place in zip(step.parts, places, strict=True):
-            if isinstance(part, ToolCallPart):
+    def _tell_ids(self, parts: Sequence[AssistantPart], places: Sequence[str]) -> None:
+        for part, place in zip(parts, places, strict=True):
+            if type(part) is ToolCallPart:
                 is_named = CALL_ID in marks_in(part.call_provider_metadata)
                 number = self._unnamed.get(self.count, 0)
                 self._unnamed[self.count] = number + (not is_named)
@@ -156,8 +194,8 @@ class Telling(Request):
         output = result.output
         if not isinstance(output, ExecutionDeniedOutput | InterruptedOutput):
             again = output_of(answer.response, list(answer.files))
-            if to_json(again) != to_json(output):
-                self.losses.append(Loss.of(f"{path}.output", to_json(output), READ_AS, "changed"))
+            if again != output and to_json(again) != to_json(output):
+                self.losses.append(Loss.of(f"{path}.output", output, READ_AS, "changed"))
         return answer
 
     def contents(self) -> list[JsonObject]:

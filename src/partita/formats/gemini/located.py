@@ -7,7 +7,6 @@ from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, NOT_SENT, model_view
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.messages import AssistantMessage, AssistantPart, Message, Part, ToolCallPart, ToolMessage
 from partita.types.parts import CustomPart, DataPart, ForeignPart, SteeringMessagePart
 
@@ -32,10 +31,10 @@ def located(message: AssistantMessage, path: str, losses: list[Loss]) -> Iterato
     for part, place in zip(parts, places, strict=True):
         repair = found.get(place)
         if isinstance(part, NOT_SENT):
-            losses.append(Loss.of(place, to_json(part), NO_PLACE))
+            losses.append(Loss.of(place, part, NO_PLACE))
         elif repair is not None:
             whole = repair.why == CUT
-            told = Loss.of(place, to_json(part), CUT) if whole else repair._replace(path=place)
+            told = Loss.of(place, part, CUT) if whole else repair._replace(path=place)
             losses.append(told if whole else told._replace(severity="repaired"))
     yield from _place(view.messages, parts, places, path)
 

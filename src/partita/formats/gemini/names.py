@@ -1,6 +1,7 @@
 """Names of tools as Gemini allows them: one rule, for calls, results and declarations alike."""
 
 import re
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -8,6 +9,7 @@ ALLOWED: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 FORBIDDEN: Final = re.compile(r"[^A-Za-z0-9_.:-]")
 
 
+@lru_cache
 def tool_name(name: str) -> str:
     """A name that is allowed: `name` itself, or one made of it that no other name becomes."""
     if ALLOWED.fullmatch(name):

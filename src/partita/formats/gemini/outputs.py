@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import (
@@ -79,7 +78,7 @@ def _content(items: tuple[ContentItem, ...], path: str, lose: Lose) -> Answer:
             case ImagePart() | FilePart():
                 media = media_of(item)
                 if media is None:
-                    lose(Loss.of(f"{path}.value[{number}]", to_json(item), NO_ADDRESS))
+                    lose(Loss.of(f"{path}.value[{number}]", item, NO_ADDRESS))
                     continue
                 marks = object_at(item.provider_metadata, NAMESPACE)
                 files.append({**media, **{key: marks[key] for key in marks if key not in FILE_MARKS}})
@@ -89,7 +88,7 @@ def _content(items: tuple[ContentItem, ...], path: str, lose: Lose) -> Answer:
             case ForeignPart(format="gemini", value=value) if is_object(value):
                 files.append(value)
             case ForeignPart() | UnknownPart():
-                lose(Loss.of(f"{path}.value[{number}]", to_json(item), NOT_SENT))
+                lose(Loss.of(f"{path}.value[{number}]", item, NOT_SENT))
             case _:
                 assert_never(item)
     said: JsonObject = {"output": "\n".join(texts)} if texts else {}

@@ -10,10 +10,10 @@ from typing import Final, assert_never
 
 from partita.formats.format import Dumped, ToolSpec
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import (
     AssistantMessage,
+    AssistantPart,
     Message,
     SystemMessage,
     SystemPart,
@@ -100,7 +100,7 @@ class Request:
                 for part, place in zip(message.parts, where, strict=True):
                     self._add(role, self._user_part(part, place), place)
             case AssistantMessage():
-                self._step(message, path, where)
+                self._step(message.parts, path, where)
             case ToolMessage():
                 self._take_results(message, path, where)
             case _:
@@ -178,6 +178,11 @@ class Request:
             return [{"text": part.text, **beside(marks_in(part.provider_metadata))}] if part.text else []
         return kept_part(part, path, self.losses.append)
 
+    def _begin(self, path: str) -> None:
+        """A message begins that says nothing of itself: calls before it have all the answers they get."""
+        self._answer({}, path)
+        self._begins, self._around = False, {}
+
     def _user_part(self, part: UserPart, path: str) -> list[JsonObject]:
         match part:
             case TextPart(text=text):
@@ -192,20 +197,19 @@ class Request:
             case _:
                 assert_never(part)
 
-    def _step(self, message: AssistantMessage, path: str, where: Sequence[str]) -> None:
+    def _step(self, parts: Sequence[AssistantPart], path: str, where: Sequence[str]) -> None:
         said: list[JsonObject] = []
-        is_called = False
-        for part, place in zip(message.parts, where, strict=True):
+        self._calls = []
+        for part, place in zip(parts, where, strict=True):
             sent = part_of(part, place, self.losses.append)
-            if isinstance(part, ToolCallPart) and not part.provider_executed and not is_called:
-                is_called = True
-                if SIGNATURE not in sent[0] and self._must_be_signed(part, path):
+            if type(part) is ToolCallPart and not part.provider_executed:
+                is_first = not self._calls
+                self._calls.append(part)
+                if is_first and SIGNATURE not in sent[0] and self._must_be_signed(part, path):
                     sent[0][SIGNATURE] = PLACEHOLDER
                     self._signed(place)
             said += sent
         self._add(MODEL, said, path)
-        calls = (part for part in message.parts if isinstance(part, ToolCallPart))
-        self._calls = [call for call in calls if not call.provider_executed]
 
     def _must_be_signed(self, call: ToolCallPart, path: str) -> bool:
         """Whether the first call of a step gets a signature if it has none."""
@@ -219,7 +223,7 @@ class Request:
         results: dict[str, tuple[ToolResultPart, str]] = {}
         for part, place in zip(message.parts, where, strict=True):
             if not isinstance(part, ToolResultPart):
-                self.losses.append(Loss.of(place, to_json(part), NOT_SENT))
+                self.losses.append(Loss.of(place, part, NOT_SENT))
             elif part.id not in asked or part.id in results:
                 self.losses.append(Loss.of(place, part.id, NO_CALL))
             else:

@@ -7,7 +7,6 @@ from msgspec import UNSET
 
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -35,6 +34,7 @@ from .turns import marks_in
 Lose = Callable[[Loss], None]
 
 NO_PLACE: Final = "a content has no place for it"
+NO_ID: Final = "a content has no id"
 OTHERS: Final = "Gemini is told nothing of other providers"
 NOT_TALK: Final = "it is not talk, and no model is sent it"
 BY_ORDER: Final = "Gemini did not give this id: order tells which answer belongs to which call"
@@ -45,7 +45,7 @@ ITSELF: Final = "a tool that Gemini ran gives back an object"
 def tell_message(message: Message, path: str, lose: Lose, expected: str | None) -> None:
     """What stands around the parts of a message. `expected` is the id that it will be read with."""
     if message.id != expected:
-        lose(Loss.of(f"{path}.id", message.id, "a content has no id"))
+        lose(Loss.of(f"{path}.id", message.id, NO_ID))
     _tell(
         path,
         lose,
@@ -71,7 +71,7 @@ def tell_message(message: Message, path: str, lose: Lose, expected: str | None) 
 
 def tell_whole(message: Message, path: str, lose: Lose) -> None:
     """A message that is not sent."""
-    lose(Loss.of(path, to_json(message), NOT_TALK))
+    lose(Loss.of(path, message, NOT_TALK))
 
 
 def tell_part(part: Part, path: str, lose: Lose) -> None:
@@ -144,7 +144,7 @@ def _tell_output(output: ToolOutput, path: str, lose: Lose, *, is_own: bool) -> 
     _extra(output.extra, path, lose)
     _metadata(output.provider_metadata, f"{path}.providerMetadata", lose)
     if is_own and not isinstance(output, JsonOutput | TextOutput):
-        lose(Loss.of(path, to_json(output), ITSELF, "changed"))
+        lose(Loss.of(path, output, ITSELF, "changed"))
     if isinstance(output, ContentOutput):
         for number, item in enumerate(output.value):
             tell_part(item, f"{path}.value[{number}]", lose)
@@ -163,7 +163,7 @@ def _extra(extra: Any, path: str, lose: Lose) -> None:
 def _tell(path: str, lose: Lose, **members: Json) -> None:
     for name, value in members.items():
         if value is not None and value is not UNSET:
-            lose(Loss.of(f"{path}.{name}", to_json(value), NO_PLACE))
+            lose(Loss.of(f"{path}.{name}", value, NO_PLACE))
 
 
 def is_sent(message: Message) -> bool:

@@ -10,6 +10,8 @@ from .sources import ANY_BYTES
 
 def user_part(part: Json, raw: Json) -> UserPart:
     """A part of a user's turn. What is not understood is kept as it came."""
+    if is_object(part) and len(part) == 1 and isinstance(part.get("text"), str):
+        return TextPart(part["text"])
     if is_object(part) and isinstance(part.get("text"), str) and not _holds_more(part):
         return _text(part)
     return file_in(part) or ForeignPart(FORMAT, raw)

@@ -65,8 +65,11 @@ def spelled_part(part: Json) -> Json:
     if not is_object(part):
         return part
     found = spelled(part, PART_NAMES)
-    held = {key: spelled(value, HELD_NAMES) for key, value in found.items() if is_object(value)}
-    return {**found, **held}
+    for value in found.values():
+        if is_object(value) and not HELD_NAMES.isdisjoint(value):
+            held = {key: spelled(value, HELD_NAMES) for key, value in found.items() if is_object(value)}
+            return {**found, **held}
+    return found
 
 
 def spelled_answer(response: Json) -> Json:

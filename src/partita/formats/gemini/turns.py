@@ -117,12 +117,14 @@ def kept_part(part: Part, path: str, lose: Lose) -> list[JsonObject]:
             kept = None
     if is_object(kept) and kept:
         return [kept]
-    lose(Loss.of(path, to_json(part), NOT_SENT))
+    lose(Loss.of(path, part, NOT_SENT))
     return []
 
 
 def beside(marks: JsonObject) -> JsonObject:
     """What a part says beside its content: its signature, how to look at it, and what nobody knows."""
+    if not marks:
+        return {}
     return {key: value for key, value in marks.items() if key not in OUR_OWN}
 
 
@@ -132,18 +134,18 @@ def _more(marks: JsonObject, held: str) -> JsonObject:
 
 def marks_in(metadata: JsonObject | None) -> JsonObject:
     """Our own part of some provider metadata."""
-    return object_at(metadata, NAMESPACE)
+    return {} if metadata is None else object_at(metadata, NAMESPACE)
 
 
 def file_of(part: ImagePart | FilePart | ReasoningFilePart, path: str, lose: Lose) -> list[JsonObject]:
     """A file, in a turn of whomever."""
     marks = marks_in(part.provider_metadata)
     if isinstance(part, ReasoningFilePart) and marks.get(THOUGHT) is not True:
-        lose(Loss.of(path, to_json(part), FOREIGN_THOUGHT))
+        lose(Loss.of(path, part, FOREIGN_THOUGHT))
         return []
     media = media_of(part)
     if media is None:
-        lose(Loss.of(path, to_json(part), NO_ADDRESS))
+        lose(Loss.of(path, part, NO_ADDRESS))
         return []
     name = part.name if isinstance(part, ImagePart) else part.filename
     if name is not None:
@@ -196,7 +198,7 @@ def _server_call(call: ToolCallPart, path: str, lose: Lose) -> list[JsonObject]:
     marks = marks_in(call.call_provider_metadata)
     kind = text_at(marks, TOOL_TYPE)
     if kind is None:
-        lose(Loss.of(path, to_json(call), FOREIGN_TOOL))
+        lose(Loss.of(path, call, FOREIGN_TOOL))
         return []
     given: JsonObject = call.input if is_object(call.input) else {}
     if kind == CODE_TYPE:

@@ -1,16 +1,24 @@
 """The answer of a model: its blocks, the calls beside them, what it cost ↔ an assistant message."""
 
-from typing import Any
+from types import NoneType
+from typing import Any, Final
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.framework.members import Members, checked_array, metadata_of
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
-from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, ToolCallPart
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    ToolCallPart,
+    derive_type,
+)
 from partita.types.parts import ForeignPart, ReasoningPart, TextPart
 from partita.types.usage import Usage
 
 from .blocks import read_block
 from .calls import (
+    NO_ENTRIES,
     SIGNATURES,
     Entries,
     read_call,
@@ -19,12 +27,20 @@ from .calls import (
     read_server_result,
     signed,
 )
-from .envelope import NAME
+from .envelope import NAME, VOID_AROUND
+from .plain import REASONING, read_modern
 from .shapes import namespace_for, standard
 from .signing import namespace_of
 from .usage import read_usage
 
-REASONING = "reasoning_content"
+VOID: Final = {
+    **VOID_AROUND,
+    "usage_metadata": frozenset({NoneType}),
+    **dict.fromkeys(("tool_calls", "invalid_tool_calls", "tool_call_chunks"), frozenset({list, NoneType})),
+    "chunk_position": frozenset({NoneType}),
+}
+"""By the name of a member, the types whose empty value says no more than absence."""
+
 HINT = "give calls as {name, args, id}"
 
 
@@ -35,17 +51,24 @@ def read_answer(members: Members, id_: str, path: str, answered: set[str]) -> As
         content = ""
     if not isinstance(content, str) and not is_array(content):
         return None
-    _drop_empty(members)
+    members.forget(VOID)
+    plain = read_modern(members.left, content) if is_array(content) else None
+    if plain is not None:
+        return AssistantMessage(id=id_, content=AssistantContent(parts=tuple(plain)), type=derive_type(plain))
     is_v1 = is_array(content) and _is_v1(members)
     namespace = namespace_of(members.left)
     usage = _usage(members)
     reader = _Parts(id_, path, namespace, answered, is_v1=is_v1)
-    reader.signatures = _signatures(members, namespace)
-    entries = _entries(members, path)
-    reasoning = _reasoning(members)
+    reasoning: tuple[AssistantPart, ...] = ()
+    if "additional_kwargs" in members.left:
+        reader.signatures = _signatures(members, namespace)
+        entries = _entries(members, path)
+        reasoning = _reasoning(members)
+    else:
+        entries = _entries(members, path)
     text = content if isinstance(content, str) else None
     if text is None:
-        reader.blocks([one for raw in content for one in standard(raw)], entries)
+        reader.blocks(content, entries)
     elif text:
         reader.parts.append(TextPart(text))
     if text is not None:
@@ -56,7 +79,7 @@ def read_answer(members: Members, id_: str, path: str, answered: set[str]) -> As
     parts = (*reasoning, *reader.parts)
     metadata = metadata_of(NAME, members.left)
     said = AssistantContent(parts=parts, content=text, usage=usage, provider_metadata=metadata)
-    return AssistantMessage(id=id_, content=said)
+    return AssistantMessage(id=id_, content=said, type=derive_type(parts))
 
 
 class _Parts:
@@ -71,11 +94,12 @@ class _Parts:
         self.at = 0
         self.server_calls: dict[str, int] = {}
 
-    def blocks(self, blocks: list[Json], entries: Entries) -> None:
+    def blocks(self, raws: list[Json], entries: Entries) -> None:
         """Read the blocks of the content, and the calls beside them that they stand for."""
-        for block in blocks:
-            self._block(block, entries)
-            self.at += 1
+        for raw in raws:
+            for block in standard(raw):
+                self._block(block, entries)
+                self.at += 1
 
     def _block(self, block: Json, entries: Entries) -> None:
         type_ = block.get("type") if is_object(block) else None
@@ -145,17 +169,6 @@ def _fitting(part: Any, block: Json) -> AssistantPart:
     return part if not isinstance(part, ForeignPart) else ForeignPart(NAME, block)
 
 
-def _drop_empty(members: Members) -> None:
-    members.drop("name", None)
-    for name in ("additional_kwargs", "response_metadata"):
-        members.drop(name, {}, None)
-    members.drop("usage_metadata", None)
-    for name in ("tool_calls", "invalid_tool_calls", "tool_call_chunks"):
-        members.drop(name, [], None)
-    members.drop("chunk_position", None)
-    members.drop("example", False)
-
-
 def _is_v1(members: Members) -> bool:
     """Whether the blocks are standard ones. That is told by writing them so again."""
     about = members.left.get("response_metadata")
@@ -173,15 +186,19 @@ def _usage(members: Members) -> Usage | None:
 
 
 def _entries(members: Members, path: str) -> Entries:
-    lists: list[list[Json]] = []
-    for name in ("tool_calls", "invalid_tool_calls"):
-        items = checked_array(members.any(name, []), f"{path}.{name}", name, HINT)
-        if not all(is_object(item) for item in items):
-            raise ConversionError(f"{name} are objects", where=f"{path}.{name}", hint=HINT)
-        lists.append(items)
-    if not any(lists):
-        lists = _raw_entries(members)
-    return Entries(*lists)
+    calls, invalid = (_listed(members, name, path) for name in ("tool_calls", "invalid_tool_calls"))
+    if calls or invalid:
+        return Entries(calls, invalid)
+    return Entries(*_raw_entries(members)) if "additional_kwargs" in members.left else NO_ENTRIES
+
+
+def _listed(members: Members, name: str, path: str) -> list[Json]:
+    if name not in members.left:
+        return []
+    items = checked_array(members.any(name), f"{path}.{name}", name, HINT)
+    if not all(map(is_object, items)):
+        raise ConversionError(f"{name} are objects", where=f"{path}.{name}", hint=HINT)
+    return items
 
 
 def _raw_entries(members: Members) -> list[list[Json]]:

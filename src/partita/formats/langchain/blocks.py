@@ -32,6 +32,21 @@ WORDLESS: Final = "wordless"
 """What a note says of reasoning that came without words."""
 
 
+PLAIN_TYPES: Final = ("text", "reasoning")
+"""The types of blocks that have their words under the name of their type."""
+
+
+def read_plain(block: Json) -> TextPart | ReasoningPart | None:
+    """The part of a block that is words or a thought and no more."""
+    if type(block) is not dict or len(block) != 2:
+        return None
+    type_ = block.get("type")
+    text = block.get(type_) if type_ in PLAIN_TYPES else None
+    if type(text) is not str:
+        return None
+    return TextPart(text) if type_ == "text" else ReasoningPart(text)
+
+
 def read_block(block: Json, namespace: str | None) -> Part:
     """The part that a block amounts to."""
     if isinstance(block, str):

@@ -1,7 +1,7 @@
 """Calls of tools: blocks and the lists beside the content, merged by id ↔ call parts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
@@ -36,6 +36,10 @@ OWN: Final = ("entry", "block", "apart", "unlisted", "error", "unnamed", "made")
 """What notes of calls say that is no member of a block."""
 
 
+PLAIN: Final = {"type", "id", "name", "args"}
+"""The members that a call has to have."""
+
+
 class Entry(NamedTuple):
     """A call in one of the lists beside the content."""
 
@@ -49,10 +53,10 @@ class Entries:
     def __init__(self, calls: Iterable[Json], invalid: Iterable[Json]) -> None:
         self._all: dict[int, Entry] = {}
         self._by_id: defaultdict[Any, list[int]] = defaultdict(list)
-        pairs = [*((raw, True) for raw in calls), *((raw, False) for raw in invalid)]
-        for number, (raw, is_valid) in enumerate(pairs):
-            self._all[number] = Entry(raw, is_valid)
-            self._by_id[_key(raw.get("id"), is_valid)].append(number)
+        for raws, is_valid in ((calls, True), (invalid, False)):
+            for raw in raws:
+                self._by_id[_key(raw.get("id"), is_valid)].append(len(self._all))
+                self._all[len(self._all)] = Entry(raw, is_valid)
 
     def take(self, id_: Json, is_valid: bool) -> JsonObject | None:
         """The next call of that id."""
@@ -64,8 +68,24 @@ class Entries:
         return list(self._all.values())
 
 
+NO_ENTRIES: Final = Entries((), ())
+
+
 def _key(id_: Json, is_valid: bool) -> tuple[str, bool]:
     return (repr(id_), is_valid)
+
+
+def read_plain_call(block: Json, entries: Iterator[Json]) -> ToolCallPart | None:
+    """The call of a block, if it and the next entry say the same, and no more than has to be said."""
+    if type(block) is not dict or block.keys() != PLAIN or block["type"] != "tool_call":
+        return None
+    entry = next(entries, None)
+    id_, name, args = block["id"], block["name"], block["args"]
+    if type(id_) is not str or type(name) is not str or type(args) is not dict or entry != block:
+        return None
+    if entry["args"] is not args and repr(entry["args"]) != repr(args):
+        return None
+    return ToolCallPart(id_, name, "input-available", args)
 
 
 def read_call(block: Json, entry: JsonObject | None, made_id: str, *, is_v1: bool) -> ToolCallPart | None:
@@ -271,7 +291,7 @@ def _server_output(output: ToolOutput) -> JsonObject:
 
 def signed(call: ToolCallPart, signatures: Mapping[str, Any]) -> ToolCallPart:
     """A call with the signature that Google's integration keeps elsewhere."""
-    signature = signatures.get(call.id)
+    signature = signatures.get(call.id) if signatures else None
     if not isinstance(signature, str):
         return call
     metadata = {**(call.call_provider_metadata or {}), "google": {"thoughtSignature": signature}}

@@ -1,6 +1,6 @@
 """Pieces of a streamed message in a row, joined to one as LangChain joins them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from partita.errors import DecodeError
 from partita.formats.framework.members import checked_array, checked_object
@@ -14,8 +14,12 @@ PIECE = "tool_call_chunk"
 COUNTED = "pieces of a call are joined by their index"
 
 
-def joined_chunks(messages: Iterable[Kept], losses: list[Loss]) -> Iterator[Kept]:
+def joined_chunks(messages: Sequence[Kept], losses: list[Loss]) -> Sequence[Kept]:
     """The messages, the pieces of each in one."""
+    return list(_joined(messages, losses)) if any(one.is_chunk for one in messages) else messages
+
+
+def _joined(messages: Sequence[Kept], losses: list[Loss]) -> Iterator[Kept]:
     pending: Kept | None = None
     for message in (_without_derived(_checked(one, losses), losses) for one in messages):
         if pending is not None and _continues(pending, message):

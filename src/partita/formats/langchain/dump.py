@@ -14,9 +14,27 @@ from msgspec.structs import replace
 from partita.formats.format import Dumped
 from partita.formats.framework.arrivals import Arrivals, answered, bare
 from partita.formats.framework.members import Members, noted
-from partita.formats.framework.steps import Idle, Placed, Spoken, Steered, Step, Unasked, turns_of
+from partita.formats.framework.plain import plain_steps, plain_text
+from partita.formats.framework.steps import (
+    Idle,
+    Placed,
+    Spoken,
+    Steered,
+    Step,
+    Turn,
+    Unasked,
+    turns_in,
+)
+from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import Message, SystemMessage, ToolCallPart, ToolMessage, UserMessage
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
 from partita.types.parts import ForeignPart
 from partita.types.tools import ToolResultPart
 
@@ -24,6 +42,7 @@ from .blocks import read_block, write_block
 from .calls import is_unsent
 from .envelope import NAME, is_message, wrapped
 from .load import said
+from .plain import is_classic, write_classic, write_modern, write_results, write_text
 from .results import read_result, write_result
 from .shapes import standard
 from .writing import Answer, classic, modern
@@ -65,24 +84,67 @@ class _Writer:
 
     def write(self, messages: Sequence[Message]) -> Dumped:
         """All of them."""
-        for turn in turns_of(messages):
-            match turn:
-                case Unasked():
-                    self._orphans(turn.message, turn.path)
-                case Spoken():
-                    self._said(turn.message, turn.path)
-                    self.results_id = None
-                case Step():
-                    self.results_id = turn.results_id
-                    self._step(turn)
-                case Steered():
-                    self._steered(turn)
-                    self.results_id = None
-                case Idle():
-                    self._tell(turn.starts)
-                case _:
-                    assert_never(turn)
+        for place, message in enumerate(fold(messages)):
+            path = f"$[{place}]"
+            if not self._plainly(message, path):
+                for turn in turns_in(message, path):
+                    self._turn(turn)
         return Dumped(self.payload, tuple(self.losses.told))
+
+    def _turn(self, turn: Turn) -> None:
+        match turn:
+            case Unasked():
+                self._orphans(turn.message, turn.path)
+            case Spoken():
+                self._said(turn.message, turn.path)
+                self.results_id = None
+            case Step():
+                self.results_id = turn.results_id
+                self._step(turn)
+            case Steered():
+                self._steered(turn)
+                self.results_id = None
+            case Idle():
+                self._tell(turn.starts)
+            case _:
+                assert_never(turn)
+
+    # Plain messages
+
+    def _plainly(self, message: Message, path: str) -> bool:
+        """Write a message that is plain; all others are left."""
+        if type(message) is AssistantMessage:
+            return self._plain_answer(message, path)
+        text = None if type(message) is ToolMessage else plain_text(message)
+        if text is None:
+            return False
+        type_ = "system" if type(message) is SystemMessage else "human"
+        self.payload.append(write_text(type_, text, self._own_id(message.id)))
+        self.losses.alone(message, message.id, path)
+        self.results_id = None
+        return True
+
+    def _plain_answer(self, message: AssistantMessage, path: str) -> bool:
+        steps = plain_steps(message)
+        if steps is None or not (self.is_v1 or all(map(is_classic, steps))):
+            return False
+        write = write_modern if self.is_v1 else write_classic
+        for number, step in enumerate(steps, 1):
+            is_first = number == 1
+            told = step.starts if is_first or not step.parts else step.starts[:-1]
+            self.losses.steps(told, path, DEFAULT)
+            if is_first or step.parts:
+                id_ = message.id if is_first else f"{message.id}#{number}"
+                self.payload.append(write(step, self._own_id(id_)))
+                self.payload += write_results(step.parts)
+                self.results_id = f"{message.id}#{number}:results"
+            if is_first:
+                self.losses.alone(message, message.id, path)
+        return True
+
+    def _own_id(self, id_: str) -> str | None:
+        """The id to write: none if a message in this place gets it anyway."""
+        return None if id_ == f"message-{len(self.payload) + 1}" else id_
 
     def _tell(self, placed: Sequence[Placed]) -> None:
         for part, path in placed:
@@ -103,13 +165,11 @@ class _Writer:
             self.losses.shell(message, None, path)
             return
         role = "system" if isinstance(message, SystemMessage) else "human"
-        made = self._made_id()
         note = dict(noted(message.content.provider_metadata, NAME))
         fields: JsonObject = {"role": note.pop("role_")} if "role_" in note else {}
         as_list = note.pop("list", False)
         content = blocks if as_list or not message.parts else _as_string(blocks)
-        id_ = None if message.id == made else message.id
-        raw = wrapped("chat" if fields else role, content, id_, note, **fields)
+        raw = wrapped("chat" if fields else role, content, self._own_id(message.id), note, **fields)
         self.payload.append(raw)
         members = Members({**raw["data"], "content": ""})
         for name in ("id", "type", "role"):
@@ -141,9 +201,8 @@ class _Writer:
 
     def _step(self, step: Step) -> None:
         answer = Answer(step, is_v1=self.is_v1)
-        made = self._made_id()
         self._tell(step.starts if step.number == 1 else step.starts[:-1])
-        raw = answer.written(None if step.id == made else step.id)
+        raw = answer.written(self._own_id(step.id))
         if step.number == 1 or not answer.is_silent(raw):
             self.payload.append(raw)
         if step.number == 1:

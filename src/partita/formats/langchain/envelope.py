@@ -1,6 +1,7 @@
 """The forms that LangChain writes a message in: message dicts, constructors, and plain dumps."""
 
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, Final, NamedTuple
 
 from partita.errors import ConversionError
@@ -23,6 +24,15 @@ CLASSES: Final[Mapping[str, str]] = {
 """Types of messages by the names of their classes."""
 
 TYPES: Final = frozenset(CLASSES.values())
+VOID_AROUND: Final = {
+    "name": frozenset({NoneType}),
+    "additional_kwargs": frozenset({dict, NoneType}),
+    "response_metadata": frozenset({dict, NoneType}),
+    "example": frozenset({bool}),
+}
+"""By the name of a member of any message, the types whose empty value says no more than absence."""
+
+WRAPPING: Final = frozenset({"type", "data"})
 HINT: Final = "give what message_to_dict, dumpd or model_dump make of a message"
 CLASS_PATH: Final = "messages are written by their type, not by the path of their class"
 CHUNK: Final = "pieces of a stream are joined to a message"
@@ -75,20 +85,23 @@ def is_message(raw: JsonObject) -> bool:
 
 
 def _opened(raw: Json, path: str, losses: list[Loss]) -> Kept:
-    message = checked_object(raw, path, "a message", HINT)
+    message = raw if is_object(raw) else checked_object(raw, path, "a message", HINT)
     if "lc" in message:
         return _constructed(message, path, losses)
-    name = _text(message, "type", path)
+    name = message.get("type")
+    if not isinstance(name, str):
+        raise ConversionError("a message without a type", where=f"{path}.type", hint=HINT)
     data = message
     if "data" in message and "content" not in message:
         data = checked_object(message["data"], f"{path}.data", "the data of a message", HINT)
-        losses += (
-            Loss.of(f"{path}.{key}", value, "it stands beside the data of a message")
-            for key, value in message.items()
-            if key not in {"type", "data"}
-        )
-    where = path if data is message else f"{path}.data"
-    return _kept(name, data, where, message, losses)
+        if len(message) > len(WRAPPING):
+            losses += (
+                Loss.of(f"{path}.{key}", value, "it stands beside the data of a message")
+                for key, value in message.items()
+                if key not in WRAPPING
+            )
+        path = f"{path}.data"
+    return _kept(name, data, path, message, losses)
 
 
 def _constructed(message: JsonObject, path: str, losses: list[Loss]) -> Kept:
@@ -107,22 +120,20 @@ def _constructed(message: JsonObject, path: str, losses: list[Loss]) -> Kept:
 
 
 def _kept(name: str, data: JsonObject, path: str, raw: JsonObject, losses: list[Loss]) -> Kept:
-    plain = name.removesuffix("Chunk")
-    type_ = CLASSES.get(plain, plain)
-    inner = data.get("type", name)
-    if data is not raw and inner not in (name, type_):
+    is_chunk = name.endswith("Chunk")
+    type_ = name if name in TYPES else _type_of(name)
+    fields = dict(data)
+    inner = fields.pop("type", name)
+    if inner != name and data is not raw and inner != type_:
         losses.append(Loss.of(f"{path}.type", inner, "the message around it names another type", "changed"))
-    is_chunk = name != plain
     if is_chunk:
         losses.append(Loss.of(f"{path}.type", name, CHUNK, "minor"))
-    return Kept(type_, {key: item for key, item in data.items() if key != "type"}, path, is_chunk, raw)
+    return Kept(type_, fields, path, is_chunk, raw)
 
 
-def _text(message: Mapping[str, Any], name: str, path: str) -> str:
-    value = message.get(name)
-    if isinstance(value, str):
-        return value
-    raise ConversionError(f"a message without a {name}", where=f"{path}.{name}", hint=HINT)
+def _type_of(name: str) -> str:
+    plain = name.removesuffix("Chunk")
+    return CLASSES.get(plain, plain)
 
 
 def wrapped(type_: str, content: Json, id_: str | None, note: JsonObject, **fields: Json) -> JsonObject:

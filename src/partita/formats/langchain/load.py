@@ -37,7 +37,7 @@ from partita.types.parts import FilePart, ForeignPart, ImagePart, StepStartPart,
 from .answers import read_answer
 from .blocks import read_block
 from .chunks import joined_chunks
-from .envelope import NAME, TYPES, Kept, opened
+from .envelope import NAME, TYPES, VOID_AROUND, Kept, opened
 from .results import read_result
 from .shapes import standard
 
@@ -48,7 +48,7 @@ def load(payload: Json) -> Loaded:
     """Messages of LangChain, one or a list of them or a state that has them, as canonical messages."""
     losses: list[Loss] = []
     kept, beside = opened(payload, losses)
-    messages = _Reader(list(joined_chunks(kept, losses))).read()
+    messages = _Reader(joined_chunks(kept, losses)).read()
     losses += told_places(messages.read, messages.paths)
     return Loaded(tuple(fold(messages.read)), tuple(losses), Request(settings=beside) if beside else None)
 
@@ -72,9 +72,10 @@ class _Reader:
 
     def _message(self, kept: Kept, made_id: str) -> Message:
         members = Members(kept.data)
-        named = members.text("id")
-        members.drop("id", None)
-        id_ = made_id if named is None else named
+        named = members.left.get("id")
+        id_ = named if isinstance(named, str) else made_id
+        if named is None or id_ is named:
+            members.any("id")
         role = kept.type
         if role == "chat":
             members.left["role_"] = kept.data.get("role")
@@ -87,9 +88,9 @@ class _Reader:
             message = self._result(members, id_, made_id)
         elif role in {"human", "system"}:
             message = said(members, id_, role)
-        if not isinstance(message, AssistantMessage | ToolMessage):
+        if role not in {"ai", "tool"} or message is None:
             self.head = None
-        if message is None or (kept.type not in TYPES):
+        if message is None or kept.type not in TYPES:
             whole = ForeignPart(NAME, kept.raw)
             return UserMessage(id=id_, type="event", content=UserContent(parts=(whole,)))
         return message
@@ -104,9 +105,7 @@ class _Reader:
         head = self.head
         if head is not None and id_ == f"{head.id}#{self.steps + 1}":
             self.steps += 1
-            message = _piece(message, head)
-            parts: tuple[AssistantPart, ...] = (StepStartPart(), *message.parts)
-            return replace(message, content=replace(message.content, parts=parts))
+            return _piece(message, head)
         self.head, self.steps = message, 1
         return message
 
@@ -117,7 +116,7 @@ class _Reader:
         if id_ == made_id and self.head is not None:
             id_ = f"{self.head.id}#{self.steps}:results"
         content = ToolContent(parts=(result,), provider_metadata=metadata_of(NAME, members.left))
-        return ToolMessage(id=id_, content=content)
+        return ToolMessage(id=id_, content=content, type="tool")
 
 
 class _Read:
@@ -126,16 +125,19 @@ class _Read:
 
 
 def _piece(message: AssistantMessage, head: AssistantMessage) -> AssistantMessage:
-    """A step without what it only says because its head does."""
-    note = dict(noted(message.content.provider_metadata, NAME))
-    about = note.get("response_metadata")
-    if is_object(about) and about == {"model_provider": _provider_of(head)}:
-        del note["response_metadata"]
-    note.pop("string", None)
-    note.pop("list", None)
-    others = {key: value for key, value in (message.content.provider_metadata or {}).items() if key != NAME}
-    content = replace(message.content, content=None, provider_metadata=metadata_of(NAME, note, others))
-    return replace(message, content=content)
+    """A step with its boundary, and without what it only says because its head does."""
+    content = message.content
+    metadata = content.provider_metadata
+    if metadata is not None:
+        note = dict(noted(metadata, NAME))
+        about = note.get("response_metadata")
+        if is_object(about) and about == {"model_provider": _provider_of(head)}:
+            del note["response_metadata"]
+        note.pop("string", None)
+        note.pop("list", None)
+        metadata = metadata_of(NAME, note, {key: value for key, value in metadata.items() if key != NAME})
+    parts: tuple[AssistantPart, ...] = (StepStartPart(), *content.parts)
+    return replace(message, content=replace(content, content=None, provider_metadata=metadata, parts=parts))
 
 
 def _provider_of(head: AssistantMessage) -> Json:
@@ -149,19 +151,17 @@ def said(members: Members, id_: str, role: str) -> Message | None:
     if not isinstance(content, str) and not is_array(content):
         return None
     members.any("content")
-    drop_empty(members)
+    members.forget(VOID_AROUND)
     text = content if isinstance(content, str) else None
-    parts: list[Any] = [TextPart(text)] if text is not None else []
-    if is_array(content):
-        parts = _parts(content, role)
-    if is_array(content) and len(parts) == 1 and parts[0] == TextPart(getattr(parts[0], "text", "")):
+    parts: list[Any] = _parts(content, role) if text is None else [TextPart(text)]
+    if text is None and len(parts) == 1 and parts[0] == TextPart(getattr(parts[0], "text", "")):
         members.left["list"] = True
     metadata = metadata_of(NAME, members.left)
     if role == "system":
         system = SystemContent(parts=tuple(parts), content=text, provider_metadata=metadata)
-        return SystemMessage(id=id_, content=system)
+        return SystemMessage(id=id_, content=system, type="text")
     user = UserContent(parts=tuple(parts), content=text, provider_metadata=metadata)
-    return UserMessage(id=id_, content=user)
+    return UserMessage(id=id_, content=user, type="text")
 
 
 def _parts(content: list[Any], role: str) -> list[Any]:
@@ -172,11 +172,3 @@ def _parts(content: list[Any], role: str) -> list[Any]:
         part = read_block(blocks[0], None) if len(blocks) == 1 else None
         parts.append(part if isinstance(part, fitting) else ForeignPart(NAME, raw))
     return parts
-
-
-def drop_empty(members: Members) -> None:
-    """Forget what says no more than its absence."""
-    members.drop("name", None)
-    for name in ("additional_kwargs", "response_metadata"):
-        members.drop(name, {}, None)
-    members.drop("example", False)

@@ -1,5 +1,6 @@
 """Tool messages ↔ results: text, JSON with the value as its artifact, blocks; and whether the tool failed."""
 
+from types import NoneType
 from typing import Final, NamedTuple, TypeGuard
 
 from partita.formats.framework.members import Members, metadata_of, noted
@@ -30,11 +31,20 @@ ABOUT: Final = ("artifact", "additional_kwargs", "response_metadata")
 """Members of a tool message that are about its result."""
 
 
+VOID: Final = {
+    "name": frozenset({NoneType}),
+    "artifact": frozenset({NoneType}),
+    "additional_kwargs": frozenset({dict, NoneType}),
+    "response_metadata": frozenset({dict, NoneType}),
+}
+"""By the name of a member, the types whose empty value says no more than absence."""
+
+
 def read_result(members: Members, name: str | None) -> ToolResultPart | None:
     """The result in the members of a tool message; `name` is that of its call."""
     call_id = members.text("tool_call_id")
     content = members.left.get("content")
-    if call_id is None or not isinstance(content, str | list):
+    if call_id is None or not (isinstance(content, str) or is_array(content)):
         return None
     members.any("content")
     status = members.left.get("status", "success")
@@ -43,11 +53,8 @@ def read_result(members: Members, name: str | None) -> ToolResultPart | None:
     else:
         members.any("status")
     own_name = members.text("name")
-    members.drop("name", None)
-    members.drop("artifact", None)
-    for about in ("additional_kwargs", "response_metadata"):
-        members.drop(about, {}, None)
-    note: JsonObject = {key: members.any(key) for key in ABOUT if key in members.left}
+    members.forget(VOID)
+    note: JsonObject = {key: members.any(key) for key in ABOUT if key in members.left} if members.left else {}
     if own_name is None:
         note[UNNAMED] = True
     output = _read_output(content, status == "error", note)

@@ -9,7 +9,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 
-from .answers import REASONING, read_answer
+from .answers import read_answer
 from .blocks import read_block, write_block
 from .calls import (
     SIGNATURES,
@@ -23,6 +23,7 @@ from .calls import (
     write_server_call,
 )
 from .envelope import NAME, wrapped
+from .plain import REASONING
 from .shapes import SHAPE, joined, namespace_for, reshaped, standard
 from .signing import PROVIDERS, guessed, namespace_of
 from .usage import write_usage

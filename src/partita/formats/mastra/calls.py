@@ -74,8 +74,8 @@ def read_invocation(raw: JsonObject) -> ToolCallPart | None:
     if call.keys() == ENDED and len(raw) == 2:
         id_, name = call["toolCallId"], call["toolName"]
         if call["state"] == "result" and isinstance(id_, str) and isinstance(name, str):
-            output = output_of(call["result"])
-            return ToolCallPart(id_, name, "output-available", call["args"], output=output)
+            given = output_of(call["result"])
+            return ToolCallPart(id_, name, "output-available", call["args"], output=given)
     match call:
         case {"toolCallId": str(id_), "toolName": str(name), "state": str(state), **rest} if state in STATES:
             fields: JsonObject = {"input": rest.pop("args", UNSET), "raw_input": rest.pop("rawInput", UNSET)}

@@ -24,6 +24,8 @@ WORDS: Final = "text"
 
 def part_of(block: JsonObject) -> Plain:
     """A block as a part; one that a part does not tell as it is, is kept whole."""
+    if len(block) == 2 and block["type"] == "text" and isinstance(block.get("text"), str):
+        return TextPart(block["text"])
     part = _part(block)
     return ForeignPart(MCP, block) if part is None or block_of(part) != block else part
 
@@ -31,6 +33,8 @@ def part_of(block: JsonObject) -> Plain:
 def block_of(part: TextPart | ImagePart | FilePart | ReasoningFilePart) -> JsonObject:
     """The block of a part."""
     own = own_of(part.provider_metadata)
+    if isinstance(part, TextPart) and not own:
+        return {"type": "text", "text": part.text}
     if isinstance(part, TextPart):
         return {"type": "text", "text": part.text, **fields_of(own)}
     fields, media_type = fields_of(own), part.media_type

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.bare import is_bare, is_bare_message
 from partita.formats.losses import Loss
 from partita.formats.missing import lost
 from partita.types.codec import to_json
@@ -32,6 +33,18 @@ WHY: Final[Mapping[str, str]] = {
 }
 
 
+def is_held(part: Part) -> bool:
+    """Whether a part is all in its block: most are, and need no closer look."""
+    match part:
+        case TextPart():
+            return is_bare(part)
+        case ToolCallPart(output=output, state=state) if part.input is not None:
+            is_usual = state == "input-available" or (output is not None and state == state_after(output))
+            return is_usual and is_bare(part)
+        case _:
+            return False
+
+
 def part_losses(part: Part, path: str) -> Iterator[Loss]:
     """What of a part is not in its block."""
     match part:
@@ -52,7 +65,11 @@ def part_losses(part: Part, path: str) -> Iterator[Loss]:
 
 def shell_losses(message: Message, path: str, id_: str) -> Iterator[Loss]:
     """What of a message around its parts is not written; it is read with that id."""
-    plain: JsonObject = dict(to_json(message))
+    if is_bare_message(message):
+        if message.id != id_:
+            yield Loss.of(f"{path}.id", message.id, WHY["id"])
+        return
+    plain: JsonObject = to_json(message)
     plain["content"] = {key: item for key, item in plain["content"].items() if key != "parts"}
     content: JsonObject = {"format": 2}
     own = own_of(message.content.provider_metadata)

@@ -11,7 +11,6 @@ from msgspec import UNSET
 
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import Loss, Severity
-from partita.types.codec import to_json
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
@@ -37,7 +36,7 @@ from partita.types.parts import (
 from partita.types.tools import ToolResultPart
 
 from .blocks import block_of, spoken_block
-from .comparing import part_losses, shell_losses
+from .comparing import is_held, part_losses, shell_losses
 from .outputs import result_block
 from .words import FIELDS, FORM, LIST, MCP, fields_of, own_of
 
@@ -96,7 +95,7 @@ class _Writer:
         for index, message in enumerate(messages):
             path = f"$[{index}]"
             if message.internal or message.type == "event":
-                self.losses.append(Loss.of(path, to_json(message), NOT_TALK))
+                self.losses.append(Loss.of(path, message, NOT_TALK))
                 continue
             match message:
                 case SystemMessage():
@@ -117,7 +116,7 @@ class _Writer:
 
     def _system(self, message: SystemMessage, path: str, *, is_first: bool) -> None:
         if not self._is_request:
-            self.losses.append(Loss.of(path, to_json(message), NO_SYSTEM))
+            self.losses.append(Loss.of(path, message, NO_SYSTEM))
             return
         self.losses.extend(shell_losses(message, path, "system"))
         if not is_first:
@@ -125,7 +124,7 @@ class _Writer:
         for number, part in enumerate(message.parts):
             where = f"{path}.content.parts[{number}]"
             if not isinstance(part, TextPart) or part != TextPart(part.text):
-                self.losses.append(Loss.of(where, to_json(part), ONE_PROMPT))
+                self.losses.append(Loss.of(where, part, ONE_PROMPT))
 
     def _say(self, role: str, parts: Sequence[UserPart], path: str, message: Message | None) -> None:
         blocks = [self._block(part, f"{path}[{number}]") for number, part in enumerate(parts)]
@@ -137,11 +136,13 @@ class _Writer:
 
     def _block(self, part: AssistantPart | UserPart, path: str) -> JsonObject | None:
         match part:
+            case TextPart(provider_metadata=None):
+                block: JsonObject | None = block_of(part)
             case TextPart() | ImagePart() | FilePart() | ReasoningFilePart():
                 spoken = spoken_block(part)
                 if spoken != block_of(part):
                     severity: Severity = "lost" if spoken is None else "changed"
-                    self.losses.append(Loss.of(path, to_json(part), SPOKEN, severity))
+                    self.losses.append(Loss.of(path, part, SPOKEN, severity))
                     return spoken
                 block = spoken
             case ForeignPart(format=format, value={"type": str()}) if format == MCP:
@@ -150,9 +151,10 @@ class _Writer:
                 block = self._call(part, path)
             case _:
                 why = CUT if isinstance(part, ToolCallPart) else NO_BLOCK
-                self.losses.append(Loss.of(path, to_json(part), why))
+                self.losses.append(Loss.of(path, part, why))
                 return None
-        self.losses.extend(part_losses(part, path))
+        if not is_held(part):
+            self.losses.extend(part_losses(part, path))
         return block
 
     def _call(self, part: ToolCallPart, path: str) -> JsonObject:
@@ -179,7 +181,7 @@ class _Writer:
                 self.losses.append(Loss.of(f"{where}.id", part.id, STEERED, "changed"))
                 self._say("user", part.parts, f"{where}.parts", None)
             elif has_spoken or part.provider_metadata or part.extra:
-                self.losses.append(Loss.of(where, to_json(part), APART, "changed"))
+                self.losses.append(Loss.of(where, part, APART, "changed"))
         if step or not has_spoken:
             self._step(step, marks, is_whole=not has_spoken)
 
@@ -209,7 +211,7 @@ class _Writer:
         for number, part in enumerate(message.parts):
             where = f"{path}.content.parts[{number}]"
             if not isinstance(part, ToolResultPart):
-                self.losses.append(Loss.of(where, to_json(part), NO_BLOCK))
+                self.losses.append(Loss.of(where, part, NO_BLOCK))
                 continue
             said = result_block(part.output, part.provider_metadata, f"{where}.output", self.losses)
             blocks.append({"type": "tool_result", "toolUseId": part.id, **said})

@@ -47,6 +47,10 @@ REASONS: Final[Mapping[str, str]] = {
 }
 """Finish reasons by stop reason; any other is `other`."""
 
+TURN: Final = ("role", "content")
+CALL: Final = ("type", "id", "name", "input")
+"""What every turn and every call has."""
+
 MOVED: Final = "results come before words"
 TWICE: Final = "its call has a result already"
 
@@ -138,24 +142,29 @@ class _Talk:
     def _add(self, raw: Json, id: str, path: str) -> None:
         turn = _checked(raw, path)
         content = turn["content"]
-        blocks = checked_blocks(content if is_array(content) else [content], f"{path}.content")
-        marks = rest_of(turn, ("role", "content"))
-        if is_array(content) and len(content) == 1:
+        is_list = is_array(content)
+        blocks = checked_blocks(content if is_list else [content], f"{path}.content")
+        marks = {} if len(turn) == len(TURN) else rest_of(turn, TURN)
+        if is_list and len(blocks) == 1:
             marks[FORM] = LIST
         if turn["role"] == "assistant":
-            parts = [self._said(block) for block in blocks]
-            said = AssistantContent(parts=tuple(parts), provider_metadata=noted(marks))
+            said = AssistantContent(parts=tuple(map(self._said, blocks)), provider_metadata=noted(marks))
             self._messages.append(AssistantMessage(id=id, content=said))
             self._asked = id
-            return
+        else:
+            self._user(blocks, marks, id, f"{path}.content", is_list=is_list)
+
+    def _user(
+        self, blocks: Sequence[JsonObject], marks: JsonObject, id: str, path: str, *, is_list: bool
+    ) -> None:
         words: list[UserPart] = []
         results: list[ToolResultPart] = []
         for index, block in enumerate(blocks):
-            where = f"{path}.content[{index}]" if is_array(content) else f"{path}.content"
             call_id = block.get("toolUseId")
             if block["type"] != "tool_result" or not isinstance(call_id, str):
                 words.append(part_of(block))
                 continue
+            where = f"{path}[{index}]" if is_list else path
             results.append(result_part(block, call_id, self._names.get(call_id, ""), where))
             if words:
                 self._losses.append(Loss(where, "its place", MOVED, "repaired"))
@@ -169,20 +178,20 @@ class _Talk:
                 ToolMessage(id=name, content=ToolContent(parts=tuple(results), provider_metadata=own))
             )
         if words or not results:
-            said_by_user = UserContent(parts=tuple(words), provider_metadata=noted(marks))
-            self._messages.append(UserMessage(id=id, content=said_by_user))
+            said = UserContent(parts=tuple(words), provider_metadata=noted(marks))
+            self._messages.append(UserMessage(id=id, content=said))
 
     def _said(self, block: JsonObject) -> AssistantPart:
-        match block:
-            case {"type": "tool_use", "id": str(id), "name": str(name)} if "input" in block:
-                self._names[id] = name
-                self._answered.discard(id)
-                note = noted(rest_of(block, ("type", "id", "name", "input")))
-                return ToolCallPart(id, name, "input-available", block["input"], call_provider_metadata=note)
-            case {"type": "tool_use" | "tool_result"}:
-                return ForeignPart(MCP, block)
-            case _:
-                return part_of(block)
+        if block["type"] not in ("tool_use", "tool_result"):
+            return part_of(block)
+        call_id, name = block.get("id"), block.get("name")
+        is_call = block["type"] == "tool_use" and "input" in block
+        if not is_call or not isinstance(call_id, str) or not isinstance(name, str):
+            return ForeignPart(MCP, block)
+        self._names[call_id] = name
+        self._answered.discard(call_id)
+        note = None if len(block) == len(CALL) else noted(rest_of(block, CALL))
+        return ToolCallPart(call_id, name, "input-available", block["input"], call_provider_metadata=note)
 
 
 def _spec(tool: Json) -> ToolSpec | None:

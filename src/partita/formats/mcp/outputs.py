@@ -6,6 +6,7 @@ from typing import Final, assert_never
 from msgspec import UNSET
 
 from partita.errors import ConversionError
+from partita.formats.bare import is_bare
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
@@ -26,6 +27,7 @@ from .blocks import block_of, part_of
 from .comparing import part_losses
 from .words import KEPT, MCP, fields_of, noted, own_of, rest_of
 
+KNOWN: Final = ("type", "toolUseId", "content")
 STRUCTURED: Final = "structuredContent"
 DENIED: Final = "The user did not allow this call."
 CHANGED: Final = "a result is blocks, or structured content"
@@ -35,9 +37,9 @@ NOT_TAKEN: Final = "the protocol has no such block"
 def result_part(block: JsonObject, call_id: str, name: str, path: str) -> ToolResultPart:
     """A result, of a sampling message or of a call."""
     is_error = block.get("isError") is True
-    known = ["type", "toolUseId", "content", *(["isError"] if is_error else [])]
     has_value = block.get(STRUCTURED) is not None
-    own = rest_of(block, [*known, STRUCTURED] if has_value else known)
+    known = (*KNOWN, *(("isError",) if is_error else ()), *((STRUCTURED,) if has_value else ()))
+    own = rest_of(block, known)
     blocks = checked_blocks(block.get("content", []), f"{path}.content")
     output = _output(block.get(STRUCTURED) if has_value else UNSET, blocks, is_error)
     if written(output) != blocks:
@@ -122,12 +124,14 @@ def _losses(output: ToolOutput, path: str) -> Iterator[Loss]:
             for index, item in enumerate(items):
                 where = f"{path}.value[{index}]"
                 if _item(item) is None:
-                    yield Loss.of(where, to_json(item), NOT_TAKEN)
+                    yield Loss.of(where, item, NOT_TAKEN)
                 else:
                     yield from part_losses(item, where)
         case _:
-            yield Loss.of(path, to_json(output), CHANGED, "changed")
+            yield Loss.of(path, output, CHANGED, "changed")
             return
+    if is_bare(output):
+        return
     plain: JsonObject = to_json(output)
     for key, item in plain.items():
         if key not in ("type", "value"):

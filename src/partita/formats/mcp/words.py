@@ -32,7 +32,7 @@ def noted(own: JsonObject) -> JsonObject | None:
 
 def own_of(metadata: JsonObject | None) -> JsonObject:
     """What metadata says in our namespace."""
-    own = (metadata or {}).get(MCP)
+    own = metadata.get(MCP) if metadata else None
     return own if is_object(own) else {}
 
 

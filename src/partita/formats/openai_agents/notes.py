@@ -59,14 +59,21 @@ def _changed(
     then: Callable[[tuple[AssistantPart, ...]], tuple[AssistantPart, ...]] | None,
 ) -> Message:
     content = message.content
-    around = change(content.provider_metadata, f"{path}.content.providerMetadata")
+    around = content.provider_metadata and change(
+        content.provider_metadata, f"{path}.content.providerMetadata"
+    )
     if around != content.provider_metadata:
         content = replace(content, provider_metadata=around)
         message = replace(message, content=content)  # pyright: ignore[reportArgumentType] # the content of its own role
     where = f"{path}.content.parts"
     match message:
         case AssistantMessage():
-            parts = tuple([_part(part, f"{where}[{n}]", change) for n, part in enumerate(message.parts)])
+            parts = tuple(
+                [
+                    _part(part, f"{where}[{n}]", change) if _has_metadata(part) else part
+                    for n, part in enumerate(message.parts)
+                ]
+            )
             parts = parts if then is None else then(parts)
             return (
                 message
@@ -85,6 +92,12 @@ def _changed(
             return replace(message, content=replace(message.content, parts=results))
         case _:
             return message
+
+
+def _has_metadata(part: AssistantPart) -> bool:
+    if isinstance(part, ToolCallPart):
+        return bool(part.call_provider_metadata or part.result_provider_metadata)
+    return getattr(part, "provider_metadata", None) is not None
 
 
 def _part(part: AssistantPart, path: str, change: Change) -> AssistantPart:

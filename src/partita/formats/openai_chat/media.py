@@ -29,7 +29,7 @@ class Audio:
         """The next piece."""
         self._data.append(word(piece, "data"))
         self._transcript.append(word(piece, "transcript"))
-        self._facts |= {key: piece[key] for key in piece.keys() - {"data", "transcript"}}
+        self._facts |= {key: value for key, value in piece.items() if key not in ("data", "transcript")}
 
     def settle(self, outlet: Outlet) -> JsonObject:
         """Tell the sound, if there is one, and give what else was said of it."""

@@ -3,7 +3,6 @@
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import (
@@ -78,14 +77,14 @@ def _content(
             case ImagePart() | FilePart():
                 found = media_item(item, dialect)
                 if isinstance(found, str):
-                    losses.append(Loss.of(where, to_json(item), found))
+                    losses.append(Loss.of(where, item, found))
                 else:
                     media.append(found)
                     losses.append(Loss(where, "its place", MOVED, "repaired"))
             case ForeignPart() | UnknownPart():
                 kept = own_item(item, dialect)
                 if kept is None:
-                    losses.append(Loss.of(where, to_json(item), NOT_TAKEN))
+                    losses.append(Loss.of(where, item, NOT_TAKEN))
                 else:
                     items.append(kept)
             case _:

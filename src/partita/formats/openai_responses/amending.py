@@ -31,6 +31,8 @@ def amendments(raw: JsonObject, written: JsonObject, name: str = ITEM) -> JsonOb
 
 def amended(written: JsonObject, metadata: JsonObject, name: str = ITEM) -> JsonObject:
     """What was written, with all that the metadata say of it."""
+    if not metadata:
+        return written
     gone, given = array(metadata, without(name)), inner(metadata, name)
     kept = {key: said for key, said in written.items() if key not in gone} if gone else written
     return {**kept, **given} if given else kept

@@ -47,6 +47,8 @@ def item_id(kind: str, metadata: JsonObject) -> JsonObject:
 def client_call(call: ToolCallPart) -> JsonObject:
     """The item of a call that the client ran. A foreign one is a call of a function."""
     metadata = own(call.call_provider_metadata) or own(call.result_provider_metadata)
+    if not metadata:
+        return {"type": "function_call", **_function(call, {})}
     kind = text(metadata, "type") or "function_call"
     build = FIELDS.get(kind, _function)
     caller = {

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
 from partita.types.parts import (
     DataPart,
@@ -43,7 +42,7 @@ def content_of(parts: Sequence[Shown], where: str, losses: list[Loss]) -> list[J
 
 def own(metadata: JsonObject | None) -> JsonObject:
     """What the provider itself left in the metadata of a part."""
-    space = (metadata or {}).get(NAMESPACE)
+    space = metadata.get(NAMESPACE) if metadata else None
     return space if is_object(space) else {}
 
 
@@ -66,7 +65,7 @@ def _part(part: Shown, where: str, losses: list[Loss]) -> JsonObject | None:
         case ForeignPart(format=format_, value=value) if format_ == FORMAT and is_object(value):
             return value
         case ReasoningFilePart() | ForeignPart() | UnknownPart():
-            losses.append(Loss.of(where, to_json(part), NO_PLACE))
+            losses.append(Loss.of(where, part, NO_PLACE))
         case _:
             assert_never(part)
     return None

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_array
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
@@ -110,7 +109,7 @@ class Step:
             case ImagePart() | FilePart() | ReasoningFilePart():
                 self._lose(where, part.url, NO_PLACE)
             case SourceUrlPart() | SourceDocumentPart() | ForeignPart() | UnknownPart():
-                self._lose(where, to_json(part), NO_PLACE)
+                self._lose(where, part, NO_PLACE)
             case StepStartPart():
                 pass
             case _:
@@ -207,7 +206,7 @@ class Step:
             self._add_content(inner(metadata, PART), {**metadata, PART: {}}, where)
             return
         if not kind or part.kind != f"{NAMESPACE}.{kind}":
-            self._lose(where, to_json(part), NO_PLACE)
+            self._lose(where, part, NO_PLACE)
             return
         encrypted = present(encrypted_content=metadata.get("encryptedContent"))
         item = {"type": kind, **item_id(kind, metadata), **encrypted}
@@ -227,6 +226,8 @@ class Step:
 
 
 def _passage(part: TextPart, metadata: JsonObject) -> JsonObject:
+    if not metadata:
+        return {"type": "output_text", "text": part.text, "annotations": []}
     if metadata.get("refusal") is True:
         return amended({"type": "refusal", "refusal": part.text}, metadata, PART)
     told = present(logprobs=array(metadata, "logprobs"))

@@ -41,7 +41,14 @@ def read_request(settings: JsonObject, losses: list[Loss]) -> Request:
     own = [one for one in given if _spec(one) is None]
     rest = {name: said for name, said in settings.items() if name != "tools"}
     if [*(one for one in given if _spec(one) is not None), *own] != given:
-        losses.append(Loss.of("$.tools", [text(one, "type") for one in given], REORDERED, "changed"))
+        losses.append(
+            Loss.of(
+                "$.tools",
+                [text(one, "type") if is_object(one) else one for one in given],
+                REORDERED,
+                "changed",
+            )
+        )
     return Request(tuple(specs), {**rest, "tools": own} if own or not given else rest)
 
 

@@ -13,7 +13,18 @@ from msgspec.structs import replace
 from partita.formats.format import Dumped, Request
 from partita.formats.framework.arrivals import Arrivals, answered, bare
 from partita.formats.framework.members import metadata_of, noted, present
-from partita.formats.framework.steps import Idle, Placed, Spoken, Steered, Step, Unasked, turns_of
+from partita.formats.framework.plain import plain_steps, plain_text
+from partita.formats.framework.steps import (
+    Idle,
+    Placed,
+    Spoken,
+    Steered,
+    Step,
+    Turn,
+    Unasked,
+    turns_in,
+)
+from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -28,6 +39,7 @@ from partita.types.usage import Usage
 
 from .calls import read_back, read_call, read_result, write_back, write_call, write_result
 from .parts import read_plain, write_plain
+from .plain import write_output, write_said
 from .reading import ROLES, Reader
 from .wrapping import CONVERSATION, INPUT, NAME, OUTPUT, SYSTEM, USAGE, write_tools
 
@@ -75,27 +87,72 @@ class _Writer:
 
     def write(self, messages: Sequence[Message]) -> Dumped:
         """All of them."""
-        turns = list(turns_of(messages))
         noticed = noted(messages[0].content.provider_metadata, NAME).get("form") if messages else None
         form = noticed if isinstance(noticed, str) else None
         self.thread_id = next((one.thread_id for one in messages if one.thread_id is not None), None)
         if form in {"list", "events"}:
             self.thread_id = None
-        for place, turn in enumerate(turns):
-            match turn:
-                case Unasked():
-                    self._orphans(turn.message, turn.path)
-                case Spoken():
-                    self._said(turn.message, turn.path)
-                case Step():
-                    self._step(turn, is_last=place == len(turns) - 1 and form not in {"list", "events"})
-                case Steered():
-                    self._steered(turn)
-                case Idle():
-                    self._starts(turn.starts)
-                case _:
-                    assert_never(turn)
+        folded = fold(messages)
+        for place, message in enumerate(folded):
+            path = f"$[{place}]"
+            if not self._plainly(message, path):
+                is_end = place == len(folded) - 1 and form not in {"list", "events"}
+                turns = list(turns_in(message, path))
+                for index, turn in enumerate(turns):
+                    self._turn(turn, is_last=is_end and index == len(turns) - 1)
         return Dumped(self._payload(form), tuple(self.losses.told))
+
+    def _turn(self, turn: Turn, *, is_last: bool) -> None:
+        match turn:
+            case Unasked():
+                self._orphans(turn.message, turn.path)
+            case Spoken():
+                self._said(turn.message, turn.path)
+            case Step():
+                self._step(turn, is_last=is_last)
+            case Steered():
+                self._steered(turn)
+            case Idle():
+                self._starts(turn.starts)
+            case _:
+                assert_never(turn)
+
+    # Plain messages
+
+    def _plainly(self, message: Message, path: str) -> bool:
+        """Write a message that is plain; all others are left."""
+        if type(message) is AssistantMessage:
+            return self._plain_answer(message, path)
+        text = None if type(message) is ToolMessage else plain_text(message)
+        if text is None:
+            return False
+        role = "system" if type(message) is SystemMessage else "user"
+        made = self._emit_plain(role, [{"type": "text", "content": text}])
+        self.losses.alone(message, made, path, self.thread_id)
+        return True
+
+    def _plain_answer(self, message: AssistantMessage, path: str) -> bool:
+        steps = plain_steps(message)
+        if steps is None:
+            return False
+        for number, step in enumerate(steps, 1):
+            self.losses.steps(step.starts, path, STEP)
+            if number == 1 or step.parts:
+                made = self._emit_plain("assistant", [write_said(part) for part in step.parts])
+                self.head = made
+                if number == 1:
+                    self.losses.alone(message, made, path, self.thread_id)
+            outputs = [write_output(call, value) for call, value in step.outputs]
+            if outputs:
+                self._emit_plain("tool", outputs)
+        return True
+
+    def _emit_plain(self, role: str, parts: list[JsonObject]) -> str:
+        """Write a message, and say what it is called when it is read again."""
+        self.written.append(({"role": role, "parts": parts}, {"ours": role, "made": None}))
+        self.count += 1
+        self.head = None
+        return f"message-{self.count}"
 
     def _payload(self, form: Json) -> Json:
         given, made = self._divided()

@@ -36,6 +36,7 @@ class RequestWriter:
         self.new_instructions: str | None = None
         self.said: list[_Awaited] = []
         self.given: list[tuple[str, ToolMessage, str]] = []
+        self.is_plain = True  # all that was said so far is
 
     def made_id(self) -> str:
         """The id that a message which comes now is read with."""
@@ -47,12 +48,13 @@ class RequestWriter:
         self.head = message
         self.names.update(calls)
 
-    def open(self, message: Message | None, path: str) -> list[JsonObject]:
+    def open(self, message: Message | None, path: str, *, is_plain: bool = False) -> list[JsonObject]:
         """The parts of the request that a message belongs to."""
         about = _request_of(message)
         if self.parts is None or about.get("apart") is True:
             self._end()
             self.first = message
+        self.is_plain = self.is_plain and is_plain
         parts = self.parts = [] if self.parts is None else self.parts
         if not isinstance(message, ToolMessage):
             self.said.append(_Awaited(message, path))
@@ -61,9 +63,9 @@ class RequestWriter:
             self.metadata = given
         return parts
 
-    def add(self, message: Message | None, path: str, part: JsonObject) -> None:
+    def add(self, message: Message | None, path: str, part: JsonObject, *, is_plain: bool = False) -> None:
         """Write what a message says."""
-        self.open(message, path).append(part)
+        self.open(message, path, is_plain=is_plain).append(part)
 
     def instruct(self, message: SystemMessage, path: str, text: str) -> None:
         """Write instructions. They stand beside the parts, so there is one text of them a request."""
@@ -83,6 +85,7 @@ class RequestWriter:
             self.first, self.parts = origin, []
         self.parts.append(part)
         if origin is not None:
+            self.is_plain = False
             self.given.append((part["tool_call_id"], origin, path))
 
     def finish(self) -> list[JsonObject]:
@@ -96,18 +99,12 @@ class RequestWriter:
             return
         raw = self._written(self.parts)
         self.done.append(raw)
-        again = self._read(raw)
-        self.count += len(again)
-        others = [one for one in again if not isinstance(one, ToolMessage)]
-        for (message, path), other in zip(self.said, others, strict=False):
-            if message is not None:
-                self.losses.shell(message, other, path)
-        tools = [one for one in again if isinstance(one, ToolMessage)]
-        for call_id, origin, path in self.given:
-            found = next((one for one in tools if _holds(one, call_id)), None)
-            self.losses.shell(bare(origin), found, path)
+        if self.is_plain:
+            self._tell_plain(has_returns=len(self.parts) > len(self.said))
+        else:
+            self._tell(self._read(raw))
         self.first = self.parts = self.metadata = self.new_instructions = None
-        self.said, self.given = [], []
+        self.said, self.given, self.is_plain = [], [], True
 
     def _written(self, parts: list[JsonObject]) -> JsonObject:
         first = self.first or self.head
@@ -124,6 +121,25 @@ class RequestWriter:
         if self.metadata is not None:
             about["metadata"] = self.metadata
         return written("request", about, {"parts": parts, "kind": "request"})
+
+    def _tell_plain(self, *, has_returns: bool) -> None:
+        """Tell what does not arrive if nothing but plain texts follows plain returns."""
+        self.count += has_returns
+        for message, path in self.said:
+            if message is not None:
+                self.losses.alone(message, self.made_id(), path)
+            self.count += 1
+
+    def _tell(self, again: list[Message]) -> None:
+        self.count += len(again)
+        others = [one for one in again if not isinstance(one, ToolMessage)]
+        for (message, path), other in zip(self.said, others, strict=False):
+            if message is not None:
+                self.losses.shell(message, other, path)
+        tools = [one for one in again if isinstance(one, ToolMessage)]
+        for call_id, origin, path in self.given:
+            found = next((one for one in tools if _holds(one, call_id)), None)
+            self.losses.shell(bare(origin), found, path)
 
     def _read(self, raw: JsonObject) -> list[Message]:
         members = members_of(raw, "request", "kind", "parts", "instructions")

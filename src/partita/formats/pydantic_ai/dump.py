@@ -11,9 +11,22 @@ from typing import Final, assert_never
 from partita.formats.format import Dumped, Implied
 from partita.formats.framework.arrivals import Arrivals, answered, bare
 from partita.formats.framework.members import noted
-from partita.formats.framework.steps import Idle, Placed, Spoken, Steered, Step, Unasked, turns_of
+from partita.formats.framework.plain import is_alone, plain_steps, plain_text
+from partita.formats.framework.steps import (
+    Idle,
+    Placed,
+    Spoken,
+    Steered,
+    Step,
+    Turn,
+    Unasked,
+    turns_in,
+)
+from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
     AssistantPart,
     Message,
     SystemMessage,
@@ -29,6 +42,7 @@ from .items import read_item, write_item
 from .moments import written_moment
 from .outputs import write_output
 from .parts import read_builtin_return, read_part, write_builtin_return, write_part
+from .plain import write_plain, write_plain_return
 from .requests import FEEDBACK, read_return
 from .responses import read_response, write_response
 from .shapes import DEFAULTS, NAME, members_of, object_of, written
@@ -39,6 +53,7 @@ DEFAULT: Final = "Pydantic AI's messages have no place for it"
 STEERED: Final = "it is written as a prompt of the user"
 STEP: Final = "each step is a response of its own"
 JOINED: Final = "a system prompt is one text"
+NOTHING_SAID: Final = AssistantContent(parts=())
 SPELLING: Final = frozenset(
     {"spelt", "untyped", "of", "args", "bare", "made", "unnamed", "at", "list", "apart"}
 )
@@ -64,22 +79,64 @@ class _Writer:
 
     def write(self, messages: Sequence[Message]) -> Dumped:
         """All of them."""
-        for turn in turns_of(messages):
-            match turn:
-                case Spoken():
-                    self._said(turn.message, turn.path)
-                case Unasked():
-                    self._orphans(turn.message, turn.path)
-                case Step():
-                    self._step(turn)
-                case Steered():
-                    self._steered(turn)
-                case Idle():
-                    self._starts(turn.starts)
-                case _:
-                    assert_never(turn)
+        for place, message in enumerate(fold(messages)):
+            path = f"$[{place}]"
+            if not self._plainly(message, path):
+                for turn in turns_in(message, path):
+                    self._turn(turn)
         self._end_request()
         return Dumped(self.payload, tuple(self.losses.told))
+
+    def _turn(self, turn: Turn) -> None:
+        match turn:
+            case Spoken():
+                self._said(turn.message, turn.path)
+            case Unasked():
+                self._orphans(turn.message, turn.path)
+            case Step():
+                self._step(turn)
+            case Steered():
+                self._steered(turn)
+            case Idle():
+                self._starts(turn.starts)
+            case _:
+                assert_never(turn)
+
+    # Plain messages
+
+    def _plainly(self, message: Message, path: str) -> bool:
+        """Write a message that is plain; all others are left."""
+        if not is_alone(message):
+            return False
+        if type(message) is AssistantMessage:
+            return self._plain_answer(message, path)
+        text = None if type(message) is ToolMessage else plain_text(message)
+        if text is None:
+            return False
+        kind = "system-prompt" if type(message) is SystemMessage else "user-prompt"
+        self.request.add(message, path, written(kind, {"content": text, "part_kind": kind}), is_plain=True)
+        return True
+
+    def _plain_answer(self, message: AssistantMessage, path: str) -> bool:
+        steps = plain_steps(message)
+        if steps is None:
+            return False
+        for number, step in enumerate(steps, 1):
+            is_first = number == 1
+            if is_first or step.parts:
+                self._end_request()
+            self.losses.steps(step.starts, path, STEP)
+            if is_first or step.parts:
+                made = self.request.made_id()
+                parts = [write_plain(part) for part in step.parts]
+                self.payload.append(write_response(message, parts, is_first=is_first))
+                again = AssistantMessage(id=made, content=NOTHING_SAID, type="text")
+                self.request.answered_by(again, {one.id: one.name for one in step.calls})
+                if is_first:
+                    self.losses.alone(message, made, path)
+                for call, value in step.outputs:
+                    self.request.give_back(None, path, write_plain_return(call, value))
+        return True
 
     def _end_request(self) -> None:
         self.payload.extend(self.request.finish())

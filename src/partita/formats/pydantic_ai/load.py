@@ -9,14 +9,14 @@ counterpart are kept whole.
 Lost: the place of a return that does not stand behind the response with its call, in the order of calls.
 """
 
-from typing import Final
+from typing import Final, NoReturn
 
 from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.framework.members import checked_array, checked_object
 from partita.formats.framework.places import told_places
 from partita.types.fold import fold
-from partita.types.json import Json, JsonObject, is_array
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 
 from .requests import RequestReader
@@ -36,6 +36,11 @@ def load(payload: Json) -> Loaded:
     return Loaded(tuple(fold(reader.messages)), losses)
 
 
+def _refuse(part: Json, path: str) -> NoReturn:
+    checked_object(part, path, "a part", HINT)
+    raise ConversionError("a part without its kind", where=f"{path}.part_kind", hint=HINT)
+
+
 class _Reader:
     """One history on its way."""
 
@@ -53,10 +58,8 @@ class _Reader:
         kind = message.get("kind")
         parts = checked_array(message.get("parts"), f"{path}.parts", "the parts of a message", HINT)
         for index, part in enumerate(parts):
-            where = f"{path}.parts[{index}]"
-            checked_object(part, where, "a part", HINT)
-            if not isinstance(part.get("part_kind"), str):
-                raise ConversionError("a part without its kind", where=f"{where}.part_kind", hint=HINT)
+            if not is_object(part) or not isinstance(part.get("part_kind"), str):
+                _refuse(part, f"{path}.parts[{index}]")
         if kind == "response":
             self._response(message, parts, path)
         elif kind == "request":

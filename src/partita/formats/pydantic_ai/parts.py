@@ -66,6 +66,8 @@ def _read_text(raw: JsonObject, provider: Json) -> TextPart | None:
     if not isinstance(raw.get("content"), str):
         return None
     members = members_of(raw, "text", "part_kind", "content")
+    if not members.left:
+        return TextPart(raw["content"])
     citations = None
     raws = members.left.get("citations")
     if is_array(raws):
@@ -88,6 +90,8 @@ def _read_thinking(raw: JsonObject, provider: Json) -> ReasoningPart | None:
     if not isinstance(raw.get("content"), str):
         return None
     members = members_of(raw, "thinking", "part_kind", "content")
+    if not members.left:
+        return ReasoningPart(raw["content"])
     is_hidden = raw.get("id") == REDACTED and raw["content"] == "" and isinstance(raw.get("signature"), str)
     if is_hidden and raw.get("provider_name") == "anthropic":
         for name in ("id", "signature", "provider_name"):
@@ -122,6 +126,7 @@ def _read_call(raw: JsonObject, provider: Json, made_id: str) -> ToolCallPart | 
         members.left["made"] = True
     arguments = members.any("args", UNSET)
     input_, raw_input = _read_arguments(arguments, members)
+    metadata = taken(members, SAYING, provider) if members.left else None
     return ToolCallPart(
         made_id if call_id is None else call_id,
         raw["tool_name"],
@@ -129,7 +134,7 @@ def _read_call(raw: JsonObject, provider: Json, made_id: str) -> ToolCallPart | 
         input_,
         raw_input=raw_input,
         provider_executed=True if kind == "builtin-tool-call" else None,
-        call_provider_metadata=taken(members, SAYING, provider),
+        call_provider_metadata=metadata,
     )
 
 

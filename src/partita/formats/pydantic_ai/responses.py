@@ -4,10 +4,18 @@ from typing import Any
 
 from partita.formats.framework.members import Members, metadata_of, noted
 from partita.types.json import JsonObject, is_object
-from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Envelope, ToolCallPart
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Envelope,
+    ToolCallPart,
+    derive_type,
+)
 
 from .moments import moment_in, written_moment
 from .parts import read_builtin_return, read_part
+from .plain import read_plain
 from .shapes import NAME, written
 from .usage import read_usage, write_usage
 
@@ -21,6 +29,10 @@ def read_response(members: Members, raws: list[JsonObject], id_: str) -> Assista
     parts: list[AssistantPart] = []
     calls: dict[str, int] = {}
     for at, raw in enumerate(raws):
+        plain = read_plain(raw)
+        if plain is not None:
+            parts.append(plain)
+            continue
         if raw["part_kind"] == "builtin-tool-return" and _settle(raw, at, parts, calls):
             continue
         part = read_part(raw, provider, f"{id_}:call-{at + 1}")
@@ -36,7 +48,8 @@ def read_response(members: Members, raws: list[JsonObject], id_: str) -> Assista
     if usage is not None:
         content["usage"] = read_usage(usage)
     note = metadata_of(NAME, members.left)
-    return AssistantMessage(content=AssistantContent(**content, provider_metadata=note), **envelope)
+    said = AssistantContent(**content, provider_metadata=note)
+    return AssistantMessage(content=said, type=derive_type(said.parts), **envelope)
 
 
 def around(members: Members, id_: str) -> Envelope:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from partita.formats.framework.members import Members
 from partita.types.json import Json, JsonObject, is_object
 
@@ -71,12 +73,20 @@ DEFAULTS: Final[Mapping[str, JsonObject]] = {
 
 def members_of(raw: JsonObject, kind: str, *names: str) -> Members:
     """The members of something, without its kind and without those that say nothing."""
-    members = Members(raw)
-    for name in names:
-        members.any(name)
-    for name, default in DEFAULTS[kind].items():
-        members.drop(name, default)
-    return members
+    default = DEFAULTS[kind].get
+    return Members(
+        {
+            name: value
+            for name, value in raw.items()
+            if name not in names
+            and value is not (silent := default(name, UNSET))
+            and (silent is None or silent is UNSET or not _is_same(value, silent))
+        }
+    )
+
+
+def _is_same(a: Json, b: Json) -> bool:
+    return type(a) is type(b) and bool(a == b)
 
 
 def written(kind: str, *parts: Mapping[str, Any]) -> JsonObject:

@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from partita.formats.ag_ui import names
+from partita.formats.ag_ui.notes import NAMESPACE, rest_of
 from partita.types.chunks import (
     DataChunk,
     ErrorChunk,
@@ -18,8 +20,6 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.usage import Usage
 
-from . import names
-from .notes import NAMESPACE, rest_of
 from .run import Run
 
 COUNTS: Final = {

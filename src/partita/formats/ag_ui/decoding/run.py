@@ -3,6 +3,8 @@
 from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
+from partita.formats.ag_ui import names
+from partita.formats.ag_ui.notes import NAMESPACE, SEALED, opened, rest_of
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.types.chunks import (
     Chunk,
@@ -18,8 +20,6 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject, dumps, loads
 
-from . import names
-from .notes import NAMESPACE, SEALED, opened, rest_of
 from .words import Words
 
 BASE: Final = ("type", names.AGENT)
@@ -47,7 +47,6 @@ class Run:
         self._start = start or MessageStart()
         self._chunks: list[Chunk] = []
         self.is_begun = False
-        self.is_over = False
         self.words = Words(self.emit, self.begin_step)
         self.open_calls: dict[str, Call] = {}
         self.unanswered: dict[str, None] = {}

@@ -1,5 +1,6 @@
 """The sub-agents of a run, and the calls they hang under."""
 
+from partita.formats.ag_ui.notes import NAMESPACE, noted, rest_of
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
@@ -11,7 +12,6 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject
 
-from .notes import NAMESPACE, noted, rest_of
 from .run import Run
 
 DEEPEST = 32
@@ -25,6 +25,8 @@ class Subagents:
         self._main = main
         self._runs: dict[str, Run] = {}
         self._paths: dict[str, tuple[str, ...]] = {}
+        self._calls: set[tuple[str, ...]] = set()  # the paths of the calls that have an agent
+        self._heard: dict[str, Run] = {}  # the agents that may have something to tell
         self._homes: dict[str, str] = {}  # calls made for agents that none started, by agent
         self._taken: list[Chunk] = []
 
@@ -34,7 +36,8 @@ class Subagents:
             return self._main
         if agent not in self._runs:
             self._announce(agent, {"name": agent})
-        return self._runs[agent]
+        run = self._heard[agent] = self._runs[agent]
+        return run
 
     def hear(self, event: JsonObject) -> None:
         """A sub-agent begins, ends or fails."""
@@ -59,6 +62,7 @@ class Subagents:
         """Nothing more comes of any sub-agent."""
         for run in self._runs.values():
             run.close()
+        self._heard = dict(self._runs)
         self._gather()
 
     def finish(self) -> None:
@@ -69,27 +73,29 @@ class Subagents:
     def _gather(self) -> None:
         """Take the chunks of all agents. The first agent's come first: a call stands before what is below."""
         self._taken += self._main.take()
-        for agent, run in self._runs.items():
+        for agent, run in self._heard.items():
             path = self._paths[agent]
             self._taken += [ChildChunk(path, chunk) for chunk in run.take()]
+        self._heard = {}
 
     def _announce(self, agent: str, said: JsonObject) -> None:
-        parent_id, call = said.get("parentSubagentRunId"), said.get("parentToolCallId")
-        parent = self._runs.get(parent_id) if isinstance(parent_id, str) else self._main
-        above = self._paths.get(parent_id, ()) if isinstance(parent_id, str) else ()
-        if parent is None or len(above) >= DEEPEST:
-            parent, above = self._main, ()
-        if (
-            not isinstance(call, str)
-            or call not in parent.known_calls
-            or (*above, call) in self._paths.values()
-        ):
-            call = self._make_call(parent, agent, said)
+        parent, above = self._parent(said.get("parentSubagentRunId"))
+        call = said.get("parentToolCallId")
+        is_free = isinstance(call, str) and call in parent.known_calls and (*above, call) not in self._calls
+        path = (*above, call if is_free else self._make_call(parent, agent, said))
         parent.settle()
         self._gather()
-        self._runs[agent] = run = Run()
-        self._paths[agent] = (*above, call)
+        self._runs[agent] = self._heard[agent] = run = Run()
+        self._paths[agent] = path
+        self._calls.add(path)
         run.begin(MessageStart(agent, {NAMESPACE: said}))
+
+    def _parent(self, agent: Json) -> tuple[Run, tuple[str, ...]]:
+        """The agent that called another, and the calls that lead to it: the first one, if in doubt."""
+        if not isinstance(agent, str) or agent not in self._runs or len(self._paths[agent]) >= DEEPEST:
+            return self._main, ()
+        self._heard[agent] = self._runs[agent]
+        return self._runs[agent], self._paths[agent]
 
     def _make_call(self, parent: Run, agent: str, said: JsonObject) -> str:
         name = said.get("name")

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from partita.formats.ag_ui import names
+from partita.formats.ag_ui.names import MESSAGE_ID
+from partita.formats.ag_ui.notes import SEALED, opened
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -16,10 +19,6 @@ from partita.types.chunks import (
 )
 from partita.types.json import Json, JsonObject
 from partita.types.parts import TextPart
-
-from . import names
-from .messages import MESSAGE_ID
-from .notes import SEALED, opened
 
 TEXT: Final = "assistant"
 REASONING: Final = "reasoning"

@@ -1,16 +1,15 @@
 """How a run begins and ends, as events."""
 
 from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import UNSET, UnsetType
 
+from partita.formats.ag_ui.notes import NAMESPACE, notes_in, rest_of
 from partita.stream.metadata import merge_metadata
 from partita.types.chunks import ErrorChunk, MessageAbort, MessageFinish
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .encoding_calls import Calls
-from .notes import NAMESPACE, notes_in, rest_of
 from .telling import Telling
 
 USAGE: Final[Mapping[str, str]] = {
@@ -25,12 +24,6 @@ USAGE: Final[Mapping[str, str]] = {
 
 AT_BEGIN: Final = ("threadId", "runId", "protocolVersion", "parentRunId", "input", "timestamp", "steps")
 """Notes that the beginning of a run tells, or its steps do."""
-
-
-class Agent(Telling, Protocol):
-    """An agent whose run ends."""
-
-    calls: Calls
 
 
 class Ends:
@@ -92,45 +85,47 @@ class Ends:
             if notes.get(name, own) != own:
                 telling.lose(f"messageMetadata.agUi.{name}", notes[name], "the run began under another id")
 
-    def tell(self, agent: Agent, interrupts: list[JsonObject]) -> None:
-        """Tell how the run ended."""
-        said: JsonObject = dict(self._metadata) if is_object(self._metadata) else {}
-        notes = said.get(NAMESPACE)
-        kept = rest_of(notes, *AT_BEGIN) if is_object(notes) else {}
-        said = {**rest_of(said, "usage", NAMESPACE)}
-        usage = _usage(self._metadata)
+    def tell(self, telling: Telling, interrupts: list[JsonObject], pending: list[str]) -> None:
+        """Tell how the run ended, and what it waits for: somebody, or the results of calls."""
+        metadata: JsonObject = dict(self._metadata) if is_object(self._metadata) else {}
+        notes = rest_of(notes_in(metadata), *AT_BEGIN)
+        said = rest_of(metadata, "usage", NAMESPACE)
         if self._errors:
-            code = kept.pop("code", None)
-            agent.emit(
-                "RUN_ERROR",
-                message=self._errors[0],
-                code=code if isinstance(code, str) else None,
-                usage=usage,
-                metadata=said or None,
-            )
+            self._tell_error(telling, said, notes)
             return
         if self._reason is not None:
             said.setdefault("finishReason", self._reason)
-        members: JsonObject = {name: kept.pop(name) for name in ("result",) if name in kept}
-        outcome = self._outcome(agent, interrupts, kept.pop("outcome", None))
-        if kept:
-            said[NAMESPACE] = kept
-        agent.emit(
+        result = notes.pop("result", None)
+        outcome = self._outcome(interrupts, pending, notes.pop("outcome", None))
+        if notes:
+            said[NAMESPACE] = notes
+        telling.emit(
             "RUN_FINISHED",
             threadId=self.thread_id,
             runId=self.run_id,
             outcome=outcome,
-            usage=usage,
+            usage=_usage(self._metadata),
             metadata=said or None,
-            **members,
+            result=result,
         )
 
-    def _outcome(self, agent: Agent, interrupts: list[JsonObject], kept: Json) -> JsonObject:
+    def _tell_error(self, telling: Telling, said: JsonObject, notes: JsonObject) -> None:
+        code = notes.pop("code") if isinstance(notes.get("code"), str) else None
+        if notes:
+            said[NAMESPACE] = notes
+        telling.emit(
+            "RUN_ERROR",
+            message=self._errors[0],
+            code=code,
+            usage=_usage(self._metadata),
+            metadata=said or None,
+        )
+
+    def _outcome(self, interrupts: list[JsonObject], pending: list[str], kept: Json) -> JsonObject:
         if self._stopped:
             return {"type": "cancelled"}
         if interrupts:
             return {"type": "interrupt", "interrupts": interrupts}
-        pending = agent.calls.unanswered()
         outcome: JsonObject = {"type": "success", **(kept if is_object(kept) else {})}
         if pending:
             outcome["pendingToolCallIds"] = pending

@@ -1,7 +1,9 @@
 """Texts and reasoning as events."""
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from partita.formats.ag_ui.names import MESSAGE_ID
+from partita.formats.ag_ui.notes import SEALED, notes_in
 from partita.types.chunks import (
     ReasoningDelta,
     ReasoningEnd,
@@ -13,12 +15,16 @@ from partita.types.chunks import (
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 
-from .encoding_calls import Calls
-from .messages import MESSAGE_ID
-from .notes import SEALED, notes_in, others_in, rest_of, seal
+from .calls import Calls
+from .seals import lose_notes, seal_in, tell_seal
 from .telling import Telling
 
 Spoke: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
+
+TOLD: Final = (SEALED, MESSAGE_ID, "name", "metadata", "timestamp")
+"""Notes of a text that its events tell."""
+
+NO_PLACE: Final = "events have no place for it"
 
 
 class Block:
@@ -42,11 +48,11 @@ class Spoken:
     def tell(self, chunk: Spoke) -> None:
         """Tell of a chunk. What never began begins with its first piece."""
         match chunk:
-            case TextStart():
-                self._start_text(chunk.id, chunk.provider_metadata)
             case TextDelta():
                 block = self._texts.get(chunk.id) or self._start_text(chunk.id, None)
                 self._grow("TEXT_MESSAGE_CONTENT", block, chunk)
+            case TextStart():
+                self._start_text(chunk.id, chunk.provider_metadata)
             case TextEnd():
                 block = self._texts.get(chunk.id) or self._start_text(chunk.id, None)
                 if chunk.citations is not None:
@@ -63,6 +69,8 @@ class Spoken:
 
     def close(self) -> None:
         """All that is open is whole."""
+        if not self._texts and not self._thoughts:
+            return
         for id_, block in list(self._texts.items()):
             self._end_text(id_, block.metadata)
         for id_, block in list(self._thoughts.items()):
@@ -117,14 +125,6 @@ class Spoken:
         self._telling.emit("REASONING_END", messageId=block.message_id)
 
     def _seal(self, message_id: str, metadata: JsonObject | None) -> None:
-        """What only providers understand goes along, sealed."""
-        sealed = notes_in(metadata).get(SEALED)
-        if others := others_in(metadata):
-            sealed = seal(others)
-        if isinstance(sealed, str):
-            self._telling.emit(
-                "REASONING_ENCRYPTED_VALUE", subtype="message", entityId=message_id, encryptedValue=sealed
-            )
-        told = (SEALED, MESSAGE_ID, "name", "metadata", "timestamp")
-        if rest := rest_of(notes_in(metadata), *told):
-            self._telling.lose("providerMetadata.agUi", rest, "events have no place for it")
+        if metadata is not None:
+            tell_seal(self._telling, "message", message_id, seal_in(metadata))
+            lose_notes(self._telling, metadata, NO_PLACE, *TOLD)

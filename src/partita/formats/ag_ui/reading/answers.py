@@ -1,65 +1,52 @@
-"""What an assistant says: a text, and calls."""
+"""What an assistant says: its pieces, and the results behind them, go into one message.
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+That is the merged view, as `partita.types.fold` makes it of messages that are apart.
+"""
 
-from msgspec import UNSET
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.ag_ui.inputs import parsed
-from partita.formats.ag_ui.names import ARGUMENTS
-from partita.formats.ag_ui.notes import SEALED, noted, opened, rest_of, unseal
-from partita.formats.ag_ui.pieces import is_later_piece
-from partita.formats.answers.outlet import RAW_INPUT
-from partita.types.json import Json, JsonObject, dumps, is_array, kind_of
-from partita.types.messages import (
-    AssistantContent,
-    AssistantMessage,
-    AssistantPart,
-    Message,
-    ToolCallPart,
-    derive_type,
-)
+from partita.formats.ag_ui.notes import SEALED, noted, unseal
+from partita.types.fold import results_id, state_after
+from partita.types.json import JsonObject, is_array, kind_of
+from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 
-from .agents import is_call
+from .calls import Below, read_call
 from .raw import Raw
-
-Below: TypeAlias = Callable[[JsonObject], tuple[Message, ...]]
-"""Reads the messages under a call."""
+from .results import Result
 
 READ: Final = frozenset({"id", "role", "content", "toolCalls", "metadata"})
 
 
-def read_answer(
-    raw: Raw, thoughts: Sequence[ReasoningPart], before: AssistantMessage | None, below: Below
-) -> AssistantMessage:
-    """An answer with the thoughts before it. The answer before it is another piece of the same, or not."""
+class Piece(NamedTuple):
+    """A message of an answer: its parts, and what else it says."""
+
+    raw: Raw
+    parts: list[AssistantPart]
+    notes: JsonObject
+
+
+def read_piece(raw: Raw, thoughts: Sequence[ReasoningPart], below: Below) -> Piece:
+    """A message with the thoughts before it."""
     notes = _notes(raw)
+    parts: list[AssistantPart] = [*thoughts]
     said = raw.value.get("content")
-    sealed = None
-    if said is not None and SEALED in notes:
-        sealed = unseal(notes[SEALED])
+    if said is not None:
+        sealed = unseal(notes[SEALED]) if SEALED in notes else None
         if sealed is not None:
             del notes[SEALED]
-    later = before if before is not None and is_later_piece(raw.id, before.id) else None
-    parts: list[AssistantPart] = [] if later is None else [StepStartPart()]
-    parts += thoughts
-    if said is not None:
         parts.append(TextPart(said, provider_metadata=sealed))
     for place, call in enumerate(raw.value.get("toolCalls") or ()):
-        parts.append(_call(call, raw, place, below))
-    content = AssistantContent(parts=tuple(parts), metadata=raw.metadata, provider_metadata=noted(notes))
-    return AssistantMessage(
-        id=raw.id,
-        type=derive_type(parts) if later is None else later.type,  # pieces are alike, to be joined
-        content=content,
-        internal=raw.is_internal,
-    )
+        parts.append(read_call(call, raw, place, below))
+    return Piece(raw, parts, notes)
 
 
 def _notes(raw: Raw) -> JsonObject:
-    """What an answer says besides its text and its calls, and that it says none, where it says so."""
+    """What a message says besides its text and its calls, and that it says none, where it says so."""
     value = raw.value
     said, calls = value.get("content"), value.get("toolCalls")
     if not (said is None or isinstance(said, str)):
@@ -74,27 +61,71 @@ def _notes(raw: Raw) -> JsonObject:
     return notes
 
 
-def _call(raw: Json, message: Raw, place: int, below: Below) -> ToolCallPart:
-    if not is_call(raw):
-        raise ConversionError(
-            "a call without an id or a function",
-            where=f"{message.path}.toolCalls[{place}]",
-            hint="give {id, type, function: {name, arguments}}",
+class Answer:
+    """An answer on its way."""
+
+    def __init__(self, piece: Piece) -> None:
+        self._head = piece.raw
+        self._notes = piece.notes
+        self._parts: list[AssistantPart] = []
+        self._pieces = 0
+        self.add(piece)
+
+    def goes_on(self, piece: Piece) -> bool:
+        """Whether a piece is the next one, and says nothing but its parts."""
+        raw, head = piece.raw, self._head
+        return (
+            raw.id == f"{head.id}#{self._pieces + 1}"
+            and not piece.notes
+            and "metadata" not in raw.value
+            and raw.is_internal == head.is_internal
         )
-    function: JsonObject = raw["function"]
-    notes = rest_of(raw, "id", "function", *(("type",) if raw.get("type") == "function" else ()))
-    if rest := rest_of(function, "name", ARGUMENTS):
-        notes["function"] = rest
-    words: str = function[ARGUMENTS]
-    value, is_whole = parsed(words)
-    if is_whole and dumps(value).decode() != words:
-        notes[RAW_INPUT] = words
-    return ToolCallPart(
-        raw["id"],
-        function["name"],
-        "input-available",
-        value,
-        UNSET if is_whole else words,
-        call_provider_metadata=opened(notes) if notes else None,
-        children=below(raw),
-    )
+
+    def add(self, piece: Piece) -> None:
+        """Add a piece: behind another it is another step."""
+        if self._pieces:
+            self._parts.append(StepStartPart())
+        self._pieces += 1
+        self._parts += piece.parts
+
+    def open_calls(self, piece: Piece) -> list["OpenCall"]:
+        """The calls of the piece that was added last."""
+        first = len(self._parts) - len(piece.parts)
+        return [
+            OpenCall(self, first + place, part, self._pieces)
+            for place, part in enumerate(piece.parts)
+            if isinstance(part, ToolCallPart)
+        ]
+
+    def settle(self, call: "OpenCall", result: Result) -> None:
+        """Put a result into its call. One that stands where it would be written has no message of its own."""
+        head = self._head
+        is_own = result.is_bare(results_id(head.id, call.number), internal=head.is_internal)
+        self._parts[call.place] = replace(
+            call.part,
+            state=state_after(result.output),
+            output=result.output,
+            result_provider_metadata=result.metadata,
+            result_message=None if is_own else result.message(()),
+        )
+
+    def message(self) -> AssistantMessage:
+        """All of it."""
+        head = self._head
+        content = AssistantContent(
+            parts=tuple(self._parts), metadata=head.metadata, provider_metadata=noted(self._notes)
+        )
+        return AssistantMessage(id=head.id, content=content, internal=head.is_internal)
+
+
+class OpenCall(NamedTuple):
+    """A call that has no result, where it stands, and in which piece."""
+
+    answer: Answer
+    place: int
+    part: ToolCallPart
+    number: int
+
+    def take(self, result: Result) -> None:
+        """Its result has come."""
+        self.answer.settle(self, result)

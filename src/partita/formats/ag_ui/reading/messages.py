@@ -7,19 +7,17 @@ Messages of a sub-agent whose name is the id of a call hang under that call; tho
 from collections.abc import Sequence
 from functools import cached_property
 
-from msgspec.structs import replace
-
 from partita.formats.ag_ui.notes import FORMAT
 from partita.formats.losses import Loss
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject
-from partita.types.messages import AssistantMessage, Message, ToolCallPart, derive_type
+from partita.types.messages import AssistantMessage, Message
 from partita.types.parts import ForeignPart, ReasoningPart
 
 from .agents import Grouped, calls_in, grouped
-from .answers import read_answer
+from .answers import Answer, OpenCall, Piece, read_piece
 from .raw import Raw, checked
-from .results import read_result
+from .results import Result, read_result
 from .turns import alone, read_activity, read_reasoning, read_system, read_user
 
 
@@ -36,58 +34,65 @@ class _Agent:
     def __init__(self, raws: Sequence[Raw], groups: Grouped) -> None:
         self._raws = raws
         self._groups = groups
-        self._messages: list[Message] = []
+        self._read: list[Message | Answer] = []
         self._thoughts: list[ReasoningPart] = []
-        self._before: AssistantMessage | None = None
-        self._names: dict[str, str] = {}  # the tools of the calls so far
+        self._answer: Answer | None = None  # the last one, if it may go on
+        self._open: dict[str, list[OpenCall]] = {}  # by id, the next one last
 
     def read(self) -> list[Message]:
-        """All of them."""
+        """All of them. Results that stand before their calls are brought to them at the end."""
         for raw in self._raws:
             self._take(raw)
         self._end_thoughts()
-        return [_typed(message) for message in fold(self._messages)]
+        return fold([one.message() if isinstance(one, Answer) else one for one in self._read])
 
     def _take(self, raw: Raw) -> None:
         match raw.value["role"]:
             case "reasoning":
                 self._thoughts.append(read_reasoning(raw))
             case "assistant":
-                self._answer(raw)
+                self._piece(read_piece(raw, self._thoughts, self._below))
+                self._thoughts = []
             case "tool":
                 self._end_thoughts()
-                self._messages.append(read_result(raw, self._name_of))
+                self._result(read_result(raw))
             case _:
                 self._end_thoughts()
-                self._before = None
-                self._messages.append(_turn(raw))
+                self._answer = None
+                self._read.append(_turn(raw))
 
-    def _answer(self, raw: Raw) -> None:
-        message = read_answer(raw, self._thoughts, self._before, self._below)
-        self._messages.append(message)
-        self._before, self._thoughts = message, []
-        for part in message.parts:
-            if isinstance(part, ToolCallPart):
-                self._names[part.id] = part.name
+    def _piece(self, piece: Piece) -> None:
+        answer = self._answer
+        if answer is not None and answer.goes_on(piece):
+            answer.add(piece)
+        else:
+            self._answer = answer = Answer(piece)
+            self._read.append(answer)
+        for call in reversed(answer.open_calls(piece)):
+            self._open.setdefault(call.part.id, []).append(call)
 
-    def _name_of(self, call_id: str) -> str:
-        """The tool of a call: of the last one of that id, or the next one if none was before."""
-        name = self._names.get(call_id)
-        return self._later_names.get(call_id, "") if name is None else name
-
-    @cached_property
-    def _later_names(self) -> dict[str, str]:
-        calls = [call for raw in self._raws for call in calls_in(raw.value)]
-        return {call["id"]: call["function"]["name"] for call in reversed(calls)}
+    def _result(self, result: Result) -> None:
+        """A result belongs to the nearest call before it that has none."""
+        calls = self._open.get(result.call_id)
+        if calls:
+            calls.pop().take(result)
+        else:
+            self._read.append(result.alone(self._names.get(result.call_id, "")))
 
     def _end_thoughts(self) -> None:
         if self._thoughts:
-            self._messages.append(alone(self._thoughts))
-            self._thoughts = []
+            self._read.append(alone(self._thoughts))
+            self._thoughts, self._answer = [], None
 
     def _below(self, call: JsonObject) -> tuple[Message, ...]:
         raws = self._groups.below(call)
         return tuple(_Agent(raws, self._groups).read()) if raws else ()
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The tools of all calls. Of several calls of one id, the first counts."""
+        calls = [call for raw in self._raws for call in calls_in(raw.value)]
+        return {call["id"]: call["function"]["name"] for call in reversed(calls)}
 
 
 def _turn(raw: Raw) -> Message:
@@ -100,9 +105,3 @@ def _turn(raw: Raw) -> Message:
             return read_activity(raw)
         case _:
             return AssistantMessage(id=raw.id, type="event", content=[ForeignPart(FORMAT, raw.value)])
-
-
-def _typed(message: Message) -> Message:
-    """A message of several pieces is of the type of all its parts."""
-    is_text = isinstance(message, AssistantMessage) and message.type == "text"
-    return replace(message, type="tool") if is_text and derive_type(message.parts) == "tool" else message

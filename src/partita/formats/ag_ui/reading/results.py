@@ -1,7 +1,6 @@
 """What tools gave back, a message each."""
 
-from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from partita.errors import ConversionError
 from partita.formats.ag_ui.content import read_content
@@ -16,16 +15,39 @@ from .raw import Raw
 READ: Final = frozenset({"id", "role", "content", "toolCallId", "metadata", "error"})
 
 
-def read_result(raw: Raw, name_of: Callable[[str], str]) -> ToolMessage:
-    """A result. `name_of` tells the tool of a call."""
+class Result(NamedTuple):
+    """A result: of which call, what came, and what providers say of it."""
+
+    raw: Raw
+    id: str
+    """The id that all results of a piece share."""
+    call_id: str
+    output: ToolOutput
+    metadata: JsonObject | None
+
+    def is_bare(self, id: str, *, internal: bool) -> bool:
+        """Whether its message has that id, and says nothing but the result."""
+        raw = self.raw
+        return self.id == id and "metadata" not in raw.value and raw.is_internal == internal
+
+    def message(self, parts: tuple[ToolResultPart, ...]) -> ToolMessage:
+        """The message that it came in, with these parts."""
+        content = ToolContent(parts=parts, metadata=self.raw.metadata)
+        return ToolMessage(id=self.id, type="tool", content=content, internal=self.raw.is_internal)
+
+    def alone(self, tool: str) -> ToolMessage:
+        """The message that it came in, with the result in it."""
+        return self.message((ToolResultPart(self.call_id, tool, self.output, self.metadata),))
+
+
+def read_result(raw: Raw) -> Result:
+    """A result."""
     call_id = raw.value.get("toolCallId")
     if not isinstance(call_id, str):
         raise ConversionError("a result without a toolCallId", where=raw.path, hint="name the call")
     output, more = _output(raw)
-    notes = {**raw.notes(READ), **more}
-    result = ToolResultPart(call_id, name_of(call_id), output, opened(notes) if notes else None)
-    content = ToolContent(parts=(result,), metadata=raw.metadata)
-    return ToolMessage(id=result_group(raw.id), content=content, internal=raw.is_internal)
+    notes = raw.notes(READ) | more
+    return Result(raw, result_group(raw.id), call_id, output, opened(notes) if notes else None)
 
 
 def _output(raw: Raw) -> tuple[ToolOutput, JsonObject]:

@@ -34,9 +34,7 @@ def read_system(raw: Raw) -> SystemMessage:
     notes = raw.notes(READ)
     if raw.value["role"] == "developer":
         notes["role"] = "developer"
-    content = SystemContent(
-        parts=(TextPart(text),), metadata=raw.metadata, provider_metadata=opened(notes)
-    )
+    content = SystemContent(parts=(TextPart(text),), metadata=raw.metadata, provider_metadata=opened(notes))
     return SystemMessage(id=raw.id, content=content, internal=raw.is_internal)
 
 

@@ -1,44 +1,29 @@
-"""Sub-agents of calls: in one view, and which calls can have theirs told."""
+"""Which calls can have their sub-agents told: those that reading finds again by their ids."""
 
-from collections.abc import Iterator, Sequence
-
-from msgspec.structs import replace
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from partita.types.fold import fold
-from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
+from partita.types.messages import AssistantMessage, Message, ToolCallPart
 
 
-def merged(messages: Sequence[Message]) -> list[Message]:
-    """The merged view of messages, and of those of sub-agents below them."""
-    return [_merged_below(message) for message in fold(messages)]
+class Home(NamedTuple):
+    """A call, and the messages of the sub-agent under it in the merged view."""
+
+    call: ToolCallPart
+    messages: Sequence[Message]
 
 
-def _merged_below(message: Message) -> Message:
-    if not isinstance(message, AssistantMessage) or not any(map(_has_children, message.parts)):
-        return message
-    parts = tuple(map(_merged_call, message.parts))
-    return replace(message, content=replace(message.content, parts=parts))
-
-
-def _has_children(part: AssistantPart) -> bool:
-    return isinstance(part, ToolCallPart) and part.children != ()
-
-
-def _merged_call(part: AssistantPart) -> AssistantPart:
-    if not isinstance(part, ToolCallPart) or not part.children:
-        return part
-    return replace(part, children=tuple(merged(part.children)))
-
-
-def homes_of(messages: Sequence[Message]) -> dict[str, ToolCallPart]:
-    """The call that has the sub-agent of each id, as reading finds it: the outermost, then the first one."""
-    homes: dict[str, ToolCallPart] = {}
+def homes_in(messages: Sequence[Message]) -> Mapping[str, Home]:
+    """The home of the sub-agent of each id: the outermost call of that id, and of several such the first."""
+    homes: dict[str, Home] = {}
     level = list(_calls_in(messages))
     while level:
         found: list[ToolCallPart] = []
         for call in level:
-            if homes.setdefault(call.id, call) is call:
-                found += _calls_in(call.children)
+            if call.id not in homes:
+                home = homes[call.id] = Home(call, fold(call.children))
+                found += _calls_in(home.messages)
         level = found
     return homes
 

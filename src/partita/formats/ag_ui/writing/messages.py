@@ -1,6 +1,6 @@
 """Messages one after the other, and what each says besides its content."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, assert_never
 
@@ -10,7 +10,8 @@ from partita.formats.ag_ui.content import is_plain, write_content
 from partita.formats.ag_ui.losses import NO_PLACE, Losses
 from partita.formats.ag_ui.names import AGENT
 from partita.formats.ag_ui.notes import FORMAT, closed, notes_in, rest_of
-from partita.formats.ag_ui.pieces import unused
+from partita.formats.ag_ui.pieces import result_group, unused
+from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -24,7 +25,7 @@ from partita.types.messages import (
 from partita.types.parts import DataPart, ForeignPart, TextPart
 from partita.types.tools import ToolResultPart
 
-from .agents import homes_of, merged
+from .agents import Home, homes_in
 from .answers import AnswerWriter
 from .results import result_message
 
@@ -41,7 +42,7 @@ class Writer:
         """The ids of reasoning so far."""
         self.results: dict[str, int] = {}
         """The ids of results so far, and how many share each."""
-        self._all = merged(messages)
+        self._all = fold(messages)
         self._told: set[str] = set()  # the agents below whose messages are written
 
     def written(self) -> list[Json]:
@@ -50,23 +51,28 @@ class Writer:
 
     def below(self, call: ToolCallPart, path: str) -> list[Json]:
         """The messages under a call, whose id is the name of their agent."""
-        path = f"{path}.children"
-        if self._homes[call.id] is call and call.id not in self._told:
+        home, path = self._homes[call.id], f"{path}.children"
+        if home.call is call and call.id not in self._told:
             self._told.add(call.id)
-            return self._messages(call.children, path, call.id)
+            return self._messages(home.messages, path, call.id)
+        why = "a sub-agent goes by the id of its call: another call has it too"
         for place, message in enumerate(call.children):
-            self.losses.whole(message, f"{path}[{place}]", "a sub-agent has the id of its call: so has another")
+            self.losses.whole(message, f"{path}[{place}]", why)
         return []
 
     @cached_property
-    def _homes(self) -> dict[str, ToolCallPart]:
-        return homes_of(self._all)
+    def _homes(self) -> Mapping[str, Home]:
+        return homes_in(self._all)
 
     def _messages(self, messages: Sequence[Message], path: str, agent: str | None) -> list[Json]:
         """The messages of one agent, and of those under it."""
         written: list[Json] = []
         for place, message in enumerate(messages):
-            written += self._message(message, f"{path}[{place}]", agent)
+            told = self._message(message, f"{path}[{place}]", agent)
+            if written and told and _is_reasoning(written[-1]) and _is_answer(told[0]):
+                why = "reasoning is part of the answer behind it"
+                self.losses.say(f"{path}[{place - 1}]", written[-1]["id"], why, "changed")
+            written += told
         return written
 
     def _message(self, message: Message, path: str, agent: str | None) -> list[Json]:
@@ -144,6 +150,8 @@ class Writer:
             if part.name:
                 self.losses.say(f"{where}.name", part.name, "a result does not name its tool", "minor")
             id_ = unused(message.id, self.results)
+            if result_group(id_) != message.id:
+                self.losses.say(f"{path}.id", id_, "every result is a message of its own", "repaired")
             told = result_message(part.output, part.provider_metadata, where, self.losses)
             written.append({"id": id_, "role": "tool", "toolCallId": part.id, **told, **head})
         return written
@@ -182,3 +190,11 @@ class Writer:
 
 def _texts(content: Content) -> str:
     return "".join(part.text for part in content.parts if isinstance(part, TextPart))
+
+
+def _is_reasoning(said: Json) -> bool:
+    return is_object(said) and said.get("role") == "reasoning"
+
+
+def _is_answer(said: Json) -> bool:
+    return is_object(said) and said.get("role") in ("reasoning", "assistant")

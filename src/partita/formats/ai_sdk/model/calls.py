@@ -26,7 +26,7 @@ from partita.types.tools import (
 )
 
 from .marks import amended, difference, note_of, options_of, with_note, with_options
-from .outputs import read_output, write_output
+from .outputs import PLAIN_RESULT, plain_output, read_output, write_output
 from .parts import Pieces, by_way_of_ui
 
 KINDS = {
@@ -42,8 +42,6 @@ FIXED = ("type", "toolCallId", "approvalId", "approved")
 
 
 PLAIN_CALL = frozenset({"type", "toolCallId", "toolName", "input"})
-PLAIN_RESULT = frozenset({"type", "toolCallId", "toolName", "output"})
-PLAIN_OUTPUT = frozenset({"type", "value"})
 
 
 class _Told(NamedTuple):
@@ -144,23 +142,15 @@ def _read_plain(pieces: Pieces, version: int) -> ToolCallPart | None:
     result = answered[0]
     if len(answered) != 1 or result.keys() != PLAIN_RESULT or result["toolName"] != name:
         return None
-    output = _plain_output(result["output"])
-    return output and ToolCallPart(id_, name, "output-available", call["input"], output=output)
+    output = plain_output(result["output"])
+    if output is None:
+        return None
+    return ToolCallPart(id_, name, "output-available", call["input"], output=output)
 
 
 def _unanswered(version: int) -> list[Json] | None:
     """What stands behind a call without a result: in version 5, a tool message that says nothing."""
     return [] if version == 5 else None
-
-
-def _plain_output(raw: Json) -> TextOutput | JsonOutput | None:
-    """A text, or JSON that is none."""
-    if not is_object(raw) or raw.keys() != PLAIN_OUTPUT:
-        return None
-    kind, value = raw["type"], raw["value"]
-    if isinstance(value, str):
-        return TextOutput(value) if kind == "text" else None
-    return JsonOutput(value) if kind == "json" else None
 
 
 # Reading

@@ -27,7 +27,21 @@ from .marks import FORMAT, amended, difference, note_of, options_of, with_note, 
 TEXTS: Mapping[str, type[TextOutput | ErrorTextOutput]] = {"text": TextOutput, "error-text": ErrorTextOutput}
 VALUES: Mapping[str, type[JsonOutput | ErrorJsonOutput]] = {"json": JsonOutput, "error-json": ErrorJsonOutput}
 
+PLAIN_RESULT = frozenset({"type", "toolCallId", "toolName", "output"})
+PLAIN_OUTPUT = frozenset({"type", "value"})
+"""The members of a result and of an output that say no more."""
+
 # Outputs
+
+
+def plain_output(raw: Json) -> TextOutput | JsonOutput | None:
+    """A text, or JSON that is none, and no more than that; `None` when it is anything else."""
+    if not is_object(raw) or raw.keys() != PLAIN_OUTPUT:
+        return None
+    kind, value = raw["type"], raw["value"]
+    if isinstance(value, str):
+        return TextOutput(value) if kind == "text" else None
+    return JsonOutput(value) if kind == "json" else None
 
 
 def read_output(raw: Json, version: int) -> ToolOutput:
@@ -112,6 +126,9 @@ def read_tool_part(raw: Json, version: int) -> ToolResultPart | ForeignPart:
     """A part of a tool message that belongs to no call."""
     if not is_result(raw):
         return ForeignPart(FORMAT, raw)
+    plain = plain_output(raw["output"]) if raw.keys() == PLAIN_RESULT else None
+    if plain is not None:
+        return ToolResultPart(raw["toolCallId"], raw["toolName"], plain)
     output = read_output(raw.get("output"), version)
     result = ToolResultPart(raw["toolCallId"], raw["toolName"], output, options_of(raw))
     note = difference(_write_result(result, version), raw)

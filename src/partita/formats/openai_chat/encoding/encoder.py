@@ -42,8 +42,7 @@ from partita.types.json import Json, JsonObject, is_object
 
 from .calls import Calls
 
-Input: TypeAlias = ToolInputStart | ToolInputDelta | ToolInputAvailable | ToolInputError
-Output: TypeAlias = ToolOutputAvailable | ToolOutputError | ToolOutputDenied | ToolOutputChunk
+Spoke: TypeAlias = TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
 
 REASONS: Final[Mapping[str, str]] = {
     "stop": "stop",
@@ -155,12 +154,13 @@ class ChatEncoder:
             self._model = model
 
     def _told(self, chunk: Chunk) -> list[Json]:
-        self._untold(chunk)
         match chunk:
-            case TextStart() | TextDelta() | TextEnd():
+            case TextDelta() | TextStart() | TextEnd():
+                self._untold(chunk)
                 return self._text(chunk)
-            case ReasoningDelta():
-                return [self._object({"reasoning_content": chunk.delta})] if chunk.delta else []
+            case ReasoningDelta() | ReasoningStart() | ReasoningEnd():
+                self._untold(chunk)
+                return self._thought(chunk)
             case ToolInputStart() | ToolInputDelta() | ToolInputAvailable() | ToolInputError():
                 return [self._object({"tool_calls": [piece]}) for piece in self._calls.tell(chunk)]
             case ToolOutputAvailable() | ToolOutputError() | ToolOutputDenied() | ToolOutputChunk():
@@ -183,23 +183,24 @@ class ChatEncoder:
                 self.lose("", "abort", "an answer that was stopped has ended", "changed")
                 if chunk.reason is not None:
                     self.lose("reason", chunk.reason)
-            case StepStart() | StepFinish() | ReasoningStart() | ReasoningEnd():
+            case StepStart() | StepFinish():
                 pass
             case _:
                 self.lose("", to_json(chunk))
         return []
 
-    def _untold(self, chunk: Chunk) -> None:
+    def _untold(self, chunk: Spoke) -> None:
         """Tell the metadata of a chunk that is itself told."""
-        if not isinstance(
-            chunk, TextStart | TextDelta | TextEnd | ReasoningStart | ReasoningDelta | ReasoningEnd
-        ):
-            return
         metadata = chunk.provider_metadata
         if metadata is not None and not _is_refusal(metadata):
             self.lose("providerMetadata", metadata)
         if isinstance(chunk, TextEnd) and chunk.citations is not None:
             self.lose("citations", to_json(chunk.citations))
+
+    def _thought(self, chunk: ReasoningStart | ReasoningDelta | ReasoningEnd) -> list[Json]:
+        if not isinstance(chunk, ReasoningDelta) or not chunk.delta:
+            return []
+        return [self._object({"reasoning_content": chunk.delta})]
 
     def _text(self, chunk: TextStart | TextDelta | TextEnd) -> list[Json]:
         match chunk:

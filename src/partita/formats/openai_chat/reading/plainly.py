@@ -4,7 +4,7 @@ Most requests are like that. msgspec looks whether one is, and all that is left 
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, final
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert
 from msgspec.structs import replace
@@ -36,14 +36,17 @@ class _Plain(Struct, tag_field="role", forbid_unknown_fields=True, gc=False):
     """A message with the members that every message has."""
 
 
+@final
 class _System(_Plain, tag="system"):
     content: Words
 
 
+@final
 class _Developer(_Plain, tag="developer"):
     content: Words
 
 
+@final
 class _User(_Plain, tag="user"):
     content: Words
 
@@ -59,11 +62,13 @@ class _Call(Struct, forbid_unknown_fields=True, gc=False):
     function: _Function
 
 
+@final
 class _Assistant(_Plain, tag="assistant"):
     content: Words | None
     tool_calls: Annotated[list[_Call], Meta(min_length=1)] | UnsetType = UNSET
 
 
+@final
 class _Tool(_Plain, tag="tool"):
     tool_call_id: str
     content: str

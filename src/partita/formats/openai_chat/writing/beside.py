@@ -50,7 +50,7 @@ class Beside:
                 self._tell(to_json(citation.source), f"{where}.source", "sourceType", "url", "title", "id")
                 self._tell_id(citation.source.id, f"{where}.source.id")
             else:
-                self._losses.append(Loss.of(where, to_json(citation), NOT_A_PAGE))
+                self._losses.append(Loss.of(where, citation, NOT_A_PAGE))
 
     def take(self, part: AssistantPart, place: str) -> bool:
         """Whether a part stands beside the words."""

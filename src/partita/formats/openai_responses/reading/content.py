@@ -24,6 +24,13 @@ def read_content(content: list[Json]) -> list[Read]:
 
 
 def _part(raw: Json) -> Read:
+    if (
+        is_object(raw)
+        and len(raw) == 2
+        and raw.get("type") == "input_text"
+        and isinstance(raw.get("text"), str)
+    ):
+        return TextPart(raw["text"])
     build = BUILDS.get(text(raw, "type")) if is_object(raw) else None
     part = None if build is None else build(raw)
     if part is None:

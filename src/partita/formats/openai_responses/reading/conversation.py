@@ -35,6 +35,9 @@ from .turn import MOVED, Turn
 
 SYSTEM: Final = ("system", "developer")
 
+SHORT: Final = ("user", "system")
+"""Roles under which messages are written."""
+
 
 def message_id(place: int) -> str:
     """The id of a message that begins with the item at that place."""
@@ -125,6 +128,9 @@ def read_message(item: JsonObject, id: str) -> UserMessage | SystemMessage:
             _spoken(part, raw) for part, raw in zip(parts, said if is_array(said) else [""], strict=True)
         )
         message = SystemMessage(id=id, content=SystemContent(parts=spoken, content=words))
+    is_short = len(item) == 2 and item["role"] in SHORT
+    if is_short and (words is not None or (is_array(said) and all(type(part) is TextPart for part in parts))):
+        return message
     more = amendments(item, write_message(message))
     if not more:
         return message

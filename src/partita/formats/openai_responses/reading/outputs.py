@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from partita.formats.openai_responses.amending import OUTPUT, amendments
 from partita.formats.openai_responses.fields import NAMESPACE, inner, text
-from partita.formats.openai_responses.request_calls import fit_call_id
+from partita.formats.openai_responses.request_calls import LONGEST, fit_call_id
 from partita.formats.openai_responses.request_content import own
 from partita.formats.openai_responses.request_outputs import output_item
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -42,6 +42,8 @@ def answered_call(item: JsonObject) -> str:
 def read_output(item: JsonObject, name: str, kind: str) -> ToolResultPart:
     """The result that an item brings to a call of that name and kind."""
     call_id = answered_call(item)
+    if kind == "function_call" and _is_plain(item):
+        return ToolResultPart(call_id, name, TextOutput(item["output"]))
     result = ToolResultPart(call_id, name, _output(item))
     written = output_item(result, kind, fit_call_id(call_id), "", [])
     more = amendments(item, written[0] if written else {})
@@ -54,6 +56,18 @@ def read_lone_output(item: JsonObject) -> ToolResultPart:
     result = read_output(item, text(item, "name"), CALLS[kind])
     more = {"type": kind, **inner(own(result.provider_metadata), OUTPUT)}
     return replace(result, provider_metadata={NAMESPACE: {OUTPUT: more}})
+
+
+def _is_plain(item: JsonObject) -> bool:
+    """Whether an item says no more than which call of a function it answers, and with which words."""
+    call_id = item.get("call_id")
+    return (
+        item["type"] == "function_call_output"
+        and len(item) == 3
+        and isinstance(item.get("output"), str)
+        and isinstance(call_id, str)
+        and 0 < len(call_id) <= LONGEST
+    )
 
 
 def _output(item: JsonObject) -> ToolOutput:

@@ -19,6 +19,7 @@ from partita.types.parts import StepStartPart
 
 from .items import kept, metadata_of, noted, read_items
 from .outputs import CALLS, answered_call, read_output
+from .plain_items import plain_part
 
 APPROVED: Final = "mcp_approval_response"
 BEHIND: Final = {
@@ -92,6 +93,9 @@ class Turn:
             self._approvals[head.approval.id] = place
 
     def _read(self, *items: JsonObject) -> list[AssistantPart]:
+        plain = plain_part(items[0]) if len(items) == 1 else None
+        if plain is not None:
+            return [plain]
         answer = Answer(self._sources)
         parts = read_items(items, answer)
         self._sources = answer.sources

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from partita.formats.format import Dumped, Request
 from partita.formats.losses import Loss
 from partita.formats.openai_responses.amending import amended
+from partita.formats.openai_responses.fields import text
 from partita.formats.openai_responses.reading.answer import read_answer
 from partita.formats.openai_responses.request_content import NO_PLACE, own
 from partita.formats.openai_responses.request_steps import Step
@@ -52,7 +53,7 @@ def ask(messages: Sequence[Message], request: Request) -> Dumped:
     last = max((place for place, one in enumerate(folded) if isinstance(one, AssistantMessage)), default=-1)
     for place, message in enumerate(folded):
         if place != last:
-            losses.append(Loss.of(f"$[{place}]", to_json(message), NOT_LAST))
+            losses.append(Loss.of(f"$[{place}]", message, NOT_LAST))
     answer = folded[last] if last >= 0 else AssistantMessage(id="", content=())
     assert isinstance(answer, AssistantMessage), "it was looked for"
     body = _body(answer, f"$[{max(last, 0)}]", losses)
@@ -101,13 +102,13 @@ def _output(parts: Sequence[AssistantPart], path: str, losses: list[Loss]) -> li
             derived += map(unnumbered, besides)
             losses += tell_part(part, again, where)
         elif unnumbered(to_json(part)) not in derived:
-            losses.append(Loss.of(where, to_json(part), told[0].why if told else NO_PLACE))
+            losses.append(Loss.of(where, part, told[0].why if told else NO_PLACE))
     return [_named(item, place, path, losses) for place, item in enumerate(step.whole_items())]
 
 
 def _named(item: JsonObject, place: int, path: str, losses: list[Loss]) -> JsonObject:
     """A message or reasoning with the id that it always has in a response."""
-    kind = item.get("type")
+    kind = text(item, "type")
     if "id" in item or kind not in PREFIXES:
         return item
     name = f"{PREFIXES[kind]}{place}"
@@ -118,4 +119,4 @@ def _named(item: JsonObject, place: int, path: str, losses: list[Loss]) -> JsonO
 def _earlier(part: AssistantPart, where: str) -> list[Loss]:
     if isinstance(part, StepStartPart):
         return list(difference(to_json(part), {"type": "step-start"}, where))
-    return [Loss.of(where, to_json(part), NOT_LAST)]
+    return [Loss.of(where, part, NOT_LAST)]

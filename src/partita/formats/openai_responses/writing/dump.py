@@ -30,13 +30,12 @@ from partita.types.messages import (
     ToolMessage,
     UserContent,
     UserMessage,
-    derive_type,
 )
 from partita.types.parts import TextPart
 from partita.types.tools import ToolResultPart
 
 from .comparing import difference
-from .parts import shell, tell_shown
+from .parts import shell_losses, tell_shown
 from .turn import TurnWriter
 
 NOT_TALK: Final = "notices and internal turns are not sent to a model"
@@ -88,7 +87,7 @@ class _Writer:
 
     def _add(self, message: Message, path: str, *, stored: bool) -> None:
         if message.internal or message.type == "event":
-            self._lose(path, to_json(message), NOT_TALK)
+            self._lose(path, message, NOT_TALK)
             return
         match message:
             case SystemMessage() | UserMessage():
@@ -119,7 +118,7 @@ class _Writer:
         self._end_input()
         item = amended(write_message(message), own(message.content.provider_metadata))
         if message.parts and not item.get("content"):
-            self._lose(path, to_json(message), NO_WORDS)
+            self._lose(path, message, NO_WORDS)
             return
         tell_shown(message.parts, f"{path}.content.parts", self.losses)
         id_ = message_id(len(self.items))
@@ -152,7 +151,7 @@ class _Writer:
             said = inner(own(part.provider_metadata), OUTPUT) if isinstance(part, ToolResultPart) else {}
             kind = CALLS.get(text(said, "type"))
             if not isinstance(part, ToolResultPart) or kind is None:
-                self._lose(where, to_json(part), NO_CALL)
+                self._lose(where, part, NO_CALL)
                 continue
             items = output_item(part, kind, fit_call_id(part.id), where, [])
             for item in items:
@@ -160,7 +159,7 @@ class _Writer:
                 self._in_turn = False
                 self.losses += difference(to_json(part), to_json(read_lone_output(item)), where)
             if not items:
-                self._lose(where, to_json(part), NO_WORDS)
+                self._lose(where, part, NO_WORDS)
         self._compare(message, path, ToolMessage(id=id_, content=()))
 
     def _end_input(self) -> None:
@@ -177,7 +176,7 @@ class _Writer:
 
     def _compare(self, message: Message, path: str, again: Message) -> None:
         """Tell what around the parts of a message is not in what it is read as."""
-        self.losses += difference(shell(message), {**shell(again), "type": derive_type(message.parts)}, path)
+        self.losses += shell_losses(message, again, path)
 
     def _lose(self, path: str, value: Json, why: str) -> None:
         self.losses.append(Loss.of(path, value, why))

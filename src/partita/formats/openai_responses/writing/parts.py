@@ -1,10 +1,11 @@
 """What of the parts of a message does not arrive, part by part."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare, is_bare_message
 from partita.formats.losses import Loss
 from partita.formats.openai_responses.fields import NAMESPACE, text
 from partita.formats.openai_responses.reading.content import read_content
@@ -14,9 +15,9 @@ from partita.formats.openai_responses.request_steps import BEGINS, CONTINUES, FO
 from partita.formats.openai_responses.tools import fit_name
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
-from partita.types.messages import AssistantPart, Message, ToolCallPart
+from partita.types.messages import AssistantPart, Message, ToolCallPart, derive_type
 from partita.types.parts import DataPart, ForeignPart, ImagePart, ReasoningPart, TextPart, UnknownPart
-from partita.types.tools import TextOutput
+from partita.types.tools import JsonOutput, TextOutput
 
 from .comparing import CALL, IMAGE, REASONS, difference
 
@@ -27,13 +28,13 @@ PLACED: Final = (CONTINUES, BEGINS, FORM)
 def tell_shown(parts: Sequence[Shown], where: str, losses: list[Loss]) -> None:
     """Tell what of the parts that a user or a tool shows is not in what they become."""
     for place, part in enumerate(parts):
-        if type(part) is TextPart and part == TextPart(part.text):
+        if type(part) is TextPart and is_bare(part):
             continue
         path = f"{where}[{place}]"
         told: list[Loss] = []
         written = content_of([part], path, told)
         if not written:
-            losses.append(Loss.of(path, to_json(part), told[0].why if told else NO_PLACE))
+            losses.append(Loss.of(path, part, told[0].why if told else NO_PLACE))
             continue
         again = to_json(read_content([*written])[0])
         plain = to_json(part)
@@ -43,17 +44,34 @@ def tell_shown(parts: Sequence[Shown], where: str, losses: list[Loss]) -> None:
             losses += difference(_alike(plain, again), again, path)
 
 
-def is_plain(part: AssistantPart) -> bool:
-    """Whether a part says nothing that could be lost: most parts do not, and need no closer look."""
+def plain_losses(part: AssistantPart, path: str) -> Sequence[Loss] | None:
+    """What of a plain part does not arrive; `None` for one that needs a closer look. Most do not."""
     match part:
-        case TextPart(state=None | "done"):
-            return part == TextPart(part.text, state=part.state)
-        case ToolCallPart(output=TextOutput(value=words)) if is_object(part.input):
-            fits = part.name == fit_name(part.name) and part.id == fit_call_id(part.id)
-            bare = ToolCallPart(part.id, part.name, "output-available", part.input, output=TextOutput(words))
-            return fits and part == bare
+        case TextPart(state=None | "done") if part == TextPart(part.text, state=part.state):
+            return ()
+        case ToolCallPart(output=TextOutput()) if _is_plain(part):
+            return ()
+        case ToolCallPart(output=JsonOutput(value=value)) if _is_plain(part):
+            why = CALL["output"].why
+            return (
+                Loss.of(f"{path}.output.type", "json", why, "changed"),
+                Loss.of(f"{path}.output.value", value, why, "changed"),
+            )
         case _:
-            return False
+            return None
+
+
+def _is_plain(call: ToolCallPart) -> bool:
+    """Whether all that a call says besides its output arrives, and the output says no more than a value."""
+    return (
+        call.state == "output-available"
+        and is_object(call.input)
+        and is_bare(call)
+        and call.output is not None
+        and is_bare(call.output)
+        and call.name == fit_name(call.name)
+        and call.id == fit_call_id(call.id)
+    )
 
 
 def tell_part(part: AssistantPart, again: AssistantPart, path: str) -> list[Loss]:
@@ -102,6 +120,16 @@ def _bare(part: AssistantPart) -> AssistantPart:
     rest = {name: value for name, value in part.provider_metadata.items() if name != NAMESPACE}
     metadata = {**rest, **({NAMESPACE: said} if said else {})}
     return replace(part, provider_metadata=metadata or None)
+
+
+def shell_losses(message: Message, again: Message, path: str) -> Iterator[Loss]:
+    """What of a message around its parts is not in the message that it is read as."""
+    if is_bare_message(message):
+        if message.id != again.id:
+            yield Loss.of(f"{path}.id", message.id, REASONS["id"].why, "lost")
+        return
+    after = {**shell(again), "type": derive_type(message.parts)}
+    yield from difference(shell(message), after, path)
 
 
 def shell(message: Message) -> JsonObject:

@@ -7,12 +7,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT
+from partita.formats.bare import is_bare
 from partita.formats.losses import Loss
 from partita.formats.openai_responses.reading.turn import APPROVED, Turn
 from partita.formats.openai_responses.request_calls import fit_call_id
 from partita.formats.openai_responses.request_content import NO_PLACE, content_of
 from partita.formats.openai_responses.request_outputs import output_item
-from partita.formats.openai_responses.request_steps import Step
+from partita.formats.openai_responses.request_steps import FOREIGN_REASONING, Step
 from partita.formats.openai_responses.tools import fit_name
 from partita.types.codec import to_json
 from partita.types.json import JsonObject
@@ -24,11 +25,17 @@ from partita.types.messages import (
     ToolMessage,
     UserMessage,
 )
-from partita.types.parts import SourceDocumentPart, SourceUrlPart, SteeringMessagePart, StepStartPart
+from partita.types.parts import (
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+)
 from partita.types.tools import ToolResultPart
 
 from .comparing import difference
-from .parts import is_plain, tell_part, tell_shown, unnumbered
+from .parts import plain_losses, tell_part, tell_shown, unnumbered
 
 NO_STEPS: Final = "a step ends where the outputs of its calls stand, not elsewhere"
 STEERED: Final = "it becomes a message of the user, without its id"
@@ -92,8 +99,13 @@ class TurnWriter:
         self, step: Step, part: AssistantPart, original: AssistantPart, where: str, output: object
     ) -> list[JsonObject]:
         """Take a part of a step; the items that answer it, if it is a call of the client's."""
-        if is_plain(original):
+        if isinstance(original, ReasoningPart) and not original.provider_metadata:
+            self._passed.append((where, original, FOREIGN_REASONING))
+            return []
+        losses = plain_losses(original, where)
+        if losses is not None:
             step.add(part, where)
+            self._losses += losses
             return self._answers(step, output, where)
         told: list[Loss] = []
         alone = Step(told, stored=self._stored, whole=True)
@@ -151,7 +163,8 @@ class TurnWriter:
             part, where = self._message.parts[index], self._where(index)
             if isinstance(part, StepStartPart):
                 self._start = where
-                self._losses += difference(to_json(part), {"type": "step-start"}, where)
+                if not is_bare(part):
+                    self._losses += difference(to_json(part), {"type": "step-start"}, where)
             else:
                 self._passed.append((where, part, CUT if isinstance(part, ToolCallPart) else NO_PLACE))
         self._next = max(self._next, place)
@@ -159,16 +172,20 @@ class TurnWriter:
     def _tell_passed(self) -> None:
         """Tell which parts are not sent, but for those that what is sent makes again."""
         for where, part, why in self._passed:
-            plain: JsonObject = to_json(part)
-            found = next((one for one in self._derived if unnumbered(one) == unnumbered(plain)), None)
+            found = self._made_again(part) if self._derived else None
             if found is None:
-                self._losses.append(Loss.of(where, plain, why))
+                self._losses.append(Loss.of(where, part, why))
                 continue
             self._derived.remove(found)
             if isinstance(part, SourceUrlPart | SourceDocumentPart) and not _COUNTED.fullmatch(
                 part.source_id
             ):
                 self._losses.append(Loss.of(f"{where}.sourceId", part.source_id, NO_PLACE, "minor"))
+
+    def _made_again(self, part: AssistantPart) -> JsonObject | None:
+        """The part that reading the items gives, and that says the same."""
+        plain = unnumbered(to_json(part))
+        return next((one for one in self._derived if unnumbered(one) == plain), None)
 
     def _where(self, place: int) -> str:
         return f"{self._path}.content.parts[{place}]"

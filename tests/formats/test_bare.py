@@ -1,0 +1,137 @@
+"""Bare values are written and read by a short way. It leads where the long way leads."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import fields
+
+from partita.formats.ai_sdk.model.calls import is_plain_call, read_call, write_call
+from partita.formats.ai_sdk.model.parts import by_way_of_ui, is_plain, write_part
+from partita.formats.ai_sdk.ui import load as ui_load
+from partita.formats.ai_sdk.ui import v4_load
+from partita.formats.ai_sdk.ui.dump import dump_bare, dump_part
+from partita.formats.ai_sdk.ui.v4_parts import PartWriter
+from partita.formats.bare import OWN, is_bare, is_bare_message, is_open, plain_result
+from partita.formats.losses import Loss
+from partita.formats.mastra.parts import load_part as load_mastra_part
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.value import Extra, Value
+from tests import canonical
+
+VERSIONS: tuple[Any, ...] = (5, 6, 7)
+
+texts = st.sampled_from(["", "a", "tool-", '{"isNetwork": true}', "\ud83d", "two\nlines"])
+values = st.one_of(st.none(), st.booleans(), st.integers(), texts, st.just({"a": [1.5]}), st.just([]))
+outputs = st.one_of(st.builds(TextOutput, texts), st.builds(JsonOutput, values))
+ended = st.builds(ToolCallPart, texts, texts, st.just("output-available"), values, output=outputs)
+waiting = st.builds(ToolCallPart, texts, texts, st.just("input-available"), values)
+words = st.one_of(st.builds(TextPart, texts), st.builds(ReasoningPart, texts), st.builds(StepStartPart))
+bare_parts = st.one_of(words, ended, waiting)
+any_parts = st.one_of(bare_parts, canonical.parts("assistant"))
+
+
+@pytest.mark.parametrize("type_", OWN, ids=lambda type_: type_.__name__)
+@given(data=st.data())
+def test_a_value_is_bare_when_all_it_has_is_its_own(type_: type[Value], data: st.DataObject) -> None:
+    value = data.draw(canonical.values_of(type_))
+    beyond = [field for field in fields(type_) if field.name not in OWN[type_]]
+    assert is_bare(value) == all(getattr(value, field.name) == field.default for field in beyond)
+
+
+@pytest.mark.parametrize("type_", ["text", "tool", "event"])
+def test_a_message_of_another_type_than_its_parts_say_is_not_bare(type_: Any) -> None:
+    message = AssistantMessage(id="a", content="Hello.", type=type_)
+    assert is_bare_message(message) == (type_ == "text")
+
+
+def test_a_call_that_says_more_is_not_plain() -> None:
+    call = ToolCallPart("c", "f", "output-available", {}, output=TextOutput("done"))
+    assert plain_result(call) == "done"
+    others = [
+        ToolCallPart("c", "f", "output-available", {}, output=JsonOutput("done")),
+        ToolCallPart("c", "f", "output-available", {}, output=TextOutput("done", extra=Extra({"x": 1}))),
+        ToolCallPart("c", "f", "output-available", UNSET, output=TextOutput("done")),
+        ToolCallPart("c", "f", "output-error", {}, output=ErrorTextOutput("done")),
+        ToolCallPart("c", "f", "output-available", {}, output=TextOutput("done"), title="F"),
+    ]
+    assert all(plain_result(other) is UNSET and not is_open(other) for other in others)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(part=any_parts)
+def test_ui_parts_are_the_same_by_both_ways(version: Any, part: Any) -> None:
+    short = dump_bare(part)
+    losses: list[Loss] = []
+    if short is not None:
+        assert short == dump_part(part, "$", losses, version)
+        assert losses == []
+
+
+@given(part=any_parts, role=st.sampled_from(["system", "user", "assistant"]))
+def test_ui_parts_are_read_the_same_by_both_ways(part: Any, role: str) -> None:
+    raw = dump_part(part, "$", [], 7)
+    short = ui_load.load_bare(raw, role)
+    losses: list[Loss] = []
+    if short is not None:
+        assert short == ui_load.load_part(raw, role, "$", losses)
+        assert losses == []
+
+
+@given(parts=st.lists(any_parts, max_size=4))
+def test_parts_of_version_4_are_the_same_by_both_ways(parts: list[Any]) -> None:
+    told: list[list[Loss]] = [[], []]
+    short, long = (PartWriter("assistant", losses) for losses in told)
+    for part in parts:
+        if not short.add_bare(part):
+            short.add(part, "$")
+        long.add(part, "$")
+    assert (short.parts, short.annotations, told[0]) == (long.parts, long.annotations, told[1])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(part=any_parts)
+def test_parts_of_model_messages_are_the_same_by_both_ways(version: int, part: Any) -> None:
+    if isinstance(part, ToolCallPart) and is_plain_call(part):
+        assert write_call(part, version, "$") == by_way_of_ui(part, "assistant", version, "$")
+        assert read_call(write_call(part, version, "$"), version) == part
+    elif is_plain(part):
+        assert write_part(part, "assistant", version, "$") == by_way_of_ui(part, "assistant", version, "$")
+
+
+INVOCATION: JsonObject = {"state": "result", "toolCallId": "c", "toolName": "f", "args": {}, "result": 1}
+REASONING: JsonObject = {
+    "type": "reasoning",
+    "reasoning": "Hm.",
+    "details": [{"type": "text", "text": "Hm."}],
+}
+SAID: dict[str, tuple[Json, Any]] = {
+    "a call": (
+        {"type": "tool-invocation", "toolInvocation": INVOCATION},
+        ToolCallPart("c", "f", "output-available", {}, output=JsonOutput(1)),
+    ),
+    "a call that says more": (
+        {"type": "tool-invocation", "toolInvocation": {**INVOCATION, "isNew": True}},
+        ToolCallPart("c", "f", "output-available", {}, output=JsonOutput(1), extra=Extra({"isNew": True})),
+    ),
+    "a reasoning": (REASONING, ReasoningPart("Hm.")),
+    "a reasoning that says more": ({**REASONING, "x": 1}, ReasoningPart("Hm.", extra=Extra({"x": 1}))),
+}
+
+
+@pytest.mark.parametrize(("raw", "part"), SAID.values(), ids=SAID)
+def test_what_says_more_is_kept_by_mastra(raw: Json, part: Any) -> None:
+    assert load_mastra_part(raw, "assistant", "$", []) == (part,)
+
+
+@pytest.mark.parametrize("step", [0, 1, False, "0"])
+def test_a_call_of_version_4_keeps_a_step_that_is_not_the_one_it_stands_in(step: Json) -> None:
+    call: JsonObject = {"type": "tool-invocation", "toolInvocation": {**INVOCATION, "step": step}}
+    raw: JsonObject = {"id": "m", "role": "assistant", "content": "", "parts": [{"type": "step-start"}, call]}
+    part = v4_load.load_message(raw, "$", []).parts[1]
+    assert (part.extra is None) == (step == 0 and step is not False)

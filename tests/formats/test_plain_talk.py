@@ -1,0 +1,106 @@
+"""What has no more than words, calls and results takes a short way: it must lead where the long way leads."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from msgspec.structs import replace
+
+from partita.formats.registry import all_formats, get_format
+from partita.types.json import JsonObject
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    UserMessage,
+)
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import JsonOutput, TextOutput
+from tests.canonical import KNOWN, json_values, texts
+
+CHATS = [name for name in all_formats() if name.startswith("openai-chat") and name != "openai-chat-answer"]
+FORMATS = [*CHATS, "gemini", "a2a", "sharegpt", "chatml"]
+
+
+def calls() -> SearchStrategy[ToolCallPart]:
+    values = json_values(KNOWN)
+    outputs = st.one_of(values.map(JsonOutput), texts(KNOWN).map(TextOutput), st.none())
+    return st.builds(
+        ToolCallPart,
+        st.sampled_from(["one", "two", "three", "", "call_12345", "ninechars"]),
+        st.sampled_from(["height", "lamp", "two words"]),
+        st.sampled_from(["output-available", "input-available", "output-error"]),
+        st.one_of(st.just({"tower": 1}), values),
+        output=outputs,
+    )
+
+
+def answers() -> SearchStrategy[list[AssistantPart]]:
+    words = texts(KNOWN)
+    part = st.one_of(
+        st.builds(StepStartPart),
+        words.map(TextPart),
+        st.just(TextPart("said")),
+        words.map(ReasoningPart),
+        calls(),
+    )
+    return st.lists(part, max_size=6)
+
+
+def talks() -> SearchStrategy[list[Message]]:
+    ids = st.sampled_from(["message-1", "message-2", "message-3", "a", "b"])
+    message: SearchStrategy[Message] = st.one_of(
+        st.builds(SystemMessage, id=ids, content=texts(KNOWN)),
+        st.builds(UserMessage, id=ids, content=texts(KNOWN)),
+        st.builds(AssistantMessage, id=ids, content=answers()),
+    )
+    return st.lists(message, max_size=4)
+
+
+def counted(messages: Sequence[Message]) -> list[Message]:
+    """The same messages with a number each, which is one thing more than the short way takes."""
+    return [replace(message, seq=7) for message in messages]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(messages=talks())
+def test_both_ways_write_the_same_and_tell_the_same(name: str, messages: list[Message]) -> None:
+    dump = get_format(name).dump
+    assert dump is not None
+    short, long = dump(messages), dump(counted(messages))
+    assert short.payload == long.payload
+    assert list(short.losses) == [loss for loss in long.losses if not loss.path.endswith(".seq")]
+
+
+@given(messages=talks())
+def test_both_ways_read_the_same_request_for_chat(messages: list[Message]) -> None:
+    chat = get_format("openai-chat")
+    assert chat.load is not None
+    assert chat.dump is not None
+    said: list[JsonObject] = chat.dump(messages).payload["messages"]
+    named: JsonObject = {"role": "user", "content": "And now?", "name": "Ada"}  # the long way reads names
+    short, long = chat.load({"messages": said}), chat.load({"messages": [*said, named]})
+    assert short.messages == long.messages[:-1]
+    assert short.losses == long.losses
+
+
+@given(messages=talks())
+def test_both_ways_read_the_same_contents_for_gemini(messages: list[Message]) -> None:
+    gemini = get_format("gemini")
+    assert gemini.load is not None
+    assert gemini.dump is not None
+    payload = gemini.dump(messages).payload
+    thought: JsonObject = {"text": "Hm.", "thought": True}  # the long way reads thoughts
+    contents: list[JsonObject] = [
+        {**content, "parts": [*content["parts"], thought]} if content["role"] == "model" else content
+        for content in payload["contents"]
+    ]
+    short, long = gemini.load(payload), gemini.load({**payload, "contents": contents})
+    assert len(short.messages) == len(long.messages)
+    for message, other in zip(short.messages, long.messages, strict=True):
+        is_answer = isinstance(message, AssistantMessage)
+        assert message.parts == (other.parts[:-1] if is_answer else other.parts)
