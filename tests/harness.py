@@ -244,7 +244,7 @@ def judge_conversion(job: str, file: Path, source: str | None, target: str) -> N
 
     payload = read_payload(file)
     try:
-        result = converted(payload, source, target)
+        result: Json = converted(payload, source, target)
     except PartitaError as error:
         sys.exit(f"{file.name}: {error}")
     if job == "mutate":

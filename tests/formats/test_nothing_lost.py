@@ -16,7 +16,10 @@ pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are no
 
 TARGETS = sorted(name for name, one in all_formats().items() if one.dump)
 RECORDINGS = recordings() if CORPORA.is_dir() else []
-"""Names of streams, bodies and requests."""
+
+
+def named(recording: Recording) -> str:
+    return recording.name
 
 
 def targets(recording: Recording) -> list[str]:
@@ -26,14 +29,14 @@ def targets(recording: Recording) -> list[str]:
     return sorted({*others, *([recording.format] if recording.format in TARGETS else [])})
 
 
-@pytest.mark.parametrize("recording", sampled(RECORDINGS, 8, lambda one: one.name), ids=lambda one: one.name)
+@pytest.mark.parametrize("recording", sampled(RECORDINGS, 12, named), ids=named)
 def test_a_recording_converts_to_anything(recording: Recording) -> None:
     payload = recording.payload()
     for target in TARGETS if FULL else targets(recording):
         convert(payload, recording.format, target)
 
 
-@pytest.mark.parametrize("recording", sampled(RECORDINGS, 24, lambda one: one.name), ids=lambda one: one.name)
+@pytest.mark.parametrize("recording", sampled(RECORDINGS, 24, named), ids=named)
 def test_no_leaf_of_a_recording_is_lost_in_silence(recording: Recording) -> None:
     payload = recording.payload()
     some = picked(list(leaves(payload)), 8)

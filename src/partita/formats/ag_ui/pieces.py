@@ -57,16 +57,16 @@ class Pieces:
 
 def result_group(message_id: str) -> str:
     """The id that all results of a piece share."""
-    found = _RESULT.fullmatch(message_id)
+    found = _RESULT.fullmatch(message_id) if ":results:" in message_id else None
     return found[1] if found else message_id
 
 
 def unused(message_id: str, used: dict[str, int]) -> str:
     """An id for a result: the one it has, or the next one of the group that shares it."""
-    group = result_group(message_id)
     if message_id not in used:
         used[message_id] = 1
         return message_id
+    group = result_group(message_id)
     number = used.get(group, 1) + 1
     while f"{group}:{number}" in used:
         number += 1

@@ -49,6 +49,7 @@ class AnswerWriter:
         self._behind: list[Json] = []  # what stands behind it
         self._thoughts = 0
         self._has_said = False
+        self._step: str | None = None  # where a step begins that says nothing yet
 
     def written(self) -> list[Json]:
         """The messages, in order."""
@@ -61,6 +62,8 @@ class AnswerWriter:
         elif self._said is None and self._written[-1].get("role") == "reasoning":
             why = "reasoning with nothing behind it is a message of its own"
             self._losses.say(f"{self._path}.content.parts", self._written[-1]["id"], why, "changed")
+        if self._step is not None:
+            self._losses.say(self._step, "step-start", "a step that says nothing is not told", "minor")
         return self._written
 
     def _close_unsaid(self) -> None:
@@ -70,7 +73,7 @@ class AnswerWriter:
         if not is_known or self._came_empty:
             self._open()
             return
-        for name, value in rest_of(self._head, AGENT).items():
+        for name, value in rest_of(self._head, *self._own).items():
             self._losses.say(f"{self._path}.content.{name}", value, NO_PLACE)
 
     def _part(self, part: AssistantPart, path: str) -> None:
@@ -83,7 +86,9 @@ class AnswerWriter:
                 self._call(part, path)
             case StepStartPart():
                 self._losses.rest(part, path)
-                if not self._end_piece():
+                if self._end_piece():
+                    self._step = path
+                else:
                     self._losses.say(path, "step-start", "the first step is not told", "minor")
             case SteeringMessagePart() if (words := _words_of(part)) is not None:
                 self._end_piece()
@@ -111,7 +116,7 @@ class AnswerWriter:
             id_ = known_as if isinstance(known_as, str) else self._pieces.id
             said = self._said = {"id": id_, "role": "assistant"}
             said |= self._own if self._has_said else self._first(id_)
-            self._has_said = True
+            self._has_said, self._step = True, None
             self._written.append(said)
         return said
 
