@@ -131,7 +131,10 @@ def _langchain() -> Rival:
 def _pydantic_ai() -> Rival:
     from pydantic_ai.messages import ModelMessagesTypeAdapter as Adapter
 
-    return Rival("Pydantic AI", Adapter.validate_python, lambda read: Adapter.dump_python(read, mode="json"))
+    def dump(read: Any) -> Json:
+        return Adapter.dump_python(read, mode="json")
+
+    return Rival("Pydantic AI", Adapter.validate_python, dump)
 
 
 def _vercel(version: Any) -> Rival:

@@ -71,7 +71,7 @@ def test_what_was_carried_for_a_message_that_was_changed_is_told() -> None:
 
 
 def test_a_slot_with_something_else_in_it_is_told_and_nothing_breaks() -> None:
-    message = {"id": "m", "role": "user", "parts": [], "metadata": {"partita": {"version": 9}}}
+    message: Json = {"id": "m", "role": "user", "parts": [], "metadata": {"partita": {"version": 9}}}
     loaded = read([message], get_format("ui"))
     assert len(loaded.messages) == 1
     assert "version" in loaded.losses[0].what

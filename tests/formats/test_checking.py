@@ -18,7 +18,7 @@ from tests.converting import silent, spelled
 from tests.leaves import leaves
 from tests.sampling import sampled
 
-HELD = {
+HELD: dict[str, tuple[str, Json, Json]] = {
     "a text": ("a", "tower", {"b": "tower"}),
     "a piece of a text": ("a", "tow", {"b": "the tower"}),
     "a number that says something": ("a", 39, {"b": 39}),
@@ -37,7 +37,7 @@ HELD = {
     "an address that holds words": ("url", "data:text/plain;base64,dG93ZXI=", {"text": "tower"}),
     "an address that holds its data": ("a", "data:image/png;base64,AAAA", {"b": "image/png", "c": "AAAA"}),
 }
-NOT_HELD = {
+NOT_HELD: dict[str, tuple[str, Json, Json]] = {
     "another text": ("a", "tower", {"b": "towel"}),
     "a small number under another name": ("a", 3, {"b": 3}),
     "a number that is a flag": ("a", 1, {"a": True}),
@@ -112,11 +112,12 @@ def forgetful(payload: Json) -> Loaded:
 
 
 def test_a_reader_that_forgets_something_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = get_format
     format_ = Format("forgetful", "reads the text alone", forgetful)
-    monkeypatch.setattr(
-        "partita.formats.converting.get_format", lambda name: format_ if name == "forgetful" else own(name)
-    )
+
+    def found(name: str) -> Format:
+        return format_ if name == "forgetful" else get_format(name)
+
+    monkeypatch.setattr("partita.formats.converting.get_format", found)
     result = convert({"text": "How tall?", "mood": "curious"}, "forgetful", "ui")
     assert [(loss.path, loss.what) for loss in result.losses] == [("$.mood", '"curious"')]
 

@@ -10,7 +10,11 @@ from msgspec.structs import replace
 
 from partita.formats.anthropic import comparing as anthropic
 from partita.formats.anthropic.conversation import parts_as_answered
+from partita.formats.anthropic.dump import told_parts
+from partita.formats.anthropic.outputs import result_block
 from partita.formats.anthropic.plain_blocks import plain_parts
+from partita.formats.anthropic.plain_steps import plain_step
+from partita.formats.anthropic.turns import assistant_turn
 from partita.formats.losses import Loss
 from partita.formats.mcp import comparing as mcp
 from partita.formats.openai_responses.answer import Answer
@@ -24,7 +28,7 @@ from partita.formats.openai_responses.request_steps import Step
 from partita.formats.openai_responses.writing.parts import plain_losses, shell_losses, tell_part
 from partita.formats.openai_responses.writing.turn import read_again
 from partita.formats.registry import get_format
-from partita.types.json import JsonObject
+from partita.types.json import JsonObject, heal
 from partita.types.messages import AssistantPart, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput, ToolResultPart
@@ -40,10 +44,11 @@ statuses = st.sampled_from([{}, {"status": "completed"}, {"status": "incomplete"
 nothing: st.SearchStrategy[JsonObject] = st.builds(dict[str, Any])
 ids = st.one_of(nothing, st.fixed_dictionaries({"id": names}))
 
-outputs = st.one_of(st.builds(TextOutput, texts), st.builds(JsonOutput, values))
+healed = texts.map(heal)  # as all texts of messages are
+outputs = st.one_of(st.builds(TextOutput, healed), st.builds(JsonOutput, values))
 ended = st.builds(ToolCallPart, names, names, st.just("output-available"), values, output=outputs)
 waiting = st.builds(ToolCallPart, names, names, st.just("input-available"), values)
-plain = st.one_of(st.builds(TextPart, texts), st.builds(ReasoningPart, texts), ended, waiting)
+plain = st.one_of(st.builds(TextPart, healed), st.builds(ReasoningPart, healed), ended, waiting)
 any_parts = st.one_of(plain, canonical.parts("assistant"))
 
 
@@ -90,6 +95,32 @@ def test_most_blocks_of_anthropic_are_plain() -> None:
     ]
     assert plain_parts(said) == parts_as_answered(said, "m", "$")
     assert plain_parts([*said, call]) is None
+
+
+@given(st.lists(plain, max_size=4))
+def test_a_plain_step_of_anthropic_is_written_as_its_parts_are(parts: list[AssistantPart]) -> None:
+    numbered = list(enumerate(parts))
+    short = plain_step(numbered, "$")
+    if short is not None:
+        losses: list[Loss] = []
+        turn = assistant_turn(numbered, "$", losses, {}, None)
+        results = {
+            part.id: result_block(ToolResultPart(part.id, part.name, part.output), "$", losses)
+            for part in parts
+            if isinstance(part, ToolCallPart) and part.output is not None
+        }
+        assert (short.blocks, short.results, short.unsent) == (turn.blocks, results, losses)
+        assert short.results.keys() == turn.waiting.keys()
+        assert short.unlike == list(told_parts(numbered, turn.blocks, "$"))
+
+
+def test_most_steps_of_anthropic_are_plain() -> None:
+    call = ToolCallPart("c", "f", "output-available", {}, output=JsonOutput([1]))
+    short = plain_step([(0, ReasoningPart("Hm.")), (1, TextPart("Yes.")), (2, call)], "$")
+    assert short is not None
+    assert [len(one) for one in short] == [2, 1, 1, 1]
+    assert plain_step([(0, call), (1, call)], "$") is None
+    assert plain_step([(0, call), (1, TextPart("Yes."))], "$") is None
 
 
 @given(items)
@@ -172,15 +203,20 @@ def test_a_call_whose_input_is_null_gets_a_closer_look(format_: Any) -> None:
 
 @pytest.mark.parametrize("bad", [[], {}, 7, None])
 def test_ids_types_and_tools_that_are_no_such_thing_make_nothing_fail(bad: Any) -> None:
-    call = {"type": "tool_use", "id": bad, "name": "f", "input": {}}
-    result = {"type": "web_search_tool_result", "tool_use_id": bad, "content": []}
-    talk = [{"role": "user", "content": "?"}, {"role": "assistant", "content": [result, {**call, "id": "c"}]}]
-    for name, payload in (
-        ("anthropic-answer", {"type": "message", "content": [call]}),
-        ("anthropic", {"messages": talk}),
-        ("openai-responses-answer", {"output": [{"type": bad, "role": "assistant", "content": []}]}),
-        ("openai-responses", {"input": [], "tools": [bad, {"type": "function", "name": "f"}]}),
-    ):
+    call: JsonObject = {"type": "tool_use", "id": bad, "name": "f", "input": {}}
+    result: JsonObject = {"type": "web_search_tool_result", "tool_use_id": bad, "content": []}
+    talk: list[JsonObject] = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": [result, {**call, "id": "c"}]},
+    ]
+    said: JsonObject = {"type": bad, "role": "assistant", "content": []}
+    payloads: dict[str, JsonObject] = {
+        "anthropic-answer": {"type": "message", "content": [call]},
+        "anthropic": {"messages": talk},
+        "openai-responses-answer": {"output": [said]},
+        "openai-responses": {"input": [], "tools": [bad, {"type": "function", "name": "f"}]},
+    }
+    for name, payload in payloads.items():
         format_ = get_format(name)
         assert format_.load is not None
         assert format_.dump is not None

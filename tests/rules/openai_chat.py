@@ -13,6 +13,9 @@ USER_PARTS = frozenset({"text", "image_url", "input_audio", "file"})
 ASSISTANT_PARTS = frozenset({"text", "refusal", "thinking"})
 
 
+PARTS: dict[Json, frozenset[str]] = {"assistant": ASSISTANT_PARTS, "user": USER_PARTS}
+
+
 class Server(NamedTuple):
     """How strict a server is."""
 
@@ -40,15 +43,16 @@ def problems(body: JsonObject, server: Server = OPENAI) -> list[str]:
 def _each(messages: Sequence[JsonObject], server: Server) -> Iterator[str]:
     for index, message in enumerate(messages):
         where = f"messages[{index}]"
-        role, content = message["role"], message.get("content")
+        role: Json = message["role"]
+        content: Json = message.get("content")
         if role not in ROLES or (role in ("system", "developer") and role not in server.system_roles):
             yield f"{where}: the role {role!r}"
         if role == "assistant":
             yield from _assistant(message, where, server)
-        elif not isinstance(content, str | list):
+        elif not (isinstance(content, str) or is_array(content)):
             yield f"{where}: no content"
         if is_array(content):
-            allowed = {"assistant": ASSISTANT_PARTS, "user": USER_PARTS}.get(role, frozenset({"text"}))
+            allowed = PARTS.get(role, frozenset({"text"}))
             yield from not_objects(content, where)
             yield from (f"{where}: a {one['type']}" for one in objects(content) if one["type"] not in allowed)
             yield from _parts(objects(content), where)
@@ -66,7 +70,7 @@ def _assistant(message: JsonObject, where: str, server: Server) -> Iterator[str]
     for call in objects(calls):
         if not server.id_.fullmatch(call["id"]):
             yield f"{where}: the id {call['id']!r}"
-        told = call.get("function") or call.get("custom")
+        told: JsonObject = call.get("function") or call["custom"]
         if not NAME_64.fullmatch(told["name"]):
             yield f"{where}: the name {told['name']!r}"
         if call["type"] == "function":
@@ -81,7 +85,8 @@ def _parts(parts: Sequence[JsonObject], where: str) -> Iterator[str]:
                     yield f"{where}: an image at {url[:40]!r}"
             case {"type": "input_audio", "input_audio": {"format": str(kind)}}:
                 yield from [] if kind in ("wav", "mp3") else [f"{where}: audio as {kind}"]
-            case {"type": "file", "file": dict() as file}:
+            case {"type": "file"}:
+                file: JsonObject = part["file"]
                 if not (file.get("file_id") or str(file.get("file_data", "")).startswith("data:")):
                     yield f"{where}: a file without data or id"
             case {"type": "text" | "refusal" | "thinking"}:

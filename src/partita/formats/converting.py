@@ -10,13 +10,14 @@ from msgspec.structs import replace as struct_replace
 from partita.errors import FormatError, PartitaError
 from partita.types.codec import to_json
 from partita.types.json import Json, is_array
+from partita.types.value import unkept
 
 from .carrying import carried, unpacked
 from .checking.canonical import IMPLIED
 from .checking.check import unaccounted
 from .checking.held import Held
 from .events import load_events
-from .format import Dumped, Format, Loaded, Request, ToolSpec
+from .format import Dumped, Format, Implied, Loaded, Request, ToolSpec
 from .losses import Loss
 from .own import CHAT
 from .registry import get_format
@@ -68,7 +69,7 @@ def read(payload: Json, reading: Format) -> Loaded:
     request = loaded.request or Request()
     found = [to_json(loaded.messages), *map(to_json, request.tools), request.settings]
     held = Held([*found, [loss.what for loss in loaded.losses]])
-    implied = reading.implied() if reading.implied else {}
+    implied: Implied = reading.implied() if reading.implied else {}
     bare = reading.slot.take(payload)[0] if reading.slot else payload
     missed = unaccounted(bare, held, loaded.losses, implied, UNREAD)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
@@ -127,7 +128,7 @@ def _members(request: Request) -> Sequence[Loss]:
     return [
         Loss.of(f"$.tools[{index}].{name}", value, OF_ANOTHER_API)
         for index, tool in enumerate(request.tools)
-        for name, value in (tool.extra or {}).items()
+        for name, value in unkept(tool.extra).items()
     ]
 
 

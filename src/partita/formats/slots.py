@@ -24,12 +24,13 @@ def in_list(name: str) -> Slot:
         return {**message, name: [*notes, {KEY: rest}]} if is_array(notes) else None
 
     def take(message: JsonObject) -> tuple[JsonObject, JsonObject] | None:
-        match message.get(name):
-            case [*notes, {"partita": dict() as rest}]:
-                kept = {key: one for key, one in message.items() if key != name}
-                return ({**message, name: notes} if notes else kept), rest
-            case _:
-                return None
+        notes = message.get(name)
+        last: Json = notes[-1] if is_array(notes) and notes else None
+        rest: Json = last.get(KEY) if is_object(last) else None
+        if not is_array(notes) or not is_object(rest):
+            return None
+        kept = {key: one for key, one in message.items() if key != name}
+        return ({**message, name: notes[:-1]} if len(notes) > 1 else kept), rest
 
     return _in_first(put, take)
 

@@ -87,6 +87,7 @@ _D: frozenset[int | str] = frozenset({ord("d"), "d"})
 _decode_chunk = msgspec.json.Decoder(TaggedChunk, dec_hook=_stop_reading).decode
 _decode_data_chunk = msgspec.json.Decoder(DataChunk, dec_hook=_stop_reading).decode
 _ENCODER = msgspec.json.Encoder(enc_hook=_stop_writing)
+_WRITTEN: tuple[type[Any], ...] = (Value, tuple, list)
 _PLAIN: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 
 
@@ -142,8 +143,8 @@ def encode(value: object) -> bytes:
 def to_json(value: object) -> Json:
     """A value, or a sequence of values, as plain JSON."""
     try:
-        if isinstance(value, Value | tuple | list):
-            return _PLAIN.decode(_ENCODER.encode(cast("object", value)))  # text and back is fastest
+        if isinstance(value, _WRITTEN):
+            return _PLAIN.decode(_ENCODER.encode(cast("Any", value)))  # text and back is fastest
     except (_KeepingError, UnicodeError, RecursionError):
         pass
     try:

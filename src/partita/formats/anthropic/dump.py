@@ -32,6 +32,7 @@ from partita.types.tools import ToolResultPart
 from .caching import check_marks
 from .comparing import derived_losses, is_held, part_losses, shell_losses, start_losses
 from .conversation import SYSTEM_ID, answer_parts, message_id
+from .plain_steps import plain_step
 from .request import MAX_TOKENS, check_thinking, container_of, tool_block
 from .settings import in_order, served_names
 from .steps import Step, settled_parts, steps_of
@@ -193,6 +194,9 @@ class _Writer:
     def _step(self, message: AssistantMessage, step: Step, path: str, marks: JsonObject) -> int | None:
         if not step.parts:
             return None
+        plain = plain_step(step.parts, path)
+        if plain is not None:
+            return self.talk.reply_plainly(plain, path, marks)
         losses = self.talk.losses
         settled = settled_parts(step.parts, path, losses)
         turn, begun = self.talk.reply(settled, path, marks, {})

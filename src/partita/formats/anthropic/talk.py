@@ -4,7 +4,7 @@ Neighbours of one role become one turn, every call that waits has its result in 
 results come before words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from partita.errors import ConversionError
@@ -15,6 +15,7 @@ from partita.types.parts import ForeignPart, TextPart
 from partita.types.tools import ToolResultPart
 
 from .outputs import missing_block, result_block
+from .plain_steps import PlainStep
 from .turns import Turn, assistant_turn, user_turn
 from .words import ANTHROPIC, APART, FORM, INDEX, MESSAGES, PLACE, STRING, fields_of, own_of
 
@@ -43,7 +44,10 @@ class Talk:
         self.is_opened = False
         """Whether a turn had to be put before all others."""
         self._served, self._is_faithful = served, is_faithful
-        self._last: Turn | None = None
+        self._waiting: Collection[str] = ()
+        """Calls of the last answer that wait for their results, in their order."""
+        self._answered: Collection[str] = ()
+        """Those that a server answered."""
         self._results: dict[str, tuple[Json, JsonObject]] = {}
         self._strings: set[int] = set()
         self._has_only_results = False
@@ -77,24 +81,32 @@ class Talk:
         self.settle()
         turn = assistant_turn(parts, path, self.losses, results, self._served)
         begun = self._say("assistant", turn.blocks, path, marks)
-        self._last = turn
+        self._waiting, self._answered = turn.waiting, turn.served
         return turn, begun
+
+    def reply_plainly(self, step: PlainStep, path: str, marks: JsonObject) -> int | None:
+        """Take what the model said and did, with the results of all its calls."""
+        self.settle()
+        self.losses += step.unsent
+        begun = self._say("assistant", step.blocks, path, marks)
+        self.losses += step.unlike
+        self._waiting = step.results
+        self._results = {call: (None, block) for call, block in step.results.items()}
+        return begun
 
     def answer(self, results: Sequence[tuple[str, Json]]) -> None:
         """Take results, each with its path, for the calls of the last answer."""
-        waiting = self._last.waiting if self._last else {}
-        served = self._last.served if self._last else set[str]()
         for path, part in results:
-            if isinstance(part, ToolResultPart) and part.id in waiting and part.id not in self._results:
+            if isinstance(part, ToolResultPart) and part.id in self._waiting and part.id not in self._results:
                 own = own_of(part.provider_metadata) or {}
                 self._results[part.id] = own.get(INDEX), result_block(part, path, self.losses)
-            elif not (isinstance(part, ToolResultPart) and part.id in served):
+            elif not (isinstance(part, ToolResultPart) and part.id in self._answered):
                 self.losses.append(Loss.of(path, part, NO_CALL))
 
     @property
     def awaits_results(self) -> bool:
         """Whether the next turn begins with results."""
-        return self._last is not None and bool(self._last.waiting)
+        return bool(self._waiting)
 
     def end(self) -> None:
         """Nothing more comes."""
@@ -120,15 +132,15 @@ class Talk:
 
     def settle(self) -> None:
         """Give every call of the last answer its result, in the order of the calls or that they came in."""
-        last, results = self._last, self._results
-        self._last, self._results = None, {}
-        if last is None or not last.waiting:
+        waiting, results = self._waiting, self._results
+        self._waiting, self._answered, self._results = (), (), {}
+        if not waiting:
             return
-        order = {call: place for place, call in enumerate(last.waiting)}
-        for call, (index, _) in results.items():
-            if isinstance(index, int):
-                order[call] = index
-        calls = sorted(last.waiting, key=lambda call: order[call])
+        indexes = {call: index for call, (index, _) in results.items() if isinstance(index, int)}
+        calls = list(waiting)
+        if indexes:
+            order = {call: place for place, call in enumerate(calls)} | indexes
+            calls.sort(key=order.__getitem__)
         self._say("user", [results[call][1] if call in results else missing_block(call) for call in calls])
         self._has_only_results = True
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from math import inf
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 from urllib.parse import unquote
 
 from partita.errors import DecodeError
@@ -80,8 +80,8 @@ class Held:
                     stack += item.items()
                     if name == WRITTEN:  # a call's input came in pieces of its text
                         self._texts.update(dict.fromkeys(_spellings(item)))
-                case list() | tuple():
-                    stack += [(name, inner) for inner in item]
+                case list():
+                    stack += [(name, inner) for inner in cast("list[Json]", item)]
                 case str():
                     self._take_text(item)
                     stack += [(name, inner) for inner in json_in(item)]

@@ -35,7 +35,7 @@ class Members:
         """Whatever has that name."""
         return self.left.pop(name, default)
 
-    def forget(self, silent: Mapping[str, frozenset[type]]) -> None:
+    def forget(self, silent: Mapping[str, frozenset[Any]]) -> None:
         """Forget members that say nothing: by name, the types whose empty value says no more than absence."""
         types = silent.get
         self.left = {

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from partita.types.json import Json
+from partita.types.json import Json, is_object
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -33,7 +33,7 @@ class PlainStep(NamedTuple):
     @property
     def calls(self) -> list[ToolCallPart]:
         """Those of its parts that are calls."""
-        return [part for part in self.parts if type(part) is ToolCallPart]
+        return [part for part in self.parts if isinstance(part, ToolCallPart)]
 
     @property
     def outputs(self) -> list[tuple[ToolCallPart, Json]]:
@@ -41,7 +41,7 @@ class PlainStep(NamedTuple):
         return [
             (part, part.output.value)
             for part in self.parts
-            if type(part) is ToolCallPart and isinstance(part.output, TextOutput | JsonOutput)
+            if isinstance(part, ToolCallPart) and isinstance(part.output, (TextOutput, JsonOutput))
         ]
 
 
@@ -61,7 +61,7 @@ def is_alone(message: Message) -> bool:
 def is_plain_call(call: ToolCallPart) -> bool:
     """Whether a call is input by name, alone or with an output that is text or an object."""
     output, state = call.output, call.state
-    if type(call.input) is not dict:
+    if not is_object(call.input):
         return False
     if call != ToolCallPart(call.id, call.name, state, call.input, output=output):
         return False
@@ -69,7 +69,7 @@ def is_plain_call(call: ToolCallPart) -> bool:
         return state == "input-available"
     if output.provider_metadata is not None or output.extra is not None or state != "output-available":
         return False
-    return type(output) is TextOutput or (type(output) is JsonOutput and type(output.value) is dict)
+    return isinstance(output, TextOutput) or (isinstance(output, JsonOutput) and is_object(output.value))
 
 
 def _is_plain_content(content: Content) -> bool:
@@ -82,7 +82,7 @@ def plain_text(message: SystemMessage | UserMessage) -> str | None:
     if message.extra is not None or len(content.parts) != 1 or not _is_plain_content(content):
         return None
     part = content.parts[0]
-    if type(part) is not TextPart or part != TextPart(part.text):
+    if not isinstance(part, TextPart) or part != TextPart(part.text):
         return None
     return part.text if content.content is None or content.content == part.text else None
 
@@ -97,12 +97,11 @@ def plain_steps(message: AssistantMessage) -> list[PlainStep] | None:
     steps = [PlainStep(starts, parts)]
     calls: set[str] = set()
     for index, part in enumerate(content.parts):
-        type_ = type(part)
-        if type_ is TextPart or type_ is ReasoningPart:
-            if part != type_(part.text):
+        if isinstance(part, (TextPart, ReasoningPart)):
+            if part != type(part)(part.text):
                 return None
             parts.append(part)
-        elif type_ is ToolCallPart:
+        elif isinstance(part, ToolCallPart):
             if not is_plain_call(part):
                 return None
             if part.id in calls:

@@ -67,7 +67,7 @@ def read_answer(members: Members, id_: str, path: str, answered: set[str]) -> As
     else:
         entries = _entries(members, path)
     text = content if isinstance(content, str) else None
-    if text is None:
+    if is_array(content):
         reader.blocks(content, entries)
     elif text:
         reader.parts.append(TextPart(text))

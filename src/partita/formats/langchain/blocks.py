@@ -38,11 +38,11 @@ PLAIN_TYPES: Final = ("text", "reasoning")
 
 def read_plain(block: Json) -> TextPart | ReasoningPart | None:
     """The part of a block that is words or a thought and no more."""
-    if type(block) is not dict or len(block) != 2:
+    if not is_object(block) or len(block) != 2:
         return None
     type_ = block.get("type")
     text = block.get(type_) if type_ in PLAIN_TYPES else None
-    if type(text) is not str:
+    if not isinstance(text, str):
         return None
     return TextPart(text) if type_ == "text" else ReasoningPart(text)
 

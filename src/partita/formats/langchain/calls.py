@@ -77,11 +77,13 @@ def _key(id_: Json, is_valid: bool) -> tuple[str, bool]:
 
 def read_plain_call(block: Json, entries: Iterator[Json]) -> ToolCallPart | None:
     """The call of a block, if it and the next entry say the same, and no more than has to be said."""
-    if type(block) is not dict or block.keys() != PLAIN or block["type"] != "tool_call":
+    if not is_object(block) or block.keys() != PLAIN or block["type"] != "tool_call":
         return None
     entry = next(entries, None)
     id_, name, args = block["id"], block["name"], block["args"]
-    if type(id_) is not str or type(name) is not str or type(args) is not dict or entry != block:
+    if not isinstance(id_, str) or not isinstance(name, str) or not is_object(args):
+        return None
+    if entry != block or not is_object(entry):
         return None
     if entry["args"] is not args and repr(entry["args"]) != repr(args):
         return None

@@ -113,12 +113,12 @@ class _Writer:
 
     def _plainly(self, message: Message, path: str) -> bool:
         """Write a message that is plain; all others are left."""
-        if type(message) is AssistantMessage:
+        if isinstance(message, AssistantMessage):
             return self._plain_answer(message, path)
-        text = None if type(message) is ToolMessage else plain_text(message)
+        text = None if isinstance(message, ToolMessage) else plain_text(message)
         if text is None:
             return False
-        type_ = "system" if type(message) is SystemMessage else "human"
+        type_ = "system" if isinstance(message, SystemMessage) else "human"
         self.payload.append(write_text(type_, text, self._own_id(message.id)))
         self.losses.alone(message, message.id, path)
         self.results_id = None

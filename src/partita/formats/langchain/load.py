@@ -153,7 +153,7 @@ def said(members: Members, id_: str, role: str) -> Message | None:
     members.any("content")
     members.forget(VOID_AROUND)
     text = content if isinstance(content, str) else None
-    parts: list[Any] = _parts(content, role) if text is None else [TextPart(text)]
+    parts: list[Any] = [TextPart(content)] if isinstance(content, str) else _parts(content, role)
     if text is None and len(parts) == 1 and parts[0] == TextPart(getattr(parts[0], "text", "")):
         members.left["list"] = True
     metadata = metadata_of(NAME, members.left)

@@ -32,7 +32,7 @@ def read_modern(left: JsonObject, content: list[Json]) -> list[AssistantPart] | 
 
 def write_text(type_: str, text: str, id_: str | None) -> JsonObject:
     """The message of a text."""
-    data = {
+    data: JsonObject = {
         "content": text,
         "additional_kwargs": {},
         "response_metadata": {},
@@ -48,9 +48,9 @@ def write_modern(step: PlainStep, id_: str | None) -> JsonObject:
     blocks: list[JsonObject] = []
     calls: list[JsonObject] = []
     for part in step.parts:
-        if type(part) is TextPart:
+        if isinstance(part, TextPart):
             blocks.append({"type": "text", "text": part.text})
-        elif type(part) is ToolCallPart:
+        elif isinstance(part, ToolCallPart):
             blocks.append({"type": "tool_call", "name": part.name, "args": part.input, "id": part.id})
             calls.append({"name": part.name, "args": part.input, "id": part.id, "type": "tool_call"})
         else:
@@ -64,9 +64,9 @@ def write_classic(step: PlainStep, id_: str | None) -> JsonObject:
     thoughts: list[str] = []
     calls: list[JsonObject] = []
     for part in step.parts:
-        if type(part) is TextPart:
+        if isinstance(part, TextPart):
             texts.append(part.text)
-        elif type(part) is ToolCallPart:
+        elif isinstance(part, ToolCallPart):
             calls.append({"name": part.name, "args": part.input, "id": part.id, "type": "tool_call"})
         else:
             thoughts.append(part.text)
@@ -78,9 +78,9 @@ def is_classic(step: PlainStep) -> bool:
     """Whether a step keeps its order where calls stand beside the content, and says something."""
     has_called = False
     for part in step.parts:
-        if type(part) is ToolCallPart:
+        if isinstance(part, ToolCallPart):
             has_called = True
-        elif has_called or (type(part) is TextPart and not part.text):
+        elif has_called or (isinstance(part, TextPart) and not part.text):
             return False
     return True
 
@@ -88,7 +88,7 @@ def is_classic(step: PlainStep) -> bool:
 def _answer(
     content: Json, kwargs: JsonObject, about: JsonObject, calls: list[JsonObject], id_: str | None
 ) -> JsonObject:
-    data = {
+    data: JsonObject = {
         "content": content,
         "additional_kwargs": kwargs,
         "response_metadata": about,
@@ -104,13 +104,13 @@ def _answer(
 
 def write_results(parts: list[Said]) -> list[JsonObject]:
     """The messages of what came of calls."""
-    return [_result(part) for part in parts if type(part) is ToolCallPart and part.output is not None]
+    return [_result(part) for part in parts if isinstance(part, ToolCallPart) and part.output is not None]
 
 
 def _result(call: ToolCallPart) -> JsonObject:
     output = call.output
     artifact = output.value if type(output) is JsonOutput else None
-    data = {
+    data: JsonObject = {
         "content": getattr(output, "value", "") if artifact is None else dumps(artifact).decode(),
         "additional_kwargs": {},
         "response_metadata": {},

@@ -40,6 +40,9 @@ from .comparing import is_held, part_losses, shell_losses
 from .outputs import result_block
 from .words import FIELDS, FORM, LIST, MCP, fields_of, own_of
 
+BETWEEN: Final = (StepStartPart, SteeringMessagePart)
+"""Parts that stand between two steps."""
+
 NO_BLOCK: Final = "the protocol has no block for it"
 NO_SYSTEM: Final = "messages are the user's and the assistant's"
 ONE_PROMPT: Final = "a request has one text of instructions, before the talk"
@@ -132,7 +135,8 @@ class _Writer:
 
     def _turn(self, role: str, blocks: list[JsonObject], marks: JsonObject) -> None:
         single = len(blocks) == 1 and marks.get(FORM) != LIST
-        self.turns.append({"role": role, "content": blocks[0] if single else blocks, **fields_of(marks)})
+        turn: JsonObject = {"role": role, "content": blocks[0] if single else blocks}
+        self.turns.append(turn | fields_of(marks) if marks else turn)
 
     def _block(self, part: AssistantPart | UserPart, path: str) -> JsonObject | None:
         match part:
@@ -163,8 +167,9 @@ class _Writer:
             if value is not UNSET:
                 self.losses.append(Loss.of(f"{path}.input", value, WRAPPED, "changed"))
             value = {} if value is UNSET else {"input": value}
+        block: JsonObject = {"type": "tool_use", "id": part.id, "name": part.name, "input": value}
         own = own_of(part.call_provider_metadata)
-        return {"type": "tool_use", "id": part.id, "name": part.name, "input": value, **fields_of(own)}
+        return block | fields_of(own) if own else block
 
     def _assistant(self, message: AssistantMessage, path: str) -> None:
         self.losses.extend(shell_losses(message, path, self._next_id()))
@@ -172,7 +177,7 @@ class _Writer:
         marks, has_spoken = _marks(message), False
         for number, part in enumerate(message.parts):
             where = f"{path}.content.parts[{number}]"
-            if not isinstance(part, StepStartPart | SteeringMessagePart):
+            if not isinstance(part, BETWEEN):
                 step.append((where, part))
                 continue
             has_spoken = self._step(step, marks) or has_spoken

@@ -29,6 +29,10 @@ from .words import KEPT, MCP, fields_of, noted, own_of, rest_of
 
 KNOWN: Final = ("type", "toolUseId", "content")
 STRUCTURED: Final = "structuredContent"
+STRUCTURES: Final = (JsonOutput, ErrorJsonOutput)
+GIVEN: Final = (TextOutput, JsonOutput, ContentOutput)
+"""Outputs of calls that went well."""
+
 DENIED: Final = "The user did not allow this call."
 CHANGED: Final = "a result is blocks, or structured content"
 NOT_TAKEN: Final = "the protocol has no such block"
@@ -54,15 +58,12 @@ def result_block(
     own = own_of(metadata)
     blocks = own.get(KEPT)
     said: JsonObject = {"content": blocks if is_array(blocks) else written(output)}
-    match output:
-        case JsonOutput(value=value) | ErrorJsonOutput(value=value):
-            said[STRUCTURED] = value
-        case _:
-            pass
-    if not isinstance(output, TextOutput | JsonOutput | ContentOutput):
+    if isinstance(output, STRUCTURES):
+        said[STRUCTURED] = output.value
+    if not isinstance(output, GIVEN):
         said["isError"] = True
     losses.extend(_losses(output, path))
-    return {**said, **fields_of(own)}
+    return said | fields_of(own) if own else said
 
 
 def written(output: ToolOutput) -> list[JsonObject]:

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from partita.formats.framework.plain import Said
-from partita.types.json import JsonObject
+from partita.types.json import JsonObject, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 
@@ -27,22 +27,26 @@ def read_plain(raw: JsonObject) -> Said | None:
     kind: str = raw["part_kind"]
     if kind == "tool-call":
         name, args, id_ = raw.get("tool_name"), raw.get("args"), raw.get("tool_call_id")
-        if type(name) is not str or type(args) is not dict or type(id_) is not str:
+        if not isinstance(name, str) or not is_object(args) or not isinstance(id_, str):
             return None
         if raw != {**_PLAIN[kind], "tool_name": name, "args": args, "tool_call_id": id_}:
             return None
         return ToolCallPart(id_, name, "input-available", args)
     text = raw.get("content")
-    if type(text) is not str or kind not in ("text", "thinking") or raw != {**_PLAIN[kind], "content": text}:
+    if (
+        not isinstance(text, str)
+        or kind not in ("text", "thinking")
+        or raw != {**_PLAIN[kind], "content": text}
+    ):
         return None
     return TextPart(text) if kind == "text" else ReasoningPart(text)
 
 
 def write_plain(part: Said) -> JsonObject:
     """The part of a response."""
-    if type(part) is TextPart:
+    if isinstance(part, TextPart):
         return {**_TEXT, "content": part.text, "part_kind": "text"}
-    if type(part) is ToolCallPart:
+    if isinstance(part, ToolCallPart):
         said = {"tool_name": part.name, "args": part.input, "part_kind": "tool-call"}
         return {**_CALL, **said, "tool_call_id": part.id}
     return {**_THINKING, "content": part.text, "part_kind": "thinking"}
@@ -50,6 +54,6 @@ def write_plain(part: Said) -> JsonObject:
 
 def write_plain_return(call: ToolCallPart, value: Any) -> JsonObject:
     """The part of a request that says what came of a call."""
-    about = _RETURN_OF_TEXT if isinstance(value, str) else {**_RETURN, "content_file_digests": []}
+    about = _RETURN_OF_TEXT if isinstance(value, str) else _RETURN
     said = {"tool_name": call.name, "tool_call_id": call.id, "part_kind": "tool-return"}
     return {**about, "content": value, "outcome": "success", **said}

@@ -48,8 +48,8 @@ def read_response(members: Members, raws: list[JsonObject], id_: str) -> Assista
     if usage is not None:
         content["usage"] = read_usage(usage)
     note = metadata_of(NAME, members.left)
-    said = AssistantContent(**content, provider_metadata=note)
-    return AssistantMessage(content=said, type=derive_type(said.parts), **envelope)
+    envelope["type"] = derive_type(parts)
+    return AssistantMessage(content=AssistantContent(**content, provider_metadata=note), **envelope)
 
 
 def around(members: Members, id_: str) -> Envelope:

@@ -81,8 +81,9 @@ class Subagents:
     def _announce(self, agent: str, said: JsonObject) -> None:
         parent, above = self._parent(said.get("parentSubagentRunId"))
         call = said.get("parentToolCallId")
-        is_free = isinstance(call, str) and call in parent.known_calls and (*above, call) not in self._calls
-        path = (*above, call if is_free else self._make_call(parent, agent, said))
+        if not isinstance(call, str) or call not in parent.known_calls or (*above, call) in self._calls:
+            call = self._make_call(parent, agent, said)
+        path = (*above, call)
         parent.settle()
         self._gather()
         self._runs[agent] = self._heard[agent] = run = Run()

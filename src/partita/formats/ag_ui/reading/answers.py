@@ -42,6 +42,8 @@ def read_piece(raw: Raw, thoughts: Sequence[ReasoningPart], below: Below) -> Pie
         parts.append(TextPart(said, provider_metadata=sealed))
     for place, call in enumerate(raw.value.get("toolCalls") or ()):
         parts.append(read_call(call, raw, place, below))
+    if thoughts and len(parts) == len(thoughts) and thoughts[0].id == raw.id:
+        notes["role"] = "assistant"  # else it would be known by its reasoning
     return Piece(raw, parts, notes)
 
 

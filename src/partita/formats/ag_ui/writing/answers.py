@@ -70,7 +70,7 @@ class AnswerWriter:
         """An answer that says nothing is a message all the same, unless it is known by its reasoning."""
         first: Json = self._written[0] if self._thoughts and self._written else None
         is_known = first is not None and first["id"] == self._message.id and first["role"] == "reasoning"
-        if not is_known or self._came_empty:
+        if not is_known or self._notes.get("role") == "assistant":
             self._open()
             return
         for name, value in rest_of(self._head, *self._own).items():
@@ -125,12 +125,12 @@ class AnswerWriter:
         message = self._message
         if id != message.id:
             self._losses.say(f"{self._path}.id", message.id, "it has the id it came with", "changed")
-        return {CONTENT: None, **self._head} if self._came_empty else self._head
+        is_null = self._notes.get(CONTENT, UNSET) is None  # it came so
+        return {CONTENT: None, **self._head} if is_null else self._head
 
     @property
-    def _came_empty(self) -> bool:
-        """Whether the message came with a content that is null."""
-        return notes_in(self._message.content.provider_metadata).get(CONTENT, UNSET) is None
+    def _notes(self) -> JsonObject:
+        return notes_in(self._message.content.provider_metadata)
 
     def _text(self, part: TextPart, path: str) -> None:
         self._end_piece(path)
