@@ -96,13 +96,8 @@ def test_both_ways_write_and_tell_the_same(name: str, talk: list[Message]) -> No
 
 def test_words_thoughts_and_calls_are_plain_and_what_says_more_is_not() -> None:
     call = ToolCallPart("c1", "height", "output-available", {"tower": 1}, output=TextOutput("39.5"))
-    parts: list[AssistantPart] = [
-        StepStartPart(),
-        ReasoningPart("hm"),
-        call,
-        StepStartPart(),
-        TextPart("39.5"),
-    ]
+    step, thought, said = StepStartPart(), ReasoningPart("hm"), TextPart("39.5")
+    parts: list[AssistantPart] = [step, thought, call, step, said]
     steps = plain_steps(AssistantMessage(id="a", content=parts))
     assert steps == [([0], [thought, call]), ([3], [said])]
     assert plain_steps(AssistantMessage(id="a", content=[replace(call, title="Height")])) is None

@@ -17,13 +17,13 @@ def told_places(messages: Sequence[Message], paths: Sequence[str]) -> Iterator[L
     known: set[str] = set()
     last = -1
     for message, path in zip(messages, paths, strict=True):
-        if isinstance(message, AssistantMessage):
-            calls = [part.id for part in message.parts if isinstance(part, ToolCallPart)]
+        if type(message) is AssistantMessage:
+            calls = [part.id for part in message.parts if type(part) is ToolCallPart]
             known.update(calls)
             last = -1
-        elif isinstance(message, ToolMessage):
+        elif type(message) is ToolMessage:
             for part in message.parts:
-                if not isinstance(part, ToolResultPart) or part.id not in known:
+                if type(part) is not ToolResultPart or part.id not in known:
                     continue
                 at = calls.index(part.id) if part.id in calls else -1
                 if at < 0:

@@ -18,7 +18,7 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import JsonOutput, TextOutput
+from partita.types.tools import JsonOutput, TextOutput, ToolOutput
 
 STEP: Final = StepStartPart()
 Said: TypeAlias = TextPart | ReasoningPart | ToolCallPart
@@ -33,16 +33,17 @@ class PlainStep(NamedTuple):
     @property
     def calls(self) -> list[ToolCallPart]:
         """Those of its parts that are calls."""
-        return [part for part in self.parts if isinstance(part, ToolCallPart)]
+        return [part for part in self.parts if type(part) is ToolCallPart]
 
     @property
     def outputs(self) -> list[tuple[ToolCallPart, Json]]:
         """The calls that have an output, and the text or the object that it is."""
-        return [
-            (part, part.output.value)
-            for part in self.parts
-            if isinstance(part, ToolCallPart) and isinstance(part.output, (TextOutput, JsonOutput))
-        ]
+        return [(call, value_of(call.output)) for call in self.calls if call.output is not None]
+
+
+def value_of(output: ToolOutput) -> Json:
+    """The value of an output that is text or an object."""
+    return output.value if type(output) is TextOutput or type(output) is JsonOutput else None
 
 
 def is_alone(message: Message) -> bool:
@@ -69,7 +70,7 @@ def is_plain_call(call: ToolCallPart) -> bool:
         return state == "input-available"
     if output.provider_metadata is not None or output.extra is not None or state != "output-available":
         return False
-    return isinstance(output, TextOutput) or (isinstance(output, JsonOutput) and is_object(output.value))
+    return type(output) is TextOutput or (type(output) is JsonOutput and is_object(output.value))
 
 
 def _is_plain_content(content: Content) -> bool:
@@ -82,7 +83,7 @@ def plain_text(message: SystemMessage | UserMessage) -> str | None:
     if message.extra is not None or len(content.parts) != 1 or not _is_plain_content(content):
         return None
     part = content.parts[0]
-    if not isinstance(part, TextPart) or part != TextPart(part.text):
+    if type(part) is not TextPart or part != TextPart(part.text):
         return None
     return part.text if content.content is None or content.content == part.text else None
 
@@ -97,11 +98,15 @@ def plain_steps(message: AssistantMessage) -> list[PlainStep] | None:
     steps = [PlainStep(starts, parts)]
     calls: set[str] = set()
     for index, part in enumerate(content.parts):
-        if isinstance(part, (TextPart, ReasoningPart)):
-            if part != type(part)(part.text):
+        if type(part) is TextPart:
+            if part != TextPart(part.text):
                 return None
             parts.append(part)
-        elif isinstance(part, ToolCallPart):
+        elif type(part) is ReasoningPart:
+            if part != ReasoningPart(part.text):
+                return None
+            parts.append(part)
+        elif type(part) is ToolCallPart:
             if not is_plain_call(part):
                 return None
             if part.id in calls:

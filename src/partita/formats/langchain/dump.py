@@ -42,7 +42,7 @@ from .blocks import read_block, write_block
 from .calls import is_unsent
 from .envelope import NAME, is_message, wrapped
 from .load import said
-from .plain import is_classic, write_classic, write_modern, write_results, write_text
+from .plain import is_classic, write_classic, write_modern, write_plain_result, write_text
 from .results import read_result, write_result
 from .shapes import standard
 from .writing import Answer, classic, modern
@@ -113,12 +113,12 @@ class _Writer:
 
     def _plainly(self, message: Message, path: str) -> bool:
         """Write a message that is plain; all others are left."""
-        if isinstance(message, AssistantMessage):
+        if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
-        text = None if isinstance(message, ToolMessage) else plain_text(message)
+        text = None if type(message) is ToolMessage else plain_text(message)
         if text is None:
             return False
-        type_ = "system" if isinstance(message, SystemMessage) else "human"
+        type_ = "system" if type(message) is SystemMessage else "human"
         self.payload.append(write_text(type_, text, self._own_id(message.id)))
         self.losses.alone(message, message.id, path)
         self.results_id = None
@@ -136,7 +136,7 @@ class _Writer:
             if is_first or step.parts:
                 id_ = message.id if is_first else f"{message.id}#{number}"
                 self.payload.append(write(step, self._own_id(id_)))
-                self.payload += write_results(step.parts)
+                self.payload += [write_plain_result(call, value) for call, value in step.outputs]
                 self.results_id = f"{message.id}#{number}:results"
             if is_first:
                 self.losses.alone(message, message.id, path)

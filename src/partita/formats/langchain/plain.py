@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from partita.formats.framework.plain import PlainStep, Said
+from partita.formats.framework.plain import PlainStep
 from partita.types.json import Json, JsonObject, dumps, is_array
 from partita.types.messages import AssistantPart, ToolCallPart
-from partita.types.parts import TextPart
-from partita.types.tools import JsonOutput
+from partita.types.parts import ReasoningPart, TextPart
 
 from .blocks import read_plain
 from .calls import read_plain_call
@@ -48,12 +47,12 @@ def write_modern(step: PlainStep, id_: str | None) -> JsonObject:
     blocks: list[JsonObject] = []
     calls: list[JsonObject] = []
     for part in step.parts:
-        if isinstance(part, TextPart):
+        if type(part) is TextPart:
             blocks.append({"type": "text", "text": part.text})
-        elif isinstance(part, ToolCallPart):
+        elif type(part) is ToolCallPart:
             blocks.append({"type": "tool_call", "name": part.name, "args": part.input, "id": part.id})
             calls.append({"name": part.name, "args": part.input, "id": part.id, "type": "tool_call"})
-        else:
+        elif type(part) is ReasoningPart:
             blocks.append({"type": "reasoning", "reasoning": part.text})
     return _answer(blocks, {}, dict(MODERN), calls, id_)
 
@@ -64,11 +63,11 @@ def write_classic(step: PlainStep, id_: str | None) -> JsonObject:
     thoughts: list[str] = []
     calls: list[JsonObject] = []
     for part in step.parts:
-        if isinstance(part, TextPart):
+        if type(part) is TextPart:
             texts.append(part.text)
-        elif isinstance(part, ToolCallPart):
+        elif type(part) is ToolCallPart:
             calls.append({"name": part.name, "args": part.input, "id": part.id, "type": "tool_call"})
-        else:
+        elif type(part) is ReasoningPart:
             thoughts.append(part.text)
     content: Json = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts] or ""
     return _answer(content, {REASONING: "\n\n".join(thoughts)} if thoughts else {}, {}, calls, id_)
@@ -78,9 +77,9 @@ def is_classic(step: PlainStep) -> bool:
     """Whether a step keeps its order where calls stand beside the content, and says something."""
     has_called = False
     for part in step.parts:
-        if isinstance(part, ToolCallPart):
+        if type(part) is ToolCallPart:
             has_called = True
-        elif has_called or (isinstance(part, TextPart) and not part.text):
+        elif has_called or (type(part) is TextPart and not part.text):
             return False
     return True
 
@@ -102,23 +101,18 @@ def _answer(
     return {"type": "ai", "data": data}
 
 
-def write_results(parts: list[Said]) -> list[JsonObject]:
-    """The messages of what came of calls."""
-    return [_result(part) for part in parts if isinstance(part, ToolCallPart) and part.output is not None]
-
-
-def _result(call: ToolCallPart) -> JsonObject:
-    output = call.output
-    artifact = output.value if type(output) is JsonOutput else None
+def write_plain_result(call: ToolCallPart, value: Json) -> JsonObject:
+    """The message of what came of a call: a text, or an object as text and artifact."""
+    is_text = isinstance(value, str)
     data: JsonObject = {
-        "content": getattr(output, "value", "") if artifact is None else dumps(artifact).decode(),
+        "content": value if is_text else dumps(value).decode(),
         "additional_kwargs": {},
         "response_metadata": {},
         "type": "tool",
         "name": call.name,
         "id": None,
         "tool_call_id": call.id,
-        "artifact": artifact,
+        "artifact": None if is_text else value,
         "status": "success",
     }
     return {"type": "tool", "data": data}

@@ -121,12 +121,12 @@ class _Writer:
 
     def _plainly(self, message: Message, path: str) -> bool:
         """Write a message that is plain; all others are left."""
-        if isinstance(message, AssistantMessage):
+        if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
-        text = None if isinstance(message, ToolMessage) else plain_text(message)
+        text = None if type(message) is ToolMessage else plain_text(message)
         if text is None:
             return False
-        role = "system" if isinstance(message, SystemMessage) else "user"
+        role = "system" if type(message) is SystemMessage else "user"
         made = self._emit_plain(role, [{"type": "text", "content": text}])
         self.losses.alone(message, made, path, self.thread_id)
         return True

@@ -8,9 +8,9 @@ from partita.types.parts import TextPart
 
 def write_said(part: Said) -> JsonObject:
     """The part that holds words, a thought or a call."""
-    if isinstance(part, ToolCallPart):
+    if type(part) is ToolCallPart:
         return {"type": "tool_call", "id": part.id, "name": part.name, "arguments": part.input}
-    return {"type": "text" if isinstance(part, TextPart) else "reasoning", "content": part.text}
+    return {"type": "text" if type(part) is TextPart else "reasoning", "content": part.text}
 
 
 def write_output(call: ToolCallPart, value: Json) -> JsonObject:

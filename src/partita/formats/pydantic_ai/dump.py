@@ -108,12 +108,12 @@ class _Writer:
         """Write a message that is plain; all others are left."""
         if not is_alone(message):
             return False
-        if isinstance(message, AssistantMessage):
+        if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
-        text = None if isinstance(message, ToolMessage) else plain_text(message)
+        text = None if type(message) is ToolMessage else plain_text(message)
         if text is None:
             return False
-        kind = "system-prompt" if isinstance(message, SystemMessage) else "user-prompt"
+        kind = "system-prompt" if type(message) is SystemMessage else "user-prompt"
         self.request.add(message, path, written(kind, {"content": text, "part_kind": kind}), is_plain=True)
         return True
 

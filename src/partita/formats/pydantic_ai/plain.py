@@ -44,12 +44,12 @@ def read_plain(raw: JsonObject) -> Said | None:
 
 def write_plain(part: Said) -> JsonObject:
     """The part of a response."""
-    if isinstance(part, TextPart):
-        return {**_TEXT, "content": part.text, "part_kind": "text"}
-    if isinstance(part, ToolCallPart):
+    if type(part) is ToolCallPart:
         said = {"tool_name": part.name, "args": part.input, "part_kind": "tool-call"}
         return {**_CALL, **said, "tool_call_id": part.id}
-    return {**_THINKING, "content": part.text, "part_kind": "thinking"}
+    if type(part) is ReasoningPart:
+        return {**_THINKING, "content": part.text, "part_kind": "thinking"}
+    return {**_TEXT, "content": text_in(part), "part_kind": "text"}
 
 
 def write_plain_return(call: ToolCallPart, value: Any) -> JsonObject:
