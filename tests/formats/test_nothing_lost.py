@@ -15,11 +15,15 @@ from tests.sampling import FULL, picked, sampled
 pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
 
 TARGETS = sorted(name for name, one in all_formats().items() if one.dump)
-RECORDINGS = recordings() if CORPORA.is_dir() else []
+RECORDINGS: list[Recording] = recordings() if CORPORA.is_dir() else []
 
 
 def named(recording: Recording) -> str:
     return recording.name
+
+
+CONVERTED = sampled(RECORDINGS, 12, named)
+CHANGED = sampled(RECORDINGS, 24, named)
 
 
 def targets(recording: Recording) -> list[str]:
@@ -29,14 +33,14 @@ def targets(recording: Recording) -> list[str]:
     return sorted({*others, *([recording.format] if recording.format in TARGETS else [])})
 
 
-@pytest.mark.parametrize("recording", sampled(RECORDINGS, 12, named), ids=named)
+@pytest.mark.parametrize("recording", CONVERTED, ids=named)
 def test_a_recording_converts_to_anything(recording: Recording) -> None:
     payload = recording.payload()
     for target in TARGETS if FULL else targets(recording):
         convert(payload, recording.format, target)
 
 
-@pytest.mark.parametrize("recording", sampled(RECORDINGS, 24, named), ids=named)
+@pytest.mark.parametrize("recording", CHANGED, ids=named)
 def test_no_leaf_of_a_recording_is_lost_in_silence(recording: Recording) -> None:
     payload = recording.payload()
     some = picked(list(leaves(payload)), 8)

@@ -99,7 +99,7 @@ def test_words_thoughts_and_calls_are_plain_and_what_says_more_is_not() -> None:
     step, thought, said = StepStartPart(), ReasoningPart("hm"), TextPart("39.5")
     parts: list[AssistantPart] = [step, thought, call, step, said]
     steps = plain_steps(AssistantMessage(id="a", content=parts))
-    assert steps == [([0], [thought, call]), ([3], [said])]
+    assert steps == [([0], [thought, call], [(call, "39.5")]), ([3], [said], [])]
     assert plain_steps(AssistantMessage(id="a", content=[replace(call, title="Height")])) is None
     assert plain_steps(AssistantMessage(id="a", content=[replace(call, state="output-error")])) is None
     assert plain_text(UserMessage(id="u", content="How tall?")) == "How tall?"

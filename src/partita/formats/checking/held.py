@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from math import inf
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from partita.errors import DecodeError
-from partita.types.json import Json, dumps, loads
+from partita.types.json import Json, dumps, is_array, loads
 
 JOINT: Final = "\0"
 """Stands between the texts that are looked through for pieces."""
@@ -80,8 +80,8 @@ class Held:
                     stack += item.items()
                     if name == WRITTEN:  # a call's input came in pieces of its text
                         self._texts.update(dict.fromkeys(_spellings(item)))
-                case list():
-                    stack += [(name, inner) for inner in cast("list[Json]", item)]
+                case _ if is_array(item):
+                    stack += [(name, inner) for inner in item]
                 case str():
                     self._take_text(item)
                     stack += [(name, inner) for inner in json_in(item)]

@@ -110,7 +110,7 @@ class Arrivals:
 
     def alone(self, message: Message, id_: str, path: str, thread_id: str | None = None) -> None:
         """Tell what around a message of which all parts arrive does not; `id_`: what it is called then."""
-        if not is_alone(message) or message.type != derive_type(message.parts):
+        if not is_alone(message) or message.type != derive_type(message.content.parts):
             self.around(message, UserMessage(id=id_, thread_id=thread_id, content=()), path)
         elif message.id != id_:
             why = self._reasons.get("id", self._default)

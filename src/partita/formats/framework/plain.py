@@ -13,9 +13,7 @@ from partita.types.messages import (
     AssistantMessage,
     Content,
     Message,
-    SystemMessage,
     ToolCallPart,
-    UserMessage,
 )
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput
@@ -25,25 +23,13 @@ Said: TypeAlias = TextPart | ReasoningPart | ToolCallPart
 
 
 class PlainStep(NamedTuple):
-    """What the assistant said and called in one step, and the places of the boundaries before it."""
+    """What the assistant said and called in one step, and what came of it."""
 
     starts: list[int]
+    """The places of the boundaries before it."""
     parts: list[Said]
-
-    @property
-    def calls(self) -> list[ToolCallPart]:
-        """Those of its parts that are calls."""
-        return [part for part in self.parts if type(part) is ToolCallPart]
-
-    @property
-    def outputs(self) -> list[tuple[ToolCallPart, Json]]:
-        """The calls that have an output, and the text or the object that it is."""
-        return [(call, value_of(call.output)) for call in self.calls if call.output is not None]
-
-
-def value_of(output: ToolOutput) -> Json:
-    """The value of an output that is text or an object."""
-    return output.value if type(output) is TextOutput or type(output) is JsonOutput else None
+    outputs: list[tuple[ToolCallPart, Json]]
+    """The calls that have an output, and the text or the object that it is."""
 
 
 def is_alone(message: Message) -> bool:
@@ -77,7 +63,7 @@ def _is_plain_content(content: Content) -> bool:
     return content.provider_metadata is None and content.metadata is UNSET and content.extra is None
 
 
-def plain_text(message: SystemMessage | UserMessage) -> str | None:
+def plain_text(message: Message) -> str | None:
     """The text of a message that is one text and no more."""
     content = message.content
     if message.extra is not None or len(content.parts) != 1 or not _is_plain_content(content):
@@ -93,32 +79,36 @@ def plain_steps(message: AssistantMessage) -> list[PlainStep] | None:
     content = message.content
     if message.extra is not None or content != AssistantContent(parts=content.parts):
         return None
-    starts: list[int] = []
-    parts: list[Said] = []
-    steps = [PlainStep(starts, parts)]
+    steps = [step := PlainStep([], [], [])]
     calls: set[str] = set()
     for index, part in enumerate(content.parts):
         if type(part) is TextPart:
             if part != TextPart(part.text):
                 return None
-            parts.append(part)
+            step.parts.append(part)
         elif type(part) is ReasoningPart:
             if part != ReasoningPart(part.text):
                 return None
-            parts.append(part)
+            step.parts.append(part)
         elif type(part) is ToolCallPart:
             if not is_plain_call(part):
                 return None
             if part.id in calls:
-                starts, parts, calls = [], [], set()
-                steps.append(PlainStep(starts, parts))
+                steps.append(step := PlainStep([], [], []))
+                calls.clear()
             calls.add(part.id)
-            parts.append(part)
+            step.parts.append(part)
+            if part.output is not None:
+                step.outputs.append((part, _value(part.output)))
         elif part == STEP:
-            if parts:
-                starts, parts, calls = [], [], set()
-                steps.append(PlainStep(starts, parts))
-            starts.append(index)
+            if step.parts:
+                steps.append(step := PlainStep([], [], []))
+                calls.clear()
+            step.starts.append(index)
         else:
             return None
     return steps
+
+
+def _value(output: ToolOutput) -> Json:
+    return output.value if type(output) is TextOutput or type(output) is JsonOutput else None

@@ -7,7 +7,6 @@ in each framework a call and its result find each other by that id.
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from partita.types.fold import fold
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
@@ -80,12 +79,6 @@ class Idle(NamedTuple):
 
 
 Turn: TypeAlias = Spoken | Unasked | Step | Steered | Idle
-
-
-def turns_of(messages: Sequence[Message]) -> Iterator[Turn]:
-    """The turns of a conversation, in any view."""
-    for place, message in enumerate(fold(messages)):
-        yield from turns_in(message, f"$[{place}]")
 
 
 def turns_in(message: Message, path: str) -> Iterator[Turn]:

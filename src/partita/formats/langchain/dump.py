@@ -115,7 +115,7 @@ class _Writer:
         """Write a message that is plain; all others are left."""
         if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
-        text = None if type(message) is ToolMessage else plain_text(message)
+        text = plain_text(message)
         if text is None:
             return False
         type_ = "system" if type(message) is SystemMessage else "human"
@@ -144,7 +144,7 @@ class _Writer:
 
     def _own_id(self, id_: str) -> str | None:
         """The id to write: none if a message in this place gets it anyway."""
-        return None if id_ == f"message-{len(self.payload) + 1}" else id_
+        return None if id_ == self._made_id() else id_
 
     def _tell(self, placed: Sequence[Placed]) -> None:
         for part, path in placed:

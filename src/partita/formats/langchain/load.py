@@ -100,7 +100,7 @@ class _Reader:
         if message is None:
             return None
         for part in message.parts:
-            if isinstance(part, ToolCallPart):
+            if type(part) is ToolCallPart:
                 self.names[part.id] = part.name
         head = self.head
         if head is not None and id_ == f"{head.id}#{self.steps + 1}":

@@ -27,11 +27,19 @@ from .wrapping import NAME
 
 SERVER: Final = "server_tool_call"
 BACK: Final = "server_tool_call_response"
+PLAIN_CALL: Final = {"type", "id", "name", "arguments"}
+PLAIN_RESULT: Final = {"type", "id", "response"}
+"""The members that a call and a result have when they say no more than they have to."""
+
 VALUES: Final = ("response", "result")
 
 
 def read_call(raw: JsonObject, made_id: str) -> ToolCallPart | None:
     """A call, of the application or of the provider."""
+    if raw.keys() == PLAIN_CALL and raw["type"] == "tool_call" and is_object(raw["arguments"]):
+        own, told = raw["id"], raw["name"]
+        if isinstance(own, str) and isinstance(told, str):
+            return ToolCallPart(own, told, "input-available", raw["arguments"])
     members = Members(raw)
     type_ = members.any("type")
     name = members.text("name")
@@ -121,6 +129,8 @@ def _untyped(value: JsonObject, name: str) -> Json:
 
 def read_result(raw: JsonObject, call_id: str | None, name: str | None) -> ToolResultPart | None:
     """What came of a call of the application; the id and the name of the call, if they are known."""
+    if raw.keys() == PLAIN_RESULT and isinstance(raw["id"], str):
+        return ToolResultPart(raw["id"], name or "", _read_value(raw["response"]))
     members = Members(raw)
     members.any("type")
     key = next((one for one in VALUES if one in members.left), None)

@@ -123,7 +123,7 @@ class _Writer:
         """Write a message that is plain; all others are left."""
         if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
-        text = None if type(message) is ToolMessage else plain_text(message)
+        text = plain_text(message)
         if text is None:
             return False
         role = "system" if type(message) is SystemMessage else "user"

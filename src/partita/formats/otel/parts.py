@@ -1,5 +1,6 @@
 """Parts of recorded messages ↔ parts, but for calls. Parts of other types are kept whole."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from partita.formats.framework.media import OCTETS, data_url, inline_of, kind_of_media
@@ -13,11 +14,19 @@ COMPACTION: Final = f"{NAME}.compaction"
 PLACES: Final = {"blob": "content", "uri": "uri", "file": "file_id"}
 """By the type of a medium: where its value stands."""
 
+WORDS: Final[Mapping[str, Callable[[str], TextPart | ReasoningPart]]] = {
+    "text": TextPart,
+    "reasoning": ReasoningPart,
+}
+"""By the type of what is content and no more, the part that it is."""
+
 Plain = TextPart | ReasoningPart | ImagePart | FilePart | CustomPart | ForeignPart
 
 
 def read_plain(raw: Json) -> Plain:
     """The part that something other than a call amounts to."""
+    if is_object(raw) and len(raw) == 2 and raw.get("type") in WORDS and isinstance(raw.get("content"), str):
+        return WORDS[raw["type"]](raw["content"])
     part: Plain | None = None
     if is_object(raw):
         members = Members(raw)

@@ -18,6 +18,7 @@ from partita.types.messages import (
     ToolMessage,
     UserContent,
     UserMessage,
+    derive_type,
 )
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
 from partita.types.tools import ToolResultPart
@@ -78,7 +79,7 @@ class Reader:
         for raw in [*parts, None]:
             result = self._result(raw) if is_object(raw) and raw.get("type") == RESULT else None
             part: Any = result if result is not None else raw
-            if run and (raw is None or isinstance(run[-1], ToolResultPart) != (result is not None)):
+            if run and (raw is None or (type(run[-1]) is ToolResultPart) != (result is not None)):
                 self._run(run, role, note if is_first else {"joined": True})
                 run, is_first = [], False
             if raw is not None:
@@ -87,14 +88,14 @@ class Reader:
             self._run([], role, note)
 
     def _run(self, run: list[Any], role: str, note: JsonObject) -> None:
-        if (run and isinstance(run[0], ToolResultPart)) or (not run and role == "tool"):
+        if (run and type(run[0]) is ToolResultPart) or (not run and role == "tool"):
             marked = note if role == "tool" else {"role": role, **note}
             content = ToolContent(parts=tuple(run), provider_metadata=metadata_of(NAME, marked))
             around = self._around()
             if self.head is not None and not note.get("joined"):
                 around["id"] = f"{self.head}#1:results"
             self.head = None
-            self._append(ToolMessage(content=content, **around))
+            self._append(ToolMessage(content=content, type=derive_type(run), **around))
             return
         self.head = None
         marked = note if role == "user" else {"role": role, **note}
@@ -102,6 +103,7 @@ class Reader:
         self._append(
             UserMessage(
                 content=UserContent(parts=parts, provider_metadata=metadata_of(NAME, marked)),
+                type="text",
                 **self._around(),
             )
         )
@@ -131,10 +133,10 @@ class Reader:
             parts.append(call if call is not None else read_plain(raw))
         content = AssistantContent(parts=tuple(parts), provider_metadata=metadata_of(NAME, note))
         self.head = around["id"]
-        mine = [one for one in parts if isinstance(one, ToolCallPart) and not one.provider_executed]
+        mine = [one for one in parts if type(one) is ToolCallPart and not one.provider_executed]
         self.names.update({call.id: call.name for call in mine})
         self.open = [call.id for call in mine]
-        self._append(AssistantMessage(content=content, **around))
+        self._append(AssistantMessage(content=content, type=derive_type(parts), **around))
 
     def _append(self, message: Message) -> None:
         self.messages.append(message)

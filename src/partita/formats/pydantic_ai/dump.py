@@ -110,7 +110,7 @@ class _Writer:
             return False
         if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
-        text = None if type(message) is ToolMessage else plain_text(message)
+        text = plain_text(message)
         if text is None:
             return False
         kind = "system-prompt" if type(message) is SystemMessage else "user-prompt"
@@ -131,7 +131,8 @@ class _Writer:
                 parts = [write_plain(part) for part in step.parts]
                 self.payload.append(write_response(message, parts, is_first=is_first))
                 again = AssistantMessage(id=made, content=NOTHING_SAID, type="text")
-                self.request.answered_by(again, {one.id: one.name for one in step.calls})
+                calls = {part.id: part.name for part in step.parts if type(part) is ToolCallPart}
+                self.request.answered_by(again, calls)
                 if is_first:
                     self.losses.alone(message, made, path)
                 for call, value in step.outputs:

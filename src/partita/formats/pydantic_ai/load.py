@@ -71,7 +71,7 @@ class _Reader:
     def _response(self, raw: JsonObject, parts: list[JsonObject], path: str) -> None:
         members = members_of(raw, "response", "kind", "parts")
         message = read_response(members, parts, f"message-{len(self.messages) + 1}")
-        self.names.update({part.id: part.name for part in message.parts if isinstance(part, ToolCallPart)})
+        self.names.update({part.id: part.name for part in message.parts if type(part) is ToolCallPart})
         self.head = message
         self._append(message, path)
 

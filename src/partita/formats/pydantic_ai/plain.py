@@ -1,5 +1,6 @@
 """Plain parts ↔ parts of requests and responses, without a detour."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from partita.formats.framework.plain import Said
@@ -44,12 +45,27 @@ def read_plain(raw: JsonObject) -> Said | None:
 
 def write_plain(part: Said) -> JsonObject:
     """The part of a response."""
-    if type(part) is ToolCallPart:
-        said = {"tool_name": part.name, "args": part.input, "part_kind": "tool-call"}
-        return {**_CALL, **said, "tool_call_id": part.id}
-    if type(part) is ReasoningPart:
-        return {**_THINKING, "content": part.text, "part_kind": "thinking"}
-    return {**_TEXT, "content": text_in(part), "part_kind": "text"}
+    return _WRITERS[type(part)](part)
+
+
+def _write_text(part: TextPart) -> JsonObject:
+    return {**_TEXT, "content": part.text, "part_kind": "text"}
+
+
+def _write_thought(part: ReasoningPart) -> JsonObject:
+    return {**_THINKING, "content": part.text, "part_kind": "thinking"}
+
+
+def _write_call(call: ToolCallPart) -> JsonObject:
+    said = {"tool_name": call.name, "args": call.input, "part_kind": "tool-call"}
+    return {**_CALL, **said, "tool_call_id": call.id}
+
+
+_WRITERS: Final[Mapping[type, Callable[[Any], JsonObject]]] = {
+    TextPart: _write_text,
+    ReasoningPart: _write_thought,
+    ToolCallPart: _write_call,
+}
 
 
 def write_plain_return(call: ToolCallPart, value: Any) -> JsonObject:

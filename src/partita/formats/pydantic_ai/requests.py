@@ -145,12 +145,12 @@ class RequestReader:
 
     def _result(self, result: ToolResultPart) -> None:
         last = self.messages[-1] if self.messages else None
-        if isinstance(last, ToolMessage):
+        if type(last) is ToolMessage:
             parts = (*last.parts, result)
             self.messages[-1] = replace(last, content=replace(last.content, parts=parts))
             return
         id_ = self._id()
-        if self.head is not None and not any(isinstance(one, ToolMessage) for one in self.messages):
+        if self.head is not None and not any(type(one) is ToolMessage for one in self.messages):
             id_ = f"{self.head.id}#1:results"
         self.messages.append(ToolMessage(id=id_, content=ToolContent(parts=(result,)), **self._around()))
 
