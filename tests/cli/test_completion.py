@@ -50,7 +50,7 @@ CASES = {
     "agents to ask": (("serve", "--agent", "cla"), {"claude-code"}),
     "settings": (("config", "get", "serve.p"), {"serve.port"}),
     "shells": (("completion", ""), {"bash", "zsh", "fish"}),
-    "systems": (("import", "--from", "mastr"), {"mastra", "mastra-v1", "mastra-v2"}),
+    "systems": (("import", "--from", "mastr"), {"mastra", "mastra-v1", "mastra-v2", "mastra-stream"}),
 }
 
 

@@ -58,6 +58,7 @@ def test_formats_say_what_can_be_done_with_them() -> None:
         "name": "ai-sdk-ui-v7",
         "alias": "ui",
         "title": by_name["ai-sdk-ui-v7"]["title"],
+        "carries": True,
         "read": True,
         "written": True,
         "streamed": False,

@@ -14,6 +14,7 @@ SCRIPTS = [
     block
     for block in all_blocks(*LANGUAGES)
     if not (block.file or "").startswith("examples/")  # an example checks its own files
+    and "elsewhere" not in block.marks  # of a package that is not installed here
 ]
 PLACES = [ROOT / "web/node_modules", *sorted((ROOT / "examples").glob("*/web/node_modules"))]
 COMPILER = ROOT / "web/node_modules/typescript/bin/tsc"

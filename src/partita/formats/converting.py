@@ -91,7 +91,8 @@ def write(loaded: Loaded, writing: Format, *, carry: bool = False) -> Dumped:
 
 def _weighed(loss: Loss) -> Loss:
     """A loss; nobody misses an id that was made up when the messages were read."""
-    return loss._replace(severity="minor") if _MADE_UP.fullmatch(loss.what) else loss
+    is_made_up = loss.path.endswith("].id") and _MADE_UP.fullmatch(loss.what)
+    return loss._replace(severity="minor") if is_made_up else loss
 
 
 def _load(payload: Json, reading: Format) -> Loaded:

@@ -103,4 +103,5 @@ AI_SDK_UI: Final[Implied] = {
     "type": frozenset[Any]({"tool-*", "data-*", "dynamic-tool", "tool-invocation", "source"}),
     "sourceType": frozenset[Any]({"url", "document"}),
     "state": frozenset[Any]({"call", "partial-call", "result"}),
+    "step": frozenset[Any](range(100)),  # calls are told by the steps they stand in
 }
