@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.blocks import checked_blocks
 from partita.formats.losses import Loss
 from partita.stream.accumulator import accumulate
 from partita.types.fold import fold
@@ -36,7 +37,7 @@ from partita.types.tools import ToolResultPart
 from .blocks import CALLS
 from .decoder import AnthropicDecoder
 from .plain_blocks import plain_parts
-from .user_blocks import checked_blocks, part_of, result_part, text_part, with_fields
+from .user_blocks import part_of, result_part, text_part, with_fields
 from .words import ANTHROPIC, APART, FORM, INDEX, MESSAGES, PLACE, STRING, noted, own_of
 
 SYSTEM_ID: Final = "system"

@@ -3,7 +3,8 @@
 from typing import Final
 
 from partita.errors import ConversionError
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.formats.blocks import checked_blocks
+from partita.types.json import Json, JsonObject, is_array, kind_of
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
 from partita.types.tools import (
     ContentItem,
@@ -78,21 +79,6 @@ def _output(content: Json, is_error: bool, path: str) -> ToolOutput:
 
 def _item(block: JsonObject) -> ContentItem:
     return part_of(block)
-
-
-def checked_blocks(content: Json, path: str) -> list[JsonObject]:
-    """The blocks of a content; an error that says which is none."""
-    if not is_array(content):
-        raise ConversionError(
-            f"content is {kind_of(content)}", where=path, hint="make it a string or a list of blocks"
-        )
-    for index, block in enumerate(content):
-        if not is_object(block) or not isinstance(block.get("type"), str):
-            found = "an object without type" if is_object(block) else kind_of(block)
-            raise ConversionError(
-                f"a block is {found}", where=f"{path}[{index}]", hint='give {"type": …} and its members'
-            )
-    return content
 
 
 def with_fields(own: JsonObject, fields: JsonObject) -> JsonObject:

@@ -4,8 +4,9 @@ from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
+from partita.formats.framework.citing import read_citing, write_citing
 from partita.formats.framework.members import Members, metadata_of, noted, present
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import Citation, UrlCitationSource
 
 from .envelope import NAME
@@ -17,28 +18,12 @@ OTHERS: Final = "annotations"
 
 def read_annotations(raws: list[Json]) -> tuple[tuple[Citation, ...], list[JsonObject]]:
     """The citations among annotations, and the others with their places."""
-    citations: list[Citation] = []
-    others: list[JsonObject] = []
-    for index, raw in enumerate(raws):
-        if _is_citation(raw):
-            citations.append(_citation(raw, index))
-        else:
-            others.append({"at": index, "value": raw})
-    return tuple(citations), others
+    return read_citing(raws, lambda raw, index: _citation(raw, index) if _is_citation(raw) else None)
 
 
 def write_annotations(citations: tuple[Citation, ...], others: Json) -> list[Json]:
     """The annotations of a text."""
-    written: list[Json] = []
-    kept = (
-        [one for one in others if is_object(one) and type(one.get("at")) is int] if is_array(others) else []
-    )
-    places = {one["at"]: one.get("value") for one in kept}
-    for citation in citations:
-        while len(written) in places:
-            written.append(places.pop(len(written)))
-        written.append(_annotation(citation, len(written)))
-    return written + [value for _, value in sorted(places.items(), key=lambda item: item[0])]
+    return write_citing(citations, others, _annotation)
 
 
 def _is_citation(raw: Json) -> TypeGuard[JsonObject]:

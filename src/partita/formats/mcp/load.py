@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.blocks import checked_blocks
 from partita.formats.format import Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.fold import fold
@@ -32,7 +33,7 @@ from partita.types.tools import ToolResultPart
 from partita.types.value import Extra
 
 from .blocks import part_of
-from .outputs import STRUCTURED, checked_blocks, result_part
+from .outputs import BLOCKS, STRUCTURED, result_part
 from .words import FIELDS, FORM, LIST, MCP, noted, rest_of
 
 HINT: Final = "give a result of a tool, content blocks, or messages of a prompt or of sampling"
@@ -76,7 +77,7 @@ def load(payload: Json) -> Loaded:
 
 def _load_blocks(blocks: Json, path: str) -> Loaded:
     """Blocks that nobody says who said: the model, if it calls; else they are for it."""
-    is_models = any(block["type"] == "tool_use" for block in checked_blocks(blocks, path))
+    is_models = any(block["type"] == "tool_use" for block in checked_blocks(blocks, path, BLOCKS))
     return _Talk().read([{"role": "assistant" if is_models else "user", "content": blocks}], path, bare=True)
 
 
@@ -143,7 +144,7 @@ class _Talk:
         turn = _checked(raw, path)
         content = turn["content"]
         is_list = is_array(content)
-        blocks = checked_blocks(content if is_list else [content], f"{path}.content")
+        blocks = checked_blocks(content if is_list else [content], f"{path}.content", BLOCKS)
         marks = {} if len(turn) == len(TURN) else rest_of(turn, TURN)
         if is_list and len(blocks) == 1:
             marks[FORM] = LIST

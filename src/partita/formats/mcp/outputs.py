@@ -5,11 +5,11 @@ from typing import Final, assert_never
 
 from msgspec import UNSET
 
-from partita.errors import ConversionError
 from partita.formats.bare import is_bare
+from partita.formats.blocks import checked_blocks
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, dumps, is_array
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import (
     ContentOutput,
@@ -28,6 +28,7 @@ from .comparing import part_losses
 from .words import KEPT, MCP, fields_of, noted, own_of, rest_of
 
 KNOWN: Final = ("type", "toolUseId", "content")
+BLOCKS: Final = "make it a list of content blocks"
 STRUCTURED: Final = "structuredContent"
 STRUCTURES: Final = (JsonOutput, ErrorJsonOutput)
 GIVEN: Final = (TextOutput, JsonOutput, ContentOutput)
@@ -44,7 +45,7 @@ def result_part(block: JsonObject, call_id: str, name: str, path: str) -> ToolRe
     has_value = block.get(STRUCTURED) is not None
     known = (*KNOWN, *(("isError",) if is_error else ()), *((STRUCTURED,) if has_value else ()))
     own = rest_of(block, known)
-    blocks = checked_blocks(block.get("content", []), f"{path}.content")
+    blocks = checked_blocks(block.get("content", []), f"{path}.content", BLOCKS)
     output = _output(block.get(STRUCTURED) if has_value else UNSET, blocks, is_error)
     if written(output) != blocks:
         own[KEPT] = blocks
@@ -81,21 +82,6 @@ def written(output: ToolOutput) -> list[JsonObject]:
             return [block for item in items if (block := _item(item)) is not None]
         case _:
             assert_never(output)
-
-
-def checked_blocks(content: Json, path: str) -> list[JsonObject]:
-    """The blocks of a content; an error that says which is none."""
-    if not is_array(content):
-        raise ConversionError(
-            f"content is {kind_of(content)}", where=path, hint="make it a list of content blocks"
-        )
-    for index, block in enumerate(content):
-        if not is_object(block) or not isinstance(block.get("type"), str):
-            found = "an object without type" if is_object(block) else kind_of(block)
-            raise ConversionError(
-                f"a block is {found}", where=f"{path}[{index}]", hint='give {"type": …} and its members'
-            )
-    return content
 
 
 def _output(value: Json, blocks: list[JsonObject], is_error: bool) -> ToolOutput:

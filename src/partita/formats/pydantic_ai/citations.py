@@ -2,7 +2,8 @@
 
 from typing import Final, TypeGuard
 
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.formats.framework.citing import read_citing, write_citing
+from partita.types.json import Json, JsonObject, is_array
 from partita.types.parts import Citation, DocumentCitationSource, UrlCitationSource
 
 from .shapes import object_of
@@ -13,28 +14,12 @@ OTHERS: Final = "citations"
 
 def read_citations(raws: list[Json]) -> tuple[tuple[Citation, ...], list[JsonObject]]:
     """The citations of one web page each, and the others with their places."""
-    found: list[Citation] = []
-    others: list[JsonObject] = []
-    for index, raw in enumerate(raws):
-        if _is_simple(raw):
-            found.append(_citation(raw, index))
-        else:
-            others.append({"at": index, "value": raw})
-    return tuple(found), others
+    return read_citing(raws, lambda raw, index: _citation(raw, index) if _is_simple(raw) else None)
 
 
 def write_citations(citations: tuple[Citation, ...], others: Json) -> list[Json]:
     """The citations of a text."""
-    written: list[Json] = []
-    kept = (
-        [one for one in others if is_object(one) and type(one.get("at")) is int] if is_array(others) else []
-    )
-    places = {one["at"]: one.get("value") for one in kept}
-    for citation in citations:
-        while len(written) in places:
-            written.append(places.pop(len(written)))
-        written.append(_written(citation))
-    return written + [value for _, value in sorted(places.items(), key=lambda item: item[0])]
+    return write_citing(citations, others, lambda citation, _: _written(citation))
 
 
 def _is_simple(raw: Json) -> TypeGuard[JsonObject]:
