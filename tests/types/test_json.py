@@ -13,6 +13,7 @@ from partita.types.json import (
     dumps,
     has_surrogates,
     heal,
+    indented,
     is_array,
     is_object,
     kind_of,
@@ -156,3 +157,8 @@ def _nested(value: Json, depth: int) -> Json:
     for _ in range(depth):
         value = [value]
     return value
+
+
+def test_half_a_surrogate_pair_can_be_read_by_people() -> None:
+    assert indented({"a": "Hello\ud83d"}) == b'{\n  "a": "Hello\\ud83d"\n}'
+    assert indented({"a": [1]}) == b'{\n  "a": [\n    1\n  ]\n}'

@@ -53,7 +53,11 @@ def dumps(value: object) -> bytes:
 
 def indented(value: object) -> bytes:
     """JSON for people to read."""
-    return msgspec.json.format(dumps(value), indent=2)
+    text = dumps(value)
+    try:
+        return msgspec.json.format(text, indent=2)
+    except msgspec.DecodeError:  # half a surrogate pair, which is written but not formatted
+        return json.dumps(json.loads(text), indent=2).encode()
 
 
 def heal(text: str) -> str:

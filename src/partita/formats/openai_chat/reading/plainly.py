@@ -87,7 +87,7 @@ def read_plainly(raws: Sequence[Json], dialect: Dialect) -> list[Message] | None
     """The messages of a request; none if there is anything unusual in it."""
     try:
         said = convert({"messages": raws}, _Request).messages
-    except (ValidationError, RecursionError):
+    except (ValidationError, RecursionError, UnicodeError):
         return None
     reader = _Reader(dialect)
     for number, message in enumerate(said, 1):
