@@ -18,6 +18,9 @@ from partita.types.tools import JsonOutput, TextOutput
 from .table import print_table
 
 TURNS = 50
+ANSWER = "-answer"
+"""How formats end that hold one answer, not a conversation."""
+
 Work = Callable[[], Any]
 
 
@@ -66,7 +69,7 @@ def _answer(turn: int) -> list[Any]:
 
 def _row(name: str, talk: Sequence[Message]) -> list[str] | None:
     format_ = all_formats()[name]
-    if format_.dump is None or format_.load is None:
+    if format_.dump is None or format_.load is None or name.endswith(ANSWER):
         return None
     load, dump = format_.load, format_.dump
     payload = dump(talk).payload
