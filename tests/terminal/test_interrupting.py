@@ -109,7 +109,7 @@ def check(work: Work, about: Known, desk: Desk, sent: signal.Signals, after: flo
     ended = interrupted(desk.piped(*work.words.split()), sent, after)
     assert ended.code in (0, ENDS[sent]), (after, ended)
     if sent == signal.SIGINT:
-        assert ended.talk.strip() in (b"", b"partita: interrupted") or ended.code == 0, (after, ended.talk)
+        assert ended.code == 0 or is_told(ended.talk), (after, ended.talk)
     check_files(desk.folder, killed=sent != signal.SIGINT)
     if not work.sick:
         check_healthy(desk)
@@ -119,6 +119,14 @@ def check(work: Work, about: Known, desk: Desk, sent: signal.Signals, after: flo
     assert work.result(desk.folder) == about.result, after
     if work.sick or TIMES:
         check_healthy(desk)
+
+
+def is_told(talk: bytes) -> bool:
+    """Whether a command said that it was interrupted, or nothing; at the very end, after what it did."""
+    *before, last = talk.strip().splitlines() or [b""]
+    return last in (b"", b"partita: interrupted") and all(
+        line.startswith(b"partita: wrote ") for line in before
+    )
 
 
 def check_files(folder: Path, *, killed: bool) -> None:
