@@ -21,7 +21,7 @@ Only the messages given are rewritten: those of sub-agents, in `children`, stay 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar, assert_never
+from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
 
 from msgspec.structs import replace
 
@@ -31,10 +31,8 @@ from .messages import (
     AssistantPart,
     Message,
     Part,
-    SystemMessage,
     ToolCallPart,
     ToolMessage,
-    UserMessage,
 )
 from .parts import StepStartPart
 from .tools import (
@@ -111,30 +109,40 @@ def fold(messages: Sequence[Message]) -> list[Message]:
         return list(messages)
     answers = _answers(messages)
     taken = {answer.position for answer in answers.values()}
-    joined: defaultdict[int, list[AssistantPart]] = defaultdict(list)
-    origins: dict[int, ToolMessage] = {}
-    for piece in _pieces(messages):
-        joined[piece.head_place] += _answered_parts(piece, answers, origins)
+    joined = _joined(messages, answers)
     folded: list[Message] = []
     for place, message in enumerate(messages):
-        match message:
-            case AssistantMessage():
-                if place in joined:
-                    folded.append(_with_parts(message, joined[place]))
-            case ToolMessage():
-                left = [part for index, part in enumerate(message.parts) if (place, index) not in taken]
-                if left or not message.parts:
-                    folded.append(_with_parts(message, left))
-            case SystemMessage() | UserMessage():
-                folded.append(message)
-            case _:
-                assert_never(message)
+        if type(message) is AssistantMessage:
+            if place in joined:
+                folded.append(_with_parts(message, joined[place]))
+        elif type(message) is ToolMessage:
+            parts = message.content.parts
+            left = [part for index, part in enumerate(parts) if (place, index) not in taken]
+            if left or not parts:
+                folded.append(_with_parts(message, left))
+        else:
+            folded.append(message)
     return folded
+
+
+def _joined(
+    messages: Sequence[Message], answers: Mapping[Position, _Answer]
+) -> dict[int, list[AssistantPart]]:
+    """The parts of every message that is whole, by its place: those of its pieces, with their answers."""
+    joined: dict[int, list[AssistantPart]] = {}
+    origins: dict[int, ToolMessage] = {}
+    for piece in _pieces(messages):
+        parts = _answered_parts(piece, answers, origins)
+        if piece.head_place in joined:
+            joined[piece.head_place] += parts
+        else:
+            joined[piece.head_place] = parts
+    return joined
 
 
 def _may_be_apart(message: Message) -> bool:
     """Whether a message holds results, or may be a piece of another."""
-    return isinstance(message, ToolMessage) or "#" in message.id
+    return type(message) is ToolMessage or "#" in message.id
 
 
 def state_after(output: ToolOutput) -> ToolState:
@@ -160,12 +168,12 @@ def _steps(parts: Iterable[AssistantPart]) -> Iterator[list[AssistantPart]]:
     step: list[AssistantPart] = []
     call_ids: set[str] = set()
     for part in parts:
-        again = isinstance(part, ToolCallPart) and part.id in call_ids
-        if step and (again or isinstance(part, StepStartPart)):
+        call_id = part.id if type(part) is ToolCallPart else None
+        if step and (type(part) is StepStartPart or call_id in call_ids):
             yield step
             step, call_ids = [], set()
-        if isinstance(part, ToolCallPart):
-            call_ids.add(part.id)
+        if call_id is not None:
+            call_ids.add(call_id)
         step.append(part)
     yield step
 
@@ -211,7 +219,7 @@ def _own_origin(message: AssistantMessage, number: int) -> ToolMessage:
 
 def _is_answered(part: AssistantPart) -> TypeGuard[ToolCallPart]:
     """Whether `part` is a call whose output may leave it, because `fold` can bring it back as it was."""
-    if not isinstance(part, ToolCallPart) or part.output is None or part.state not in SETTLED:
+    if type(part) is not ToolCallPart or part.output is None or part.state not in SETTLED:
         return False
     origin = part.result_message
     return origin is None or origin.parts == _remainder(part, _result(part))
@@ -231,8 +239,7 @@ def _open_again(part: AssistantPart) -> AssistantPart:
 
 
 def _result(call: ToolCallPart) -> ToolResultPart:
-    kept = call.result_message.parts if call.result_message else ()
-    match kept:
+    match call.result_message.parts if call.result_message else ():
         case (ToolResultPart() as result,):
             pass
         case _:
@@ -260,21 +267,16 @@ def _answers(messages: Sequence[Message]) -> dict[Position, _Answer]:
     early: list[_Answer] = []
     waiting: defaultdict[str, list[Position]] = defaultdict(list)  # open calls by id, the next one last
     for place, message in enumerate(messages):
-        match message:
-            case AssistantMessage():
-                for call_id, position in reversed(_open_calls(place, message)):
-                    waiting[call_id].append(position)
-            case ToolMessage():
-                for answer in _answers_in(place, message):
-                    calls = waiting[answer.result.id]
-                    if calls:
-                        found[calls.pop()] = answer
-                    else:
-                        early.append(answer)
-            case SystemMessage() | UserMessage():
-                pass
-            case _:
-                assert_never(message)
+        if type(message) is AssistantMessage:
+            for call_id, position in reversed(_open_calls(place, message)):
+                waiting[call_id].append(position)
+        elif type(message) is ToolMessage:
+            for answer in _answers_in(place, message):
+                calls = waiting[answer.result.id]
+                if calls:
+                    found[calls.pop()] = answer
+                else:
+                    early.append(answer)
     return found | _answers_before_calls(early, waiting)
 
 
@@ -294,16 +296,16 @@ def _answers_before_calls(
 def _open_calls(place: int, message: AssistantMessage) -> list[tuple[str, Position]]:
     return [
         (part.id, (place, index))
-        for index, part in enumerate(message.parts)
-        if isinstance(part, ToolCallPart) and _is_open(part)
+        for index, part in enumerate(message.content.parts)
+        if type(part) is ToolCallPart and _is_open(part)
     ]
 
 
 def _answers_in(place: int, message: ToolMessage) -> list[_Answer]:
     return [
         _Answer((place, index), message, part)
-        for index, part in enumerate(message.parts)
-        if isinstance(part, ToolResultPart)
+        for index, part in enumerate(message.content.parts)
+        if type(part) is ToolResultPart
     ]
 
 
@@ -316,16 +318,11 @@ def _pieces(messages: Sequence[Message]) -> Iterator[_Piece]:
     """Every assistant message, with the message it is a piece of: often itself."""
     last: _Piece | None = None
     for place, message in enumerate(messages):
-        match message:
-            case AssistantMessage():
-                last = _next_piece(last, place, message) or _Piece(place, message, 1, place, message)
-                yield last
-            case ToolMessage():
-                pass
-            case SystemMessage() | UserMessage():
-                last = None
-            case _:
-                assert_never(message)
+        if type(message) is AssistantMessage:
+            last = _next_piece(last, place, message) or _Piece(place, message, 1, place, message)
+            yield last
+        elif type(message) is not ToolMessage:
+            last = None
 
 
 def _next_piece(last: _Piece | None, place: int, message: AssistantMessage) -> _Piece | None:
@@ -340,9 +337,9 @@ def _answered_parts(
     piece: _Piece, answers: Mapping[Position, _Answer], origins: dict[int, ToolMessage]
 ) -> list[AssistantPart]:
     """The parts of a piece, with the answers in its calls. `origins` are known messages of results."""
-    parts = list[AssistantPart](piece.message.parts)
+    place, parts = piece.place, list[AssistantPart](piece.message.content.parts)
     for index, part in enumerate(parts):
-        if isinstance(part, ToolCallPart) and (answer := answers.get((piece.place, index))):
+        if type(part) is ToolCallPart and (answer := answers.get((place, index))):
             parts[index] = _answered(piece, part, answer, origins)
     return parts
 
