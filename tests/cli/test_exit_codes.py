@@ -105,6 +105,17 @@ def test_what_goes_wrong_is_told_in_lines(
     assert shown.count("\n") <= 3
 
 
+def test_what_fails_because_of_a_ctrl_c_is_told_as_one(capfd: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise AgentError("no lamp") from ValueError("the file has no end")
+
+    assert exit_code_of(work) == 130
+    assert capfd.readouterr().err == "partita: interrupted\n"
+
+
 def test_a_traceback_is_shown_when_it_is_wanted(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

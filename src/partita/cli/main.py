@@ -128,9 +128,11 @@ def _alone(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line, and end the process."""
     gc.set_threshold(*RARELY)
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # the last of all: it is over
     atexit.register(gc.freeze)  # else all that is left is looked through once more: a tenth of a second
     code = _run()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a Ctrl-C while threads end is the end
+    # A Ctrl-C while threads end is the end. What was asked for is done, or was told not to be.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(code))
     if code == INTERRUPTED:
         os._exit(code)  # threads may wait for what nobody wants any more
     sys.exit(code)

@@ -59,10 +59,16 @@ def _interrupted(error: BaseException) -> int:
 
 def _comes_of_interruption(error: BaseException) -> bool:
     """Whether something failed only because it was being left."""
-    before = error.__cause__ or error.__context__
-    while before is not None and not isinstance(before, KeyboardInterrupt):
-        before = before.__cause__ or before.__context__
-    return before is not None
+    looked: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, KeyboardInterrupt):
+            return True
+        if one is not None and id(one) not in looked:
+            looked.add(id(one))
+            waiting += (one.__cause__, one.__context__)
+    return False
 
 
 def _failed(error: Exception) -> int:
