@@ -10,7 +10,7 @@ from .cases import CASES, Ask, path_of
 from .harbour import Harbour, Ids, Route, nobodys, routes_of
 
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
+MOMENT: Final = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)|(?<="created":)\d+')
 FOLLOWING_FROM_IDS: Final = ("content-length", "date")
 METRICS: Final = "GET /metrics"
 
