@@ -131,10 +131,13 @@ def main() -> None:
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # the last of all: it is over
     atexit.register(gc.freeze)  # else all that is left is looked through once more: a tenth of a second
     code = _run()
-    # A Ctrl-C while threads end is the end. What was asked for is done, or was told not to be.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(code))
+
+    def end(*_: object) -> None:
+        os._exit(code)
+
+    signal.signal(signal.SIGINT, end)  # a Ctrl-C while threads end is the end: all else is done and told
     if code == INTERRUPTED:
-        os._exit(code)  # threads may wait for what nobody wants any more
+        end()  # threads may wait for what nobody wants any more
     sys.exit(code)
 
 
