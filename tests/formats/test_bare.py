@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
-from msgspec.structs import fields
+from msgspec.structs import fields, force_setattr, replace
 
 from partita.formats.ai_sdk.model.calls import is_plain_call, read_call, write_call
 from partita.formats.ai_sdk.model.parts import by_way_of_ui, is_plain, write_part
@@ -14,13 +14,23 @@ from partita.formats.ai_sdk.ui import load as ui_load
 from partita.formats.ai_sdk.ui import v4_load
 from partita.formats.ai_sdk.ui.dump import dump_bare, dump_part
 from partita.formats.ai_sdk.ui.v4_parts import PartWriter
-from partita.formats.bare import OWN, is_bare, is_bare_message, is_open, plain_result
+from partita.formats.bare import is_bare, is_bare_message, is_open, plain_result
 from partita.formats.losses import Loss
 from partita.formats.mastra.parts import load_part as load_mastra_part
 from partita.types.json import Json, JsonObject
-from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolContent,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
 from partita.types.value import Extra, Value
 from tests import canonical
 
@@ -36,12 +46,37 @@ bare_parts = st.one_of(words, ended, waiting)
 any_parts = st.one_of(bare_parts, canonical.parts("assistant"))
 
 
-@pytest.mark.parametrize("type_", OWN, ids=lambda type_: type_.__name__)
-@given(data=st.data())
-def test_a_value_is_bare_when_all_it_has_is_its_own(type_: type[Value], data: st.DataObject) -> None:
-    value = data.draw(canonical.values_of(type_))
-    beyond = [field for field in fields(type_) if field.name not in OWN[type_]]
-    assert is_bare(value) == all(getattr(value, field.name) == field.default for field in beyond)
+BARE: tuple[tuple[Value, set[str]], ...] = (
+    *(
+        (type_(id="m", content=()), {"id", "type", "content"})
+        for type_ in (SystemMessage, UserMessage, AssistantMessage, ToolMessage)
+    ),
+    *(
+        (type_(parts=()), {"format", "parts"})
+        for type_ in (SystemContent, UserContent, AssistantContent, ToolContent)
+    ),
+    (TextPart("a"), {"text"}),
+    (ReasoningPart("a"), {"text"}),
+    (TextOutput("a"), {"value"}),
+    (JsonOutput("a"), {"value"}),
+    (StepStartPart(), set()),
+    (ToolCallPart("c", "f", "input-available"), {"id", "name", "state", "input", "output"}),
+    (ToolResultPart("c", "f", TextOutput("a")), {"id", "name", "output"}),
+)
+"""Bare values, and the fields that are their own."""
+
+
+@pytest.mark.parametrize(("value", "own"), BARE, ids=lambda one: type(one).__name__)
+def test_a_value_is_bare_until_any_field_that_is_not_its_own_is_set(value: Value, own: set[str]) -> None:
+    assert is_bare(value)
+    for field in fields(type(value)):
+        other = replace(value)
+        force_setattr(other, field.name, field)
+        assert is_bare(other) == (field.name in own)
+
+
+def test_a_value_that_nobody_knows_is_not_bare() -> None:
+    assert not is_bare(ErrorTextOutput("a"))
 
 
 @pytest.mark.parametrize("type_", ["text", "tool", "event"])

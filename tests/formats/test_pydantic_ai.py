@@ -12,8 +12,9 @@ from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 from partita.errors import ConversionError, PartitaError
 from partita.formats.ai_sdk.ui import load as ui
 from partita.formats.converting import convert
-from partita.formats.pydantic_ai.dump import dump, put, take
+from partita.formats.pydantic_ai.dump import dump
 from partita.formats.pydantic_ai.load import load
+from partita.formats.pydantic_ai.slots import put, take
 from partita.testing.everything import everything
 from partita.types.codec import to_json
 from partita.types.json import Json, dumps, loads

@@ -9,6 +9,9 @@ from partita.types.json import Json
 SHOWN = 100
 """How many characters of a lost value a loss shows."""
 
+BEGINNING = SHOWN - 40
+"""How many it shows of a longer one."""
+
 
 Severity: TypeAlias = Literal["lost", "changed", "repaired", "minor"]
 """How bad it is.
@@ -40,7 +43,7 @@ def shown(value: Json) -> str:
     """A value as a loss shows it: whole when short, else its beginning, length and digest."""
     written = encode(value)
     text = written.decode()
-    if len(text) <= SHOWN:
+    length = len(text)
+    if length <= SHOWN:
         return text
-    digest = sha256(written).hexdigest()[:8]
-    return f"{text[: SHOWN - 40]}… ({len(text)} characters, sha256 {digest})"
+    return f"{text[:BEGINNING]}… ({length} characters, sha256 {sha256(written).hexdigest()[:8]})"

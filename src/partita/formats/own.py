@@ -262,8 +262,8 @@ def _frameworks() -> list[Format]:
             "Pydantic AI message histories",
             later("pydantic_ai.load", "load"),
             later("pydantic_ai.dump", "dump"),
-            slot=Slot(later("pydantic_ai.dump", "put"), later("pydantic_ai.dump", "take")),
-            implied=later("pydantic_ai.dump", "implied"),
+            slot=Slot(later("pydantic_ai.slots", "put"), later("pydantic_ai.slots", "take")),
+            implied=later("pydantic_ai.slots", "implied"),
         ),
         Format(
             "otel-genai",

@@ -22,6 +22,8 @@ JsonObject: TypeAlias = dict[str, Any]
 TOO_DEEP = "JSON nested too deeply"
 TOO_DEEP_HINT = "flatten the value or move it to a file: about a thousand levels is the limit"
 
+_encode = msgspec.json.Encoder().encode
+
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Whether `value` is a JSON object."""
@@ -46,7 +48,9 @@ def loads(text: str | bytes) -> Json:
 def dumps(value: object) -> bytes:
     """Compact JSON. NaN and infinities become `null`, as in JavaScript; lone surrogates are escaped."""
     try:
-        return _dumps(value)
+        return _encode(value)
+    except UnicodeEncodeError:
+        return _dumps_slowly(value)
     except RecursionError:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
@@ -95,12 +99,12 @@ def kind_of(value: object) -> str:
             return type(value).__name__
 
 
-def _dumps(value: object) -> bytes:
+def _dumps_slowly(value: object) -> bytes:
     try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
         plain = _finite(msgspec.to_builtins(value))
         return json.dumps(plain, separators=(",", ":"), ensure_ascii=True).encode()
+    except RecursionError:
+        raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
 
 def _loads_slowly(text: str | bytes) -> Json:

@@ -1,6 +1,6 @@
 """Messages by role, and the values that hold messages again: tool calls and networks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, TypeGuard, Unpack, cast
 
@@ -194,6 +194,20 @@ class MessageBase(Value, tag_field="role", kw_only=True):
     internal: bool = False
 
 
+def _settling(content_type: "type[Content]") -> "Callable[[Message], None]":
+    """What turns short forms into what a message always holds: content, a derived type, a moment in UTC."""
+
+    def settle(message: "Message") -> None:
+        if type(message.content) is not content_type:
+            force_setattr(message, "content", content_type(parts=_as_parts(message.content, message.id)))
+        if message.type is _UNDERIVED:
+            force_setattr(message, "type", derive_type(message.content.parts))
+        if message.created_at is not None and message.created_at.tzinfo is not UTC:
+            force_setattr(message, "created_at", in_utc(message.created_at, "$.createdAt"))
+
+    return settle
+
+
 class SystemMessage(MessageBase, tag="system", kw_only=True):
     """Instructions to the model."""
 
@@ -205,8 +219,8 @@ class SystemMessage(MessageBase, tag="system", kw_only=True):
             self, *, content: SystemContent | str | Sequence[SystemPart], **envelope: Unpack[Envelope]
         ) -> None: ...
 
-    def __post_init__(self) -> None:
-        _settle(self, SystemContent)
+    else:
+        __post_init__ = _settling(SystemContent)
 
     @property
     def parts(self) -> tuple[SystemPart, ...]:
@@ -225,8 +239,8 @@ class UserMessage(MessageBase, tag="user", kw_only=True):
             self, *, content: UserContent | str | Sequence[UserPart], **envelope: Unpack[Envelope]
         ) -> None: ...
 
-    def __post_init__(self) -> None:
-        _settle(self, UserContent)
+    else:
+        __post_init__ = _settling(UserContent)
 
     @property
     def parts(self) -> tuple[UserPart, ...]:
@@ -245,8 +259,8 @@ class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
             self, *, content: AssistantContent | str | Sequence[AssistantPart], **envelope: Unpack[Envelope]
         ) -> None: ...
 
-    def __post_init__(self) -> None:
-        _settle(self, AssistantContent)
+    else:
+        __post_init__ = _settling(AssistantContent)
 
     @property
     def parts(self) -> tuple[AssistantPart, ...]:
@@ -265,8 +279,8 @@ class ToolMessage(MessageBase, tag="tool", kw_only=True):
             self, *, content: ToolContent | Sequence[ToolPart], **envelope: Unpack[Envelope]
         ) -> None: ...
 
-    def __post_init__(self) -> None:
-        _settle(self, ToolContent)
+    else:
+        __post_init__ = _settling(ToolContent)
 
     @property
     def parts(self) -> tuple[ToolPart, ...]:
@@ -277,17 +291,6 @@ class ToolMessage(MessageBase, tag="tool", kw_only=True):
 Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 CanonicalMessage: TypeAlias = Message
 Content: TypeAlias = SystemContent | UserContent | AssistantContent | ToolContent
-
-
-def _settle(message: Message, content_type: type[Content]) -> None:
-    """Turn short forms into what a message always holds: content, a derived type, a moment in UTC."""
-    content: object = message.content
-    if not isinstance(content, content_type):
-        force_setattr(message, "content", content_type(parts=_as_parts(content, message.id)))
-    if message.type is _UNDERIVED:
-        force_setattr(message, "type", derive_type(message.content.parts))
-    if message.created_at is not None and message.created_at.tzinfo is not UTC:
-        force_setattr(message, "created_at", in_utc(message.created_at, "$.createdAt"))
 
 
 def _as_parts(content: object, message_id: str) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from partita.errors import ConversionError
+from partita.formats.bare import is_bare_text
 from partita.types.json import Json, JsonObject, is_object, kind_of
 from partita.types.parts import (
     DataPart,
@@ -131,6 +132,9 @@ def write_content(parts: tuple[Written, ...], path: str, losses: Losses) -> list
         where = f"{path}[{index}]"
         match part:
             case TextPart():
+                if is_bare_text(part):
+                    written.append({"type": "text", "text": part.text})
+                    continue
                 losses.rest(part, where, "text")
                 written.append({"type": "text", "text": part.text, **notes_in(part.provider_metadata)})
             case ImagePart() | FilePart() | ReasoningFilePart():

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import fields
 
-from partita.formats.losses import Loss, Severity, shown
+from partita.formats.losses import Loss, Severity
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, ToolMessage, derive_type
@@ -71,7 +71,7 @@ class Losses:
 
     def say(self, path: str, value: Json, why: str, severity: Severity = "lost") -> None:
         """Tell the loss of a JSON value."""
-        self.told.append(Loss(path, shown(value), why, severity))
+        self.told.append(Loss.of(path, value, why, severity))
 
     def whole(self, value: Value, path: str, why: str = NO_PLACE) -> None:
         """Tell that nothing of a value arrives."""

@@ -112,7 +112,12 @@ class Arrivals:
         """Tell what around a message of which all parts arrive does not; `id_`: what it is called then."""
         if not is_alone(message) or message.type != derive_type(message.content.parts):
             self.around(message, UserMessage(id=id_, thread_id=thread_id, content=()), path)
-        elif message.id != id_:
+        else:
+            self.renamed(message, id_, path)
+
+    def renamed(self, message: Message, id_: str, path: str) -> None:
+        """Tell that a message of which all else arrives is called otherwise then, if it is."""
+        if message.id != id_:
             why = self._reasons.get("id", self._default)
             self.told.append(Loss.of(f"{path}.id", message.id, why, "changed"))
 

@@ -55,15 +55,15 @@ def read_answer(members: Members, id_: str, path: str, answered: set[str]) -> As
     plain = read_modern(members.left, content) if is_array(content) else None
     if plain is not None:
         return AssistantMessage(id=id_, content=AssistantContent(parts=tuple(plain)), type=derive_type(plain))
-    is_v1 = is_array(content) and _is_v1(members)
+    is_v1 = is_array(content) and takes_v1(members)
     namespace = namespace_of(members.left)
-    usage = _usage(members)
+    usage = usage_in(members)
     reader = _Parts(id_, path, namespace, answered, is_v1=is_v1)
     reasoning: tuple[AssistantPart, ...] = ()
     if "additional_kwargs" in members.left:
         reader.signatures = _signatures(members, namespace)
         entries = _entries(members, path)
-        reasoning = _reasoning(members)
+        reasoning = reasoning_in(members)
     else:
         entries = _entries(members, path)
     text = content if isinstance(content, str) else None
@@ -169,7 +169,7 @@ def _fitting(part: Any, block: Json) -> AssistantPart:
     return part if not isinstance(part, ForeignPart) else ForeignPart(NAME, block)
 
 
-def _is_v1(members: Members) -> bool:
+def takes_v1(members: Members) -> bool:
     """Whether the blocks are standard ones. That is told by writing them so again."""
     about = members.left.get("response_metadata")
     if not is_object(about) or about.get("output_version") != "v1":
@@ -180,7 +180,8 @@ def _is_v1(members: Members) -> bool:
     return True
 
 
-def _usage(members: Members) -> Usage | None:
+def usage_in(members: Members) -> Usage | None:
+    """What the answer cost, if it says so."""
     raw = members.object("usage_metadata")
     return None if raw is None else read_usage(raw)
 
@@ -239,7 +240,7 @@ def _signatures(members: Members, namespace: str | None) -> JsonObject:
     return found
 
 
-def _reasoning(members: Members) -> tuple[AssistantPart, ...]:
+def reasoning_in(members: Members) -> tuple[AssistantPart, ...]:
     """Reasoning that stands beside the content, as some integrations keep it."""
     kwargs = members.left.get("additional_kwargs")
     text = kwargs.get(REASONING) if is_object(kwargs) else None

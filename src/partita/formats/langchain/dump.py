@@ -11,10 +11,11 @@ from typing import Any, Final, assert_never
 
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare_around
 from partita.formats.format import Dumped
 from partita.formats.framework.arrivals import Arrivals, answered, bare
 from partita.formats.framework.members import Members, noted
-from partita.formats.framework.plain import plain_steps, plain_text
+from partita.formats.framework.plain import plain_text
 from partita.formats.framework.steps import (
     Idle,
     Placed,
@@ -25,7 +26,7 @@ from partita.formats.framework.steps import (
     Unasked,
     turns_in,
 )
-from partita.types.fold import fold
+from partita.types.fold import fold, results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -34,6 +35,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    derive_type,
 )
 from partita.types.parts import ForeignPart
 from partita.types.tools import ToolResultPart
@@ -42,7 +44,8 @@ from .blocks import read_block, write_block
 from .calls import is_unsent
 from .envelope import NAME, is_message, wrapped
 from .load import said
-from .plain import is_classic, write_classic, write_modern, write_plain_result, write_text
+from .plain import write_classic, write_modern, write_text
+from .plain_answers import PlainAnswer
 from .results import read_result, write_result
 from .shapes import standard
 from .writing import Answer, classic, modern
@@ -120,31 +123,29 @@ class _Writer:
             return False
         type_ = "system" if type(message) is SystemMessage else "human"
         self.payload.append(write_text(type_, text, self._own_id(message.id)))
-        self.losses.alone(message, message.id, path)
+        if message.type != "text" or not is_bare_around(message):
+            self.losses.alone(message, message.id, path)
         self.results_id = None
         return True
 
     def _plain_answer(self, message: AssistantMessage, path: str) -> bool:
-        steps = plain_steps(message)
-        if steps is None or not (self.is_v1 or all(map(is_classic, steps))):
+        before = len(self.payload)
+        answer = PlainAnswer(self.payload, write_modern if self.is_v1 else write_classic)
+        if not answer.add(message):
+            del self.payload[before:]
             return False
-        write = write_modern if self.is_v1 else write_classic
-        for number, step in enumerate(steps, 1):
-            is_first = number == 1
-            told = step.starts if is_first or not step.parts else step.starts[:-1]
-            self.losses.steps(told, path, DEFAULT)
-            if is_first or step.parts:
-                id_ = message.id if is_first else f"{message.id}#{number}"
-                self.payload.append(write(step, self._own_id(id_)))
-                self.payload += [write_plain_result(call, value) for call, value in step.outputs]
-                self.results_id = f"{message.id}#{number}:results"
-            if is_first:
-                self.losses.alone(message, message.id, path)
+        if answer.leading:
+            self.losses.steps(answer.leading, path, DEFAULT)
+        if not is_bare_around(message) or message.type != derive_type(message.content.parts):
+            self.losses.alone(message, message.id, path)
+        if answer.idle:
+            self.losses.steps(answer.idle, path, DEFAULT)
+        self.results_id = results_id(message.id, answer.steps)
         return True
 
     def _own_id(self, id_: str) -> str | None:
         """The id to write: none if a message in this place gets it anyway."""
-        return None if id_ == self._made_id() else id_
+        return None if id_ == f"message-{len(self.payload) + 1}" else id_
 
     def _tell(self, placed: Sequence[Placed]) -> None:
         for part, path in placed:

@@ -54,6 +54,8 @@ class Messages(NamedTuple):
     items: list[Any]
     path: str
     beside: JsonObject
+    is_alone: bool = False
+    """Whether the payload is one message, not a list."""
 
 
 def messages_in(payload: Json) -> Messages:
@@ -63,16 +65,15 @@ def messages_in(payload: Json) -> Messages:
         beside = {key: value for key, value in payload.items() if key != "messages"}
         return Messages(items, "$.messages", beside)
     if is_object(payload):
-        return Messages([payload], "$", {})
+        return Messages([payload], "$", {}, is_alone=True)
     return Messages(checked_array(payload, "$", "a list of messages", HINT), "$", {})
 
 
-def opened(payload: Json, losses: list[Loss]) -> tuple[list[Kept], JsonObject]:
-    """The messages of a payload without their wrapping, and what stands beside them."""
-    found = messages_in(payload)
-    alone = found.path == "$" and not is_array(payload)
-    paths = (found.path if alone else f"{found.path}[{index}]" for index in range(len(found.items)))
-    return [_opened(raw, path, losses) for raw, path in zip(found.items, paths, strict=False)], found.beside
+def opened(found: Messages, losses: list[Loss]) -> list[Kept]:
+    """The messages of a payload without their wrapping."""
+    if found.is_alone:
+        return [_opened(found.items[0], found.path, losses)]
+    return [_opened(raw, f"{found.path}[{index}]", losses) for index, raw in enumerate(found.items)]
 
 
 def is_message(raw: JsonObject) -> bool:

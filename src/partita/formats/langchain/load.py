@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare_answer
 from partita.formats.format import Loaded, Request
 from partita.formats.framework.members import Members, metadata_of, noted
 from partita.formats.framework.places import told_places
@@ -37,7 +38,8 @@ from partita.types.parts import FilePart, ForeignPart, ImagePart, StepStartPart,
 from .answers import read_answer
 from .blocks import read_block
 from .chunks import joined_chunks
-from .envelope import NAME, TYPES, VOID_AROUND, Kept, opened
+from .envelope import NAME, TYPES, VOID_AROUND, Kept, Messages, messages_in, opened
+from .plainly import read_plainly
 from .results import read_result
 from .shapes import standard
 
@@ -46,11 +48,20 @@ CHAT_ROLES = {"assistant": "ai", "ai": "ai", "system": "system", "developer": "s
 
 def load(payload: Json) -> Loaded:
     """Messages of LangChain, one or a list of them or a state that has them, as canonical messages."""
+    found = messages_in(payload)
+    request = Request(settings=found.beside) if found.beside else None
+    plain = read_plainly(found.items)
+    if plain is not None:
+        return Loaded(tuple(plain), (), request)
+    return load_slowly(found, request)
+
+
+def load_slowly(found: Messages, request: Request | None = None) -> Loaded:
+    """The same for messages that may have anything unusual about them."""
     losses: list[Loss] = []
-    kept, beside = opened(payload, losses)
-    messages = _Reader(joined_chunks(kept, losses)).read()
+    messages = _Reader(joined_chunks(opened(found, losses), losses)).read()
     losses += told_places(messages.read, messages.paths)
-    return Loaded(tuple(fold(messages.read)), tuple(losses), Request(settings=beside) if beside else None)
+    return Loaded(tuple(fold(messages.read)), tuple(losses), request)
 
 
 class _Reader:
@@ -62,6 +73,8 @@ class _Reader:
         self.names: dict[str, str] = {}
         self.steps = 0
         self.head: AssistantMessage | None = None
+        self.begun = 0
+        """Where the message begins that the answers at hand are steps of."""
         self.answered = {str(one.data.get("tool_call_id")) for one in kept if one.type == "tool"}
 
     def read(self) -> "_Read":
@@ -105,9 +118,19 @@ class _Reader:
         head = self.head
         if head is not None and id_ == f"{head.id}#{self.steps + 1}":
             self.steps += 1
-            return _piece(message, head)
-        self.head, self.steps = message, 1
+            return self._of_one_type(_piece(message, head), head)
+        self.head, self.begun, self.steps = message, len(self.read_), 1
         return message
+
+    def _of_one_type(self, piece: AssistantMessage, head: AssistantMessage) -> AssistantMessage:
+        """A step that can be joined to its message: all are of type `tool` if one of them is."""
+        if piece.type == head.type or not is_bare_answer(piece.content):
+            return piece
+        for index, message in enumerate(self.read_[self.begun :], self.begun):
+            if type(message) is AssistantMessage and message.type != "tool":
+                self.read_[index] = replace(message, type="tool")
+        self.head = replace(head, type="tool")
+        return replace(piece, type="tool")
 
     def _result(self, members: Members, id_: str, made_id: str) -> Message | None:
         result = read_result(members, self.names.get(str(members.left.get("tool_call_id"))))

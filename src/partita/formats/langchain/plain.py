@@ -2,10 +2,8 @@
 
 from typing import Final
 
-from partita.formats.framework.plain import PlainStep
-from partita.types.json import Json, JsonObject, dumps, is_array
-from partita.types.messages import AssistantPart, ToolCallPart
-from partita.types.parts import ReasoningPart, TextPart
+from partita.types.json import Json, JsonObject, is_array
+from partita.types.messages import AssistantPart
 
 from .blocks import read_plain
 from .calls import read_plain_call
@@ -42,55 +40,12 @@ def write_text(type_: str, text: str, id_: str | None) -> JsonObject:
     return {"type": type_, "data": data}
 
 
-def write_modern(step: PlainStep, id_: str | None) -> JsonObject:
+def write_modern(blocks: list[JsonObject], calls: list[JsonObject], id_: str | None) -> JsonObject:
     """The message of a step, its content in standard blocks."""
-    blocks: list[JsonObject] = []
-    calls: list[JsonObject] = []
-    for part in step.parts:
-        if type(part) is TextPart:
-            blocks.append({"type": "text", "text": part.text})
-        elif type(part) is ToolCallPart:
-            blocks.append({"type": "tool_call", "name": part.name, "args": part.input, "id": part.id})
-            calls.append({"name": part.name, "args": part.input, "id": part.id, "type": "tool_call"})
-        elif type(part) is ReasoningPart:
-            blocks.append({"type": "reasoning", "reasoning": part.text})
-    return _answer(blocks, {}, dict(MODERN), calls, id_)
-
-
-def write_classic(step: PlainStep, id_: str | None) -> JsonObject:
-    """The message of a step as older code expects it."""
-    texts: list[str] = []
-    thoughts: list[str] = []
-    calls: list[JsonObject] = []
-    for part in step.parts:
-        if type(part) is TextPart:
-            texts.append(part.text)
-        elif type(part) is ToolCallPart:
-            calls.append({"name": part.name, "args": part.input, "id": part.id, "type": "tool_call"})
-        elif type(part) is ReasoningPart:
-            thoughts.append(part.text)
-    content: Json = texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts] or ""
-    return _answer(content, {REASONING: "\n\n".join(thoughts)} if thoughts else {}, {}, calls, id_)
-
-
-def is_classic(step: PlainStep) -> bool:
-    """Whether a step keeps its order where calls stand beside the content, and says something."""
-    has_called = False
-    for part in step.parts:
-        if type(part) is ToolCallPart:
-            has_called = True
-        elif has_called or (type(part) is TextPart and not part.text):
-            return False
-    return True
-
-
-def _answer(
-    content: Json, kwargs: JsonObject, about: JsonObject, calls: list[JsonObject], id_: str | None
-) -> JsonObject:
     data: JsonObject = {
-        "content": content,
-        "additional_kwargs": kwargs,
-        "response_metadata": about,
+        "content": blocks,
+        "additional_kwargs": {},
+        "response_metadata": {"output_version": "v1"},
         "type": "ai",
         "name": None,
         "id": id_,
@@ -101,18 +56,38 @@ def _answer(
     return {"type": "ai", "data": data}
 
 
-def write_plain_result(call: ToolCallPart, value: Json) -> JsonObject:
-    """The message of what came of a call: a text, or an object as text and artifact."""
-    is_text = isinstance(value, str)
+def write_classic(blocks: list[JsonObject], calls: list[JsonObject], id_: str | None) -> JsonObject | None:
+    """The same as older code expects it, calls only beside the content; none if they were not behind it."""
+    said = blocks[: len(blocks) - len(calls)]
+    texts = [block for block in said if block["type"] == "text"]
+    thoughts = [block["reasoning"] for block in said if block["type"] == "reasoning"]
+    if len(texts) + len(thoughts) != len(said) or not all(block["text"] for block in texts):
+        return None
     data: JsonObject = {
-        "content": value if is_text else dumps(value).decode(),
+        "content": texts[0]["text"] if len(texts) == 1 else texts or "",
+        "additional_kwargs": {REASONING: "\n\n".join(thoughts)} if thoughts else {},
+        "response_metadata": {},
+        "type": "ai",
+        "name": None,
+        "id": id_,
+        "tool_calls": calls,
+        "invalid_tool_calls": [],
+        "usage_metadata": None,
+    }
+    return {"type": "ai", "data": data}
+
+
+def write_result(call_id: str, name: str, content: str, artifact: Json) -> JsonObject:
+    """The message of what came of a call."""
+    data: JsonObject = {
+        "content": content,
         "additional_kwargs": {},
         "response_metadata": {},
         "type": "tool",
-        "name": call.name,
+        "name": name,
         "id": None,
-        "tool_call_id": call.id,
-        "artifact": None if is_text else value,
+        "tool_call_id": call_id,
+        "artifact": artifact,
         "status": "success",
     }
     return {"type": "tool", "data": data}

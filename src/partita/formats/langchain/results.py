@@ -57,20 +57,26 @@ def read_result(members: Members, name: str | None) -> ToolResultPart | None:
     note: JsonObject = {key: members.any(key) for key in ABOUT if key in members.left} if members.left else {}
     if own_name is None:
         note[UNNAMED] = True
-    output = _read_output(content, status == "error", note)
+    output = read_output(content, status == "error", note)
     return ToolResultPart(call_id, own_name or name or "", output, metadata_of(NAME, note))
 
 
-def _read_output(content: Json, failed: bool, note: JsonObject) -> ToolOutput:
+def read_output(content: Json, failed: bool, note: JsonObject) -> ToolOutput:
+    """The output that the content of a tool message is. What the note says of it is taken from there."""
     if not isinstance(content, str):
         if failed:
             note[LISTED] = True
             return ErrorJsonOutput(content)
         return ContentOutput(tuple(_read_item(block) for block in content))
-    if "artifact" in note and dumps(note["artifact"]).decode() == content:
+    if "artifact" in note and is_artifact(note["artifact"], content):
         value = note.pop("artifact")
         return ErrorJsonOutput(value) if failed else JsonOutput(value)
     return ErrorTextOutput(content) if failed else TextOutput(content)
+
+
+def is_artifact(value: Json, content: str) -> bool:
+    """Whether the content of a tool message is its artifact, written as JSON."""
+    return dumps(value).decode() == content
 
 
 def _read_item(raw: Json) -> ContentItem:

@@ -7,6 +7,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, UNANSWERED, WAITS
+from partita.formats.bare import is_bare_message
 from partita.formats.losses import Loss
 from partita.types.json import JsonObject
 from partita.types.messages import (
@@ -23,7 +24,7 @@ from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOu
 
 from .dialects import Dialect
 from .owning import own_of
-from .plainly import plain_answer, plain_question
+from .plainly import PlainWriter, plain_words
 from .talk import Talk
 
 NO_TALK: Final = "notices and inner turns are not talk"
@@ -58,16 +59,19 @@ def place(folded: Sequence[Message], talk: Talk, dialect: Dialect) -> None:
 
 def _is_plain(message: Message, path: str, talk: Talk, dialect: Dialect) -> bool:
     """Whether a message was put into a talk as one of which there is no more to say."""
+    if not is_bare_message(message):
+        return False
     if type(message) is UserMessage:
-        question = plain_question(message)
+        question = plain_words(message.parts)
         if question is not None:
             talk.say(question, path)
         return question is not None
     if type(message) is AssistantMessage:
-        answer = plain_answer(message, path, dialect)
-        if answer is not None:
-            talk.take(answer, path)
-        return answer is not None
+        writer = PlainWriter(dialect)
+        is_written = writer.answer(message.parts, path)
+        if is_written:
+            talk.take(writer, path)
+        return is_written
     return False
 
 

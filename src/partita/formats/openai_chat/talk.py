@@ -26,7 +26,7 @@ from .names import name_of
 from .notes import CONTENT, LEGACY, PLACE, ROLE
 from .outputs import UNANSWERED, Said, result_content
 from .owning import own_item, own_of
-from .plainly import Plain
+from .plainly import PlainWriter
 from .texts import fields_in, in_form, text_item
 from .turns import Turn, Waiting, assistant_turn
 from .user_turns import user_content
@@ -125,7 +125,7 @@ class Talk:
             self.losses.append(Loss(path, "the place of the instructions", HOISTED, "repaired"))
         self._instructions.append(Instruction(path, written, said))
 
-    def take(self, written: Plain, path: str) -> None:
+    def take(self, written: PlainWriter, path: str) -> None:
         """An answer and the results of its calls, as they are written already."""
         self._begin(path)
         self.messages += written.messages

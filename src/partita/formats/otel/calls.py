@@ -130,7 +130,7 @@ def _untyped(value: JsonObject, name: str) -> Json:
 def read_result(raw: JsonObject, call_id: str | None, name: str | None) -> ToolResultPart | None:
     """What came of a call of the application; the id and the name of the call, if they are known."""
     if raw.keys() == PLAIN_RESULT and isinstance(raw["id"], str):
-        return ToolResultPart(raw["id"], name or "", _read_value(raw["response"]))
+        return ToolResultPart(raw["id"], name or "", read_value(raw["response"]))
     members = Members(raw)
     members.any("type")
     key = next((one for one in VALUES if one in members.left), None)
@@ -146,14 +146,15 @@ def read_result(raw: JsonObject, call_id: str | None, name: str | None) -> ToolR
     value = members.any(key)
     if key != VALUES[0]:
         members.left["key"] = key
-    output = _read_value(value)
+    output = read_value(value)
     told = id_ if id_ is not None else call_id
     if told is None:
         return None
     return ToolResultPart(told, own_name or name or "", output, metadata_of(NAME, members.left))
 
 
-def _read_value(value: Json) -> ToolOutput:
+def read_value(value: Json) -> ToolOutput:
+    """What a call gave, as an output."""
     if isinstance(value, str):
         return TextOutput(value)
     if is_array(value) and any(_is_media(one) for one in value):
@@ -202,7 +203,7 @@ def read_back(call: ToolCallPart, raw: JsonObject, at: int | None) -> ToolCallPa
         found = _untyped(value, call.name)
         output: ToolOutput
         if set(found) == {"output"} and found is not value:
-            output = _read_value(found["output"])
+            output = read_value(found["output"])
         else:
             output = JsonOutput(found)
         note = members.left

@@ -20,18 +20,28 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message
 from partita.types.usage import Usage
 
+from .plainly import read_plainly
 from .reading import Reader
 from .wrapping import CONVERSATION, NAME, USAGE, read_tools, unwrapped
 
 
 def load(payload: Json) -> Loaded:
     """What a recording says, as canonical messages."""
+    plain = read_plainly(payload)
+    if plain is None:
+        return load_any(payload)
+    messages, attributes, is_answered = plain
+    _take_thread(attributes)
+    if is_answered:
+        messages[-1] = _counted(messages[-1], attributes)
+    return Loaded(tuple(messages), (), _request(attributes))
+
+
+def load_any(payload: Json) -> Loaded:
+    """The same for whatever a recording may hold."""
     wrapped = unwrapped(payload)
     attributes = dict(wrapped.attributes)
-    thread = attributes.get(CONVERSATION)
-    if isinstance(thread, str):
-        del attributes[CONVERSATION]
-    reader = Reader(thread if isinstance(thread, str) else None)
+    reader = Reader(_take_thread(attributes))
     if wrapped.system:
         reader.instruct(wrapped.system)
     last = len(wrapped.messages) - 1
@@ -40,12 +50,24 @@ def load(payload: Json) -> Loaded:
     messages = reader.messages
     if messages and wrapped.form is not None:
         messages[0] = _noted(messages[0], "form", wrapped.form)
-    if messages and isinstance(messages[-1], AssistantMessage):
+    if messages:
         messages[-1] = _counted(messages[-1], attributes)
     losses = tuple(told_places(messages, reader.paths))
+    return Loaded(tuple(fold(messages)), losses, _request(attributes))
+
+
+def _take_thread(attributes: JsonObject) -> str | None:
+    """The id of the conversation, which is taken out of the attributes."""
+    thread = attributes.get(CONVERSATION)
+    if not isinstance(thread, str):
+        return None
+    del attributes[CONVERSATION]
+    return thread
+
+
+def _request(attributes: JsonObject) -> Request | None:
     tools = read_tools(attributes)
-    request = Request(tools, attributes) if tools or attributes else None
-    return Loaded(tuple(fold(messages)), losses, request)
+    return Request(tools, attributes) if tools or attributes else None
 
 
 def _noted(message: Message, key: str, value: Json) -> Message:
@@ -56,8 +78,10 @@ def _noted(message: Message, key: str, value: Json) -> Message:
     return replace(message, content=content)  # pyright: ignore[reportArgumentType] # each role takes its own content
 
 
-def _counted(message: AssistantMessage, attributes: JsonObject) -> AssistantMessage:
-    """The answer with what it cost, which is taken out of the attributes."""
+def _counted(message: Message, attributes: JsonObject) -> Message:
+    """The last message with what it cost if it is an answer; that is taken out of the attributes."""
+    if not isinstance(message, AssistantMessage):
+        return message
     counts: dict[str, Any] = {
         name: attributes[key] for key, name in USAGE.items() if type(attributes.get(key)) is int
     }

@@ -54,15 +54,15 @@ class Wrapped(NamedTuple):
 def unwrapped(payload: Json) -> Wrapped:
     """The messages of a payload."""
     if is_object(payload):
-        if is_object(payload.get("attributes")) and not _is_event(payload):
+        if is_object(payload.get("attributes")) and not is_event(payload):
             return _spanned(payload)
-        if _is_event(payload):
+        if is_event(payload):
             return Wrapped([], [_event(payload, "$")], {}, "events")
         if "role" in payload:
             return Wrapped([], [(payload, "$", False)], {}, "list")
         return _attributes(payload, "$")
     raws = checked_array(payload, "$", "a recording", HINT)
-    if any(_is_event(raw) for raw in raws):
+    if any(is_event(raw) for raw in raws):
         events = [_event(raw, f"$[{index}]") for index, raw in enumerate(raws)]
         return Wrapped([], events, {}, "events")
     return Wrapped([], _messages(raws, "$", False), {}, "list")
@@ -110,7 +110,8 @@ def _messages(raws: list[Any], path: str, is_made: bool) -> list[tuple[JsonObjec
     return found
 
 
-def _is_event(raw: Json) -> bool:
+def is_event(raw: Json) -> bool:
+    """Whether something is an event that is a message."""
     return is_object(raw) and _event_name(raw) in EVENTS
 
 

@@ -1,6 +1,6 @@
 """Messages → one request after the other, and what of the messages does not arrive in them."""
 
-from typing import NamedTuple
+from typing import Final, TypeAlias
 
 from partita.formats.framework.arrivals import Arrivals, bare
 from partita.formats.framework.members import noted
@@ -12,12 +12,10 @@ from .moments import written_moment
 from .requests import RequestReader
 from .shapes import NAME, members_of, object_of, written
 
+_Awaited: TypeAlias = tuple[Message | None, str]
+"""A message that a request should give when it is read again, and its path; `None` if nobody compares it."""
 
-class _Awaited(NamedTuple):
-    """A message that a request should give when it is read again; `None` for one that nobody compares."""
-
-    message: Message | None
-    path: str
+_REQUEST: Final = written("request", {"parts": [], "kind": "request"})
 
 
 class RequestWriter:
@@ -27,7 +25,8 @@ class RequestWriter:
         self.losses = losses
         self.instructions: str | None = None
         self.count = 0
-        self.head: AssistantMessage | None = None
+        self.head: AssistantMessage | None = None  # the last response, if it says more than its parts
+        self.head_id: str | None = None
         self.names: dict[str, str] = {}
         self.done: list[JsonObject] = []
         self.first: Message | None = None
@@ -45,27 +44,43 @@ class RequestWriter:
     def answered_by(self, message: AssistantMessage, calls: dict[str, str]) -> None:
         """A response was written."""
         self.count += 1
-        self.head = message
+        self.head, self.head_id = message, message.id
         self.names.update(calls)
 
-    def open(self, message: Message | None, path: str, *, is_plain: bool = False) -> list[JsonObject]:
+    def answered_plainly(self, calls: dict[str, str], returns: list[JsonObject]) -> None:
+        """A response was written that is plain, as is what came of its calls."""
+        self.head, self.head_id = None, self.made_id()
+        self.count += 1
+        if calls:
+            self.names.update(calls)
+        if returns:
+            self.parts = returns
+
+    def add_plainly(self, message: Message, path: str, part: JsonObject) -> None:
+        """Write what a plain message says."""
+        if self.parts is None:
+            self.first, self.parts = message, []
+        self.parts.append(part)
+        self.said.append((message, path))
+
+    def open(self, message: Message | None, path: str) -> list[JsonObject]:
         """The parts of the request that a message belongs to."""
         about = _request_of(message)
         if self.parts is None or about.get("apart") is True:
             self._end()
             self.first = message
-        self.is_plain = self.is_plain and is_plain
+        self.is_plain = False
         parts = self.parts = [] if self.parts is None else self.parts
         if not isinstance(message, ToolMessage):
-            self.said.append(_Awaited(message, path))
+            self.said.append((message, path))
         given = None if message is None else message.content.metadata
         if self.metadata is None and is_object(given):
             self.metadata = given
         return parts
 
-    def add(self, message: Message | None, path: str, part: JsonObject, *, is_plain: bool = False) -> None:
+    def add(self, message: Message | None, path: str, part: JsonObject) -> None:
         """Write what a message says."""
-        self.open(message, path, is_plain=is_plain).append(part)
+        self.open(message, path).append(part)
 
     def instruct(self, message: SystemMessage, path: str, text: str) -> None:
         """Write instructions. They stand beside the parts, so there is one text of them a request."""
@@ -97,14 +112,16 @@ class RequestWriter:
     def _end(self) -> None:
         if self.parts is None:
             return
-        raw = self._written(self.parts)
-        self.done.append(raw)
         if self.is_plain:
-            self._tell_plain(has_returns=len(self.parts) > len(self.said))
+            self._end_plainly(self.parts)
         else:
+            raw = self._written(self.parts)
+            self.done.append(raw)
             self._tell(self._read(raw))
-        self.first = self.parts = self.metadata = self.new_instructions = None
-        self.said, self.given, self.is_plain = [], [], True
+            self.metadata = self.new_instructions = None
+            self.given, self.is_plain = [], True
+        self.first = self.parts = None
+        self.said = []
 
     def _written(self, parts: list[JsonObject]) -> JsonObject:
         first = self.first or self.head
@@ -122,12 +139,18 @@ class RequestWriter:
             about["metadata"] = self.metadata
         return written("request", about, {"parts": parts, "kind": "request"})
 
-    def _tell_plain(self, *, has_returns: bool) -> None:
-        """Tell what does not arrive if nothing but plain texts follows plain returns."""
-        self.count += has_returns
+    def _end_plainly(self, parts: list[JsonObject]) -> None:
+        """Write a request in which nothing but plain texts follows returns, and tell what does not arrive."""
+        if self.first is None and self.head is not None:
+            raw = self._written(parts)
+        else:
+            raw = _REQUEST.copy()
+            raw["parts"], raw["instructions"] = parts, self.instructions
+        self.done.append(raw)
+        self.count += len(parts) > len(self.said)
         for message, path in self.said:
             if message is not None:
-                self.losses.alone(message, self.made_id(), path)
+                self.losses.renamed(message, self.made_id(), path)
             self.count += 1
 
     def _tell(self, again: list[Message]) -> None:
@@ -143,7 +166,10 @@ class RequestWriter:
 
     def _read(self, raw: JsonObject) -> list[Message]:
         members = members_of(raw, "request", "kind", "parts", "instructions")
-        reader = RequestReader(members, self.head, self.names, self.count)
+        head = self.head
+        if head is None and self.head_id is not None:
+            head = AssistantMessage(id=self.head_id, content=())
+        reader = RequestReader(members, head, self.names, self.count)
         if self.new_instructions is not None:
             reader.instruct(self.new_instructions)
         elif _request_of(self.first).get("uninstructed") is True:

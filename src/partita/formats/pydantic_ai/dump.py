@@ -8,10 +8,11 @@ titles, approvals, sub-agents, data, sources, names of files.
 from collections.abc import Sequence
 from typing import Final, assert_never
 
-from partita.formats.format import Dumped, Implied
+from partita.formats.bare import is_bare_around
+from partita.formats.format import Dumped
 from partita.formats.framework.arrivals import Arrivals, answered, bare
 from partita.formats.framework.members import noted
-from partita.formats.framework.plain import is_alone, plain_steps, plain_text
+from partita.formats.framework.plain import plain_text
 from partita.formats.framework.steps import (
     Idle,
     Placed,
@@ -23,9 +24,8 @@ from partita.formats.framework.steps import (
     turns_in,
 )
 from partita.types.fold import fold
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
-    AssistantContent,
     AssistantMessage,
     AssistantPart,
     Message,
@@ -42,18 +42,15 @@ from .items import read_item, write_item
 from .moments import written_moment
 from .outputs import write_output
 from .parts import read_builtin_return, read_part, write_builtin_return, write_part
-from .plain import write_plain, write_plain_return
+from .plain import plain_prompt, plain_response, plain_steps
 from .requests import FEEDBACK, read_return
 from .responses import read_response, write_response
-from .shapes import DEFAULTS, NAME, members_of, object_of, written
-from .signing import REDACTED
-from .usage import NOTHING
+from .shapes import NAME, members_of, written
 
 DEFAULT: Final = "Pydantic AI's messages have no place for it"
 STEERED: Final = "it is written as a prompt of the user"
 STEP: Final = "each step is a response of its own"
 JOINED: Final = "a system prompt is one text"
-NOTHING_SAID: Final = AssistantContent(parts=())
 SPELLING: Final = frozenset(
     {"spelt", "untyped", "of", "args", "bare", "made", "unnamed", "at", "list", "apart"}
 )
@@ -106,37 +103,31 @@ class _Writer:
 
     def _plainly(self, message: Message, path: str) -> bool:
         """Write a message that is plain; all others are left."""
-        if not is_alone(message):
-            return False
         if type(message) is AssistantMessage:
             return self._plain_answer(message, path)
         text = plain_text(message)
-        if text is None:
+        if text is None or message.type != "text" or not is_bare_around(message):
             return False
         kind = "system-prompt" if type(message) is SystemMessage else "user-prompt"
-        self.request.add(message, path, written(kind, {"content": text, "part_kind": kind}), is_plain=True)
+        self.request.add_plainly(message, path, plain_prompt(kind, text))
         return True
 
     def _plain_answer(self, message: AssistantMessage, path: str) -> bool:
         steps = plain_steps(message)
         if steps is None:
             return False
-        for number, step in enumerate(steps, 1):
-            is_first = number == 1
-            if is_first or step.parts:
+        first = steps[0]
+        for step in steps:
+            is_there = step is first or bool(step.parts)
+            if is_there:
                 self._end_request()
-            self.losses.steps(step.starts, path, STEP)
-            if is_first or step.parts:
-                made = self.request.made_id()
-                parts = [write_plain(part) for part in step.parts]
-                self.payload.append(write_response(message, parts, is_first=is_first))
-                again = AssistantMessage(id=made, content=NOTHING_SAID, type="text")
-                calls = {part.id: part.name for part in step.parts if type(part) is ToolCallPart}
-                self.request.answered_by(again, calls)
-                if is_first:
-                    self.losses.alone(message, made, path)
-                for call, value in step.outputs:
-                    self.request.give_back(None, path, write_plain_return(call, value))
+            if step.starts:
+                self.losses.steps(step.starts, path, STEP)
+            if step is first:
+                self.losses.renamed(message, self.request.made_id(), path)
+            if is_there:
+                self.payload.append(plain_response(step.parts))
+                self.request.answered_plainly(step.names, step.returns)
         return True
 
     def _end_request(self) -> None:
@@ -330,48 +321,3 @@ def _as_text(items: list[Json]) -> Json:
     if not items:
         return ""
     return items[0] if len(items) == 1 and isinstance(items[0], str) else items
-
-
-def put(payload: Json, extra: JsonObject) -> Json:
-    """The history with an object in the metadata of its first message."""
-    first = _first(payload)
-    if first is None:
-        return payload
-    return [{**first, "metadata": {**object_of(first.get("metadata")), "partita": extra}}, *payload[1:]]
-
-
-def take(payload: Json) -> tuple[Json, JsonObject | None]:
-    """The history without what `put` put there, and that."""
-    first = _first(payload)
-    about = object_of(None if first is None else first.get("metadata"))
-    extra = about.get("partita")
-    if first is None or not is_object(extra):
-        return payload, None
-    rest = {key: value for key, value in about.items() if key != "partita"}
-    return [{**first, "metadata": rest or None}, *payload[1:]], extra
-
-
-def _first(payload: Json) -> JsonObject | None:
-    """The first message of a history, if it has room."""
-    first = payload[0] if is_array(payload) and payload else None
-    has_room = (
-        is_object(first)
-        and "kind" in first
-        and (first.get("metadata") is None or is_object(first["metadata"]))
-    )
-    return first if is_object(first) and has_room else None
-
-
-def implied() -> Implied:
-    """What a reader of a history has understood once it has read the rest."""
-    kinds = {*DEFAULTS, "web", "content"}
-    return {
-        "kind": frozenset(kinds),
-        "part_kind": frozenset(kinds),
-        "outcome": frozenset({"success", "failed", "denied", "interrupted"}),
-        "state": frozenset({"complete"}),
-        "scope": frozenset({"conversation"}),
-        "force_download": frozenset({False}),
-        "id": frozenset({REDACTED}),
-        **{name: frozenset(range(10)) for name in (*NOTHING, "start", "end")},
-    }

@@ -19,6 +19,7 @@ from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 
+from .plainly import read_plainly
 from .requests import RequestReader
 from .responses import read_response
 from .shapes import members_of
@@ -28,9 +29,14 @@ HINT: Final = "give what ModelMessagesTypeAdapter.dump_json writes: a list of re
 
 def load(payload: Json) -> Loaded:
     """A history, or one message of it, as canonical messages."""
-    raws = payload if is_array(payload) else [payload]
+    plain = read_plainly(payload if is_array(payload) else [payload])
+    return load_any(payload) if plain is None else Loaded(tuple(plain))
+
+
+def load_any(payload: Json) -> Loaded:
+    """The same for whatever a history may hold."""
     reader = _Reader()
-    for index, raw in enumerate(raws):
+    for index, raw in enumerate(payload if is_array(payload) else [payload]):
         reader.add(raw, f"$[{index}]" if is_array(payload) else "$")
     losses = tuple(told_places(reader.messages, reader.paths))
     return Loaded(tuple(fold(reader.messages)), losses)

@@ -35,7 +35,7 @@ def read_output(members: Members) -> ToolOutput | None:
             if text is not None:
                 return TextOutput(text)
             return (
-                ContentOutput(tuple(map(read_item, content))) if _is_content(content) else JsonOutput(content)
+                ContentOutput(tuple(map(read_item, content))) if is_content(content) else JsonOutput(content)
             )
         case "denied" | "interrupted":
             if text is None:
@@ -69,7 +69,7 @@ def write_output(output: ToolOutput, note: JsonObject) -> JsonObject:
             return {"content": "The call never ended." if said is None else said, "outcome": "interrupted"}
 
 
-def _is_content(content: Json) -> bool:
+def is_content(content: Json) -> bool:
     """Whether an output is for a model to look at: texts and files, not data."""
     if not is_array(content) or not any(map(is_file, content)):
         return False

@@ -125,7 +125,7 @@ def _read_call(raw: JsonObject, provider: Json, made_id: str) -> ToolCallPart | 
     if call_id is None:
         members.left["made"] = True
     arguments = members.any("args", UNSET)
-    input_, raw_input = _read_arguments(arguments, members)
+    input_, raw_input = read_arguments(arguments, members)
     metadata = taken(members, SAYING, provider) if members.left else None
     return ToolCallPart(
         made_id if call_id is None else call_id,
@@ -138,7 +138,7 @@ def _read_call(raw: JsonObject, provider: Json, made_id: str) -> ToolCallPart | 
     )
 
 
-def _read_arguments(arguments: Json, members: Members) -> tuple[Json, Json]:
+def read_arguments(arguments: Json, members: Members) -> tuple[Json, Json]:
     """The input, and its text if it cannot be read."""
     if isinstance(arguments, str):
         try:

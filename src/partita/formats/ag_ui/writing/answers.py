@@ -1,33 +1,22 @@
 """One answer as AG-UI messages: reasoning, words and calls, results, and what sub-agents said."""
 
-from typing import Protocol
-
 from msgspec import UNSET
 
-from partita.formats.ag_ui.content import is_plain, write_content
-from partita.formats.ag_ui.losses import NO_PLACE, Losses
-from partita.formats.ag_ui.names import AGENT, CONTENT, MESSAGE_ID, PARENT
+from partita.formats.ag_ui.content import is_plain
+from partita.formats.ag_ui.losses import NO_PLACE
+from partita.formats.ag_ui.names import AGENT, ARGUMENTS, CONTENT, MESSAGE_ID, PARENT
 from partita.formats.ag_ui.notes import SEALED, closed, notes_in, others_in, rest_of, seal
 from partita.formats.ag_ui.pieces import Pieces, result_group, unused
-from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage
+from partita.formats.bare import is_alone, is_bare_reasoning, is_bare_text, plain_result
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import ToolOutput
 
+from .book import Book
 from .calls import tell_untold, write_call
-from .results import result_message
-
-
-class Book(Protocol):
-    """What is told of all messages together."""
-
-    losses: Losses
-    ids: set[str]
-    results: dict[str, int]
-
-    def below(self, call: ToolCallPart, path: str) -> list[Json]:
-        """The messages of the sub-agents under a call."""
-        ...
+from .origins import origin_of, words_of
+from .results import result_message, tell_words
 
 
 class AnswerWriter:
@@ -78,25 +67,29 @@ class AnswerWriter:
 
     def _part(self, part: AssistantPart, path: str) -> None:
         match part:
-            case TextPart():
-                self._text(part, path)
-            case ReasoningPart():
-                self._reasoning(part, path)
             case ToolCallPart():
                 self._call(part, path)
+            case TextPart():
+                self._text(part, path)
             case StepStartPart():
-                self._losses.rest(part, path)
-                if self._end_piece():
-                    self._step = path
-                else:
-                    self._losses.say(path, "step-start", "the first step is not told", "minor")
-            case SteeringMessagePart() if (words := _words_of(part)) is not None:
+                self._begin_step(part, path)
+            case ReasoningPart():
+                self._reasoning(part, path)
+            case SteeringMessagePart() if (words := words_of(part)) is not None:
                 self._end_piece()
                 self._losses.say(path, part.id, "it becomes a message of the user", "changed")
                 said: Json = words[0]["text"] if is_plain(part.parts) else words
                 self._written.append({"id": part.id, "role": "user", "content": said, **self._own})
             case _:
                 self._losses.whole(part, path)
+
+    def _begin_step(self, part: StepStartPart, path: str) -> None:
+        if not is_alone(part):
+            self._losses.rest(part, path)
+        if self._end_piece():
+            self._step = path
+        else:
+            self._losses.say(path, "step-start", "the first step is not told", "minor")
 
     def _end_piece(self, path: str | None = None) -> bool:
         """End the message at hand, if it says something; whether it did. A path tells where that was made."""
@@ -125,6 +118,8 @@ class AnswerWriter:
         message = self._message
         if id != message.id:
             self._losses.say(f"{self._path}.id", message.id, "it has the id it came with", "changed")
+        if message.content.provider_metadata is None:
+            return self._head
         is_null = self._notes.get(CONTENT, UNSET) is None  # it came so
         return {CONTENT: None, **self._head} if is_null else self._head
 
@@ -138,6 +133,8 @@ class AnswerWriter:
         metadata = part.provider_metadata
         said = self._open(notes_in(metadata).get(MESSAGE_ID) if metadata is not None else None)
         said[CONTENT] = part.text
+        if is_bare_text(part):
+            return
         self._losses.rest(part, path, "text", "provider_metadata")
         if metadata is not None:
             self._text_metadata(said, metadata, f"{path}.providerMetadata")
@@ -161,7 +158,8 @@ class AnswerWriter:
         self._end_piece(path)
         self._thoughts += 1
         id_ = self._reasoning_id(part, path)
-        self._losses.rest(part, path, "text", "id", "provider_metadata")
+        if not is_bare_reasoning(part):
+            self._losses.rest(part, path, "text", "id", "provider_metadata")
         said: JsonObject = {"id": id_, "role": "reasoning", CONTENT: part.text}
         if part.provider_metadata is not None:
             self._losses.empty(f"{path}.providerMetadata", part.provider_metadata)
@@ -181,6 +179,10 @@ class AnswerWriter:
 
     def _call(self, part: ToolCallPart, path: str) -> None:
         self._pieces.call(part.id)
+        result = plain_result(part)
+        if result is not UNSET:
+            self._plain_call(part, result, path)
+            return
         metadata = part.call_provider_metadata
         parent = None if metadata is None else notes_in(metadata).get(PARENT)
         said = self._open(parent)
@@ -197,9 +199,21 @@ class AnswerWriter:
         elif part.result_provider_metadata is not None:
             self._losses.say(f"{path}.resultProviderMetadata", part.result_provider_metadata, NO_PLACE)
 
+    def _plain_call(self, part: ToolCallPart, result: Json, path: str) -> None:
+        """A call that has no more than an input and what came of it."""
+        said = self._said or self._open()
+        calls: list[Json] = said.setdefault("toolCalls", [])
+        function = {"name": part.name, ARGUMENTS: dumps(part.input).decode()}
+        calls.append({"id": part.id, "type": "function", "function": function})
+        if type(result) is not str:
+            result = dumps(result).decode()
+            tell_words(result, "json", path, self._losses)
+        id_ = unused(self._pieces.result(part.id), self._book.results)
+        self._behind.append({"id": id_, "role": "tool", "toolCallId": part.id, CONTENT: result, **self._own})
+
     def _result(self, part: ToolCallPart, output: ToolOutput, path: str) -> JsonObject:
         origin, metadata = part.result_message, part.result_provider_metadata
-        head = {} if origin is None else self._origin(origin, f"{path}.resultMessage")
+        head = {} if origin is None else origin_of(origin, f"{path}.resultMessage", self._losses)
         told = result_message(output, metadata, path, self._losses)
         known_as = None if metadata is None else notes_in(metadata).get(MESSAGE_ID)
         if isinstance(known_as, str):
@@ -211,21 +225,3 @@ class AnswerWriter:
             why = "every result is a message of its own"
             self._losses.say(f"{path}.resultMessage.id", origin.id, why, "repaired")
         return {"id": told_as, "role": "tool", "toolCallId": part.id, **told, **head, **self._own}
-
-    def _origin(self, origin: ToolMessage, path: str) -> JsonObject:
-        """What the message that a result came in says besides it."""
-        self._losses.envelope(origin, path, "internal")
-        self._losses.rest(origin.content, f"{path}.content", "format", "parts", "metadata")
-        metadata = origin.content.metadata
-        if metadata is not UNSET and not is_object(metadata):
-            self._losses.say(f"{path}.content.metadata", metadata, NO_PLACE)
-        for number, kept in enumerate(origin.parts):
-            self._losses.whole(kept, f"{path}.content.parts[{number}]")
-        return {"metadata": metadata} if is_object(metadata) else {}
-
-
-def _words_of(part: SteeringMessagePart) -> list[Json] | None:
-    """What a user said in between, if all of it can be told."""
-    losses = Losses()
-    written = write_content(part.parts, "$", losses)
-    return None if losses.told or part.extra or part.provider_metadata else written

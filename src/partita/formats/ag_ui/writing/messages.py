@@ -11,6 +11,7 @@ from partita.formats.ag_ui.losses import NO_PLACE, Losses
 from partita.formats.ag_ui.names import AGENT
 from partita.formats.ag_ui.notes import FORMAT, closed, notes_in, rest_of
 from partita.formats.ag_ui.pieces import result_group, unused
+from partita.formats.bare import is_bare_message
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -160,6 +161,8 @@ class Writer:
 
     def _around(self, message: Message, path: str, agent: str | None, *carried: str) -> JsonObject:
         """What a message says besides its content; the rest is told as lost."""
+        if is_bare_message(message):
+            return {} if agent is None else {AGENT: agent}
         content: Content = message.content
         notes = self._notes(message, path)
         told = ("internal",) if message.internal and AGENT in notes else ()

@@ -50,11 +50,15 @@ def _content_of(output: ToolOutput, path: str, losses: Losses) -> JsonObject:
             return {CONTENT: write_content(items, f"{path}.output.value", losses)}
         case JsonOutput() | ErrorJsonOutput() | ExecutionDeniedOutput() | InterruptedOutput():
             text = words_of_output(output)
-            kind = output.__struct_config__.tag
-            losses.say(f"{path}.output", text, f"an output of type {kind} becomes words", "changed")
+            tell_words(text, output.__struct_config__.tag, path, losses)
             return {CONTENT: text} if isinstance(output, JsonOutput) else {CONTENT: text, "error": text}
         case _:
             assert_never(output)
+
+
+def tell_words(text: str, kind: object, path: str, losses: Losses) -> None:
+    """Tell that an output becomes words."""
+    losses.say(f"{path}.output", text, f"an output of type {kind} becomes words", "changed")
 
 
 def words_of_output(

@@ -6,17 +6,20 @@ Most requests are like that. msgspec looks whether one is, and all that is left 
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, TypeAlias, final
 
-from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert
+from msgspec import UNSET, Meta, MsgspecError, Struct, UnsetType, ValidationError, convert
+from msgspec.json import Decoder
 from msgspec.structs import replace
 
+from partita.errors import DecodeError
 from partita.formats.openai_chat.dialects import Dialect
 from partita.formats.openai_chat.notes import ROLE
-from partita.types.json import Json
+from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
     AssistantPart,
     Message,
+    MessageType,
     SystemContent,
     SystemMessage,
     ToolCallPart,
@@ -24,10 +27,12 @@ from partita.types.messages import (
     UserMessage,
 )
 from partita.types.parts import StepStartPart, TextPart
-from partita.types.tools import TextOutput
+from partita.types.tools import TextOutput, ToolState
 
 from .answers import input_of
 from .messages import named
+
+_decode: Final = Decoder().decode
 
 Words: TypeAlias = Annotated[str, Meta(min_length=1)]
 
@@ -80,9 +85,6 @@ class _Request(Struct, gc=False):
     messages: list[_System | _Developer | _User | _Assistant | _Tool]
 
 
-NOT_YET: Final = -1
-
-
 def read_plainly(raws: Sequence[Json], dialect: Dialect) -> list[Message] | None:
     """The messages of a request; none if there is anything unusual in it."""
     try:
@@ -106,65 +108,93 @@ def read_plainly(raws: Sequence[Json], dialect: Dialect) -> list[Message] | None
 class _Reader:
     """The messages so far, and the turn of the model at hand."""
 
+    __slots__ = ("_calls", "_dialect", "_has_called", "_id", "_is_answered", "_parts", "messages")
+
     def __init__(self, dialect: Dialect) -> None:
         self.messages: list[Message] = []
         self._dialect = dialect
         self._id = ""
         self._parts: list[AssistantPart] = []
-        self._waiting: dict[str, int] = {}
-        """Where the calls of the step stand that have no result, by their ids."""
-        self._answered = NOT_YET
-        """Where the last call stands that has one."""
+        self._calls: list[_Call] = []
+        """The calls of the step that are not among the parts yet, the next one last."""
+        self._has_called = False
+        """Whether there is any call in the turn."""
+        self._is_answered = False
+        """Whether any call of the step has a result."""
 
     def ask(self, message: _System | _Developer | _User, number: int) -> bool:
         """What a person said, or instructions."""
-        self.end_turn()
+        if self._id:
+            self.end_turn()
         id_, parts = f"message-{number}", (TextPart(message.content),)
         if type(message) is _User:
-            self.messages.append(UserMessage(id=id_, content=UserContent(parts=parts)))
+            self.messages.append(UserMessage(id=id_, type="text", content=UserContent(parts=parts)))
             return True
         role = "system" if type(message) is _System else "developer"
         notes = {} if role == self._dialect.system_role else {ROLE: role}
         content = SystemContent(parts=parts, provider_metadata=named(self._dialect, notes))
-        self.messages.append(SystemMessage(id=id_, content=content))
+        self.messages.append(SystemMessage(id=id_, type="text", content=content))
         return True
 
     def say(self, message: _Assistant, number: int) -> bool:
         """What the model said and called, if it did either, and no two calls have one id."""
-        if self._answered == NOT_YET:
+        if self._is_answered:
+            self._add_open_calls()
+            self._parts.append(StepStartPart())
+            self._is_answered = False
+        else:
             self.end_turn()
             self._id = f"message-{number}"
-        else:
-            self._parts.append(StepStartPart())
-        self._waiting, self._answered = {}, NOT_YET
         if message.content is not None:
             self._parts.append(TextPart(message.content))
         calls = message.tool_calls
         if calls is UNSET:
             return message.content is not None
-        for call in calls:
-            self._waiting[call.id] = len(self._parts)
-            self._parts.append(self._call(call))
-        return len(self._waiting) == len(calls)
-
-    def _call(self, call: _Call) -> ToolCallPart:
-        given, kept = input_of(call.function.arguments)
-        part = ToolCallPart(call.id, call.function.name, "input-available", **given)
-        return replace(part, call_provider_metadata=named(self._dialect, kept)) if kept else part
+        self._has_called = True
+        self._calls = calls
+        calls.reverse()
+        return len(calls) == 1 or len({call.id for call in calls}) == len(calls)
 
     def answer(self, message: _Tool) -> bool:
         """What came of a call, if it is one of the step at hand and none behind it has a result."""
-        place = self._waiting.pop(message.tool_call_id, NOT_YET)
-        if place <= self._answered:
-            return False
-        output = TextOutput(message.content)
-        self._parts[place] = replace(self._parts[place], state="output-available", output=output)
-        self._answered = place
-        return True
+        while self._calls:
+            call = self._calls.pop()
+            if call.id == message.tool_call_id:
+                self._add_call(call, "output-available", TextOutput(message.content))
+                self._is_answered = True
+                return True
+            self._add_call(call, "input-available", None)
+        return False
+
+    def _add_open_calls(self) -> None:
+        while self._calls:
+            self._add_call(self._calls.pop(), "input-available", None)
+
+    def _add_call(self, call: _Call, state: ToolState, output: TextOutput | None) -> None:
+        name, words = call.function.name, call.function.arguments
+        given = _plain_input(words)
+        if given is not None:
+            self._parts.append(ToolCallPart(call.id, name, state, given, output=output))
+            return
+        odd, kept = input_of(words)
+        part = ToolCallPart(call.id, name, state, **odd, output=output)
+        self._parts.append(replace(part, call_provider_metadata=named(self._dialect, kept)) if kept else part)
 
     def end_turn(self) -> None:
         """What the model said and did so far is one message."""
+        if self._calls:
+            self._add_open_calls()
         if self._parts:
             content = AssistantContent(parts=tuple(self._parts))
-            self.messages.append(AssistantMessage(id=self._id, content=content))
-            self._parts, self._waiting, self._answered = [], {}, NOT_YET
+            type_: MessageType = "tool" if self._has_called else "text"
+            self.messages.append(AssistantMessage(id=self._id, type=type_, content=content))
+            self._parts, self._has_called, self._is_answered = [], False, False
+
+
+def _plain_input(words: str) -> JsonObject | None:
+    """The object that words mean, if they are the words in which it is written."""
+    try:
+        value: Json = _decode(words)
+        return value if is_object(value) and dumps(value) == words.encode() else None
+    except (MsgspecError, UnicodeError, RecursionError, DecodeError):
+        return None

@@ -5,7 +5,7 @@ breaks them, and each repair is told, as is everything that the messages cannot 
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from partita.formats.format import Dumped, Request
 from partita.formats.losses import Loss
@@ -18,17 +18,10 @@ from partita.types.fold import fold
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage
 
+from .plainly import MADE_ID, Written, write_plainly
 from .untold import Untold
 
-MADE_ID: Final = "message-"
 NO_SCHEMA: Final = "a tool says what it takes: nothing"
-
-
-class Written(NamedTuple):
-    """The messages of a request, and what could not be told in them."""
-
-    messages: list[JsonObject]
-    losses: list[Loss]
 
 
 def dump(messages: Sequence[Message], server: str = "openai") -> Dumped:
@@ -53,6 +46,11 @@ def ask(messages: Sequence[Message], request: Request, server: str = "openai") -
 
 def write(messages: Sequence[Message], dialect: Dialect) -> Written:
     """The messages of a request in a dialect."""
+    return write_plainly(messages, dialect) or write_at_length(messages, dialect)
+
+
+def write_at_length(messages: Sequence[Message], dialect: Dialect) -> Written:
+    """The messages of a request, whatever there is in them."""
     folded = fold(messages)
     losses: list[Loss] = []
     talk = Talk(dialect, losses)
