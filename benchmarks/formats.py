@@ -4,8 +4,8 @@ One conversation for all: questions, thoughts, calls with their results, answers
 converters of LangChain and Pydantic AI, each for the formats that it has one for. All go from plain JSON to
 their own messages and back, in one process, by turns. LangChain writes Chat Completions twice: from messages
 that hold the whole conversation, in its blocks of today, and from what is left of it when thoughts are left
-out and every content is a plain text, the least work that there is. How fast that can be done at all is told
-too: `bare`, which is what Python takes to make those dicts when nothing is looked at and nothing is told.
+out and every content is a plain text, the least work that there is. How fast dicts can be made at all is told
+in a second table.
 """
 
 import timeit
@@ -19,11 +19,14 @@ from partita.types.messages import AssistantMessage, Message, SystemMessage, Too
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput
 
+from .floors import bare_chat, bare_langchain
 from .table import print_table
 
 TURNS = 50
 ANSWER = "-answer"
 """How formats end that hold one answer, not a conversation."""
+
+FLOORS = {"openai-chat": bare_chat, "langchain": bare_langchain}
 
 Work = Callable[[], Any]
 
@@ -46,6 +49,11 @@ def main() -> None:
         f"Formats: messages a second ({len(talk)} messages, the best of five)",
         ["format", "load", "dump", "rival", "its load", "its dump", "ours / its load", "ours / its dump"],
         rows,
+    )
+    print_table(
+        "Floors: how fast Python makes those dicts when nothing is looked at and nothing is told",
+        ["format", "bare dicts", "rival", "its dump", "bare / its dump"],
+        [_floor_row(name, bare, talk) for name, bare in FLOORS.items()],
     )
 
 
@@ -92,6 +100,13 @@ def _rows(name: str, talk: Sequence[Message]) -> list[list[str]]:
         ]
         for rival, *speeds in theirs
     ] or [[*shown, "", "", "", "", ""]]
+
+
+def _floor_row(name: str, bare: Callable[[Sequence[Message]], Json], talk: Sequence[Message]) -> list[str]:
+    """How fast a format could be written at best, beside the quickest who does."""
+    payload, rival = bare(talk), rivals(name)[-1]
+    floor, (_, theirs) = _speed(lambda: bare(talk), len(talk)), _rival_speeds(rival, payload, talk)
+    return [name, f"{floor:,.0f}", rival.name, f"{theirs:,.0f}", f"{floor / theirs:.1f}×"]
 
 
 def _shown(speeds: Sequence[float]) -> list[str]:
