@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.cli.formats import formats
@@ -116,37 +116,34 @@ def without_convenience(message: Message) -> Json:
 
 @pytest.mark.parametrize("name", BOTH_WAYS)
 @given(messages=st.lists(canonical.messages(), max_size=2))
-def test_what_is_written_without_loss_is_read_back_equal(name: str, messages: list[Message]) -> None:
+def test_what_is_written_is_read_back_and_written_again(name: str, messages: list[Message]) -> None:
+    """Equal if nothing was lost; and writing it twice changes nothing more."""
     format_ = get_format(name)
     assert format_.load is not None
     assert format_.dump is not None
     try:
-        dumped = format_.dump(messages)
+        once = format_.dump(messages)
     except PartitaError:
         return
-    if dumped.lossless:
-        loaded = format_.load(dumped.payload)
-        assert [without_convenience(message) for message in loaded.messages] == [
-            without_convenience(message) for message in messages
-        ]
+    try:
+        loaded = format_.load(once.payload)
+        again = format_.dump(loaded.messages)
+    except PartitaError:
+        assert not once.lossless
+        return
+    if once.lossless:
+        assert list(map(without_convenience, loaded.messages)) == list(map(without_convenience, messages))
+    assert again.payload == once.payload or loaded.losses or may_change(name, messages)
 
 
-# Version 4 tells steps by what follows a call, so reading one adds boundaries that were not written.
-@pytest.mark.parametrize("name", [name for name in BOTH_WAYS if name != "ai-sdk-ui-v4"])
-@given(messages=st.lists(canonical.messages(), max_size=2))
-def test_writing_twice_changes_nothing_more(name: str, messages: list[Message]) -> None:
-    format_ = get_format(name)
-    assert format_.load is not None
-    assert format_.dump is not None
+def may_change(name: str, messages: list[Message]) -> bool:
+    """Whether what was written once may be written otherwise when it has been read.
+
+    Two calls of one id cannot be told apart by their results. Version 4 tells steps by what follows a call,
+    so reading one adds boundaries that were not written.
+    """
     calls = [part.id for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
-    assume(len(calls) == len(set(calls)))  # two calls of one id cannot be told apart by their results
-    try:
-        once = format_.dump(messages).payload
-        loaded = format_.load(once)
-        again = format_.dump(loaded.messages).payload
-    except PartitaError:
-        return
-    assert again == once or loaded.losses
+    return len(calls) != len(set(calls)) or name == "ai-sdk-ui-v4"
 
 
 @pytest.mark.parametrize("name", READ)
