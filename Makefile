@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 NODE := tests/conformance/node_modules/.package-lock.json
-# Many tests wait: for processes, sockets, clocks. So there are twice as many workers as there are cores.
-WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
+# Many tests wait: for processes, sockets, clocks. So there are half as many workers again as there are cores.
+WORKERS := $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
 TESTS := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 PYRIGHT := tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
