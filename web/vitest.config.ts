@@ -20,6 +20,7 @@ export default defineConfig({
           include: ["e2e/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          expect: { poll: { timeout: 20_000 } }, // as patient as the browser: a second is little on a busy machine
           isolate: false,
           maxWorkers: 2,
           retry: 0,
