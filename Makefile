@@ -5,7 +5,6 @@ NODE := tests/conformance/node_modules/.package-lock.json
 # Many tests wait: for processes, sockets, clocks. So there are half as many workers again as there are cores.
 WORKERS := $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
 TESTS := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-PYRIGHT := tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
 CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
 
 WEB := web/node_modules/.package-lock.json
@@ -40,7 +39,7 @@ beside: # one after the other: side by side they would keep the tests waiting
 	@$(MAKE) --no-print-directory browser
 	@$(MAKE) --no-print-directory page
 	@$(MAKE) --no-print-directory mypy
-	$(PYRIGHT) src
+	@$(MAKE) --no-print-directory pyright
 
 page: $(WEB) ## Check the page and run its tests that need no browser
 	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run --project unit
@@ -62,7 +61,7 @@ mypy:
 	$(BIN)/mypy
 
 pyright:
-	$(PYRIGHT)
+	tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
 
 unit: setup ## Run the tests, a bounded sample of the conformance ones included
 	$(TESTS)

@@ -124,7 +124,7 @@ def is_told(talk: bytes) -> bool:
     """Whether a command said that it was interrupted, or nothing; at the very end, after what it did."""
     *before, last = talk.strip().splitlines() or [b""]
     return last in (b"", b"partita: interrupted") and all(
-        line.startswith((b"partita: wrote ", b"partita: restored: ")) for line in before
+        line.startswith(b"partita: wrote ") for line in before
     )
 
 
