@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita.formats.bare import is_bare_around
 from partita.formats.losses import Loss, Severity, shown
 from partita.types.codec import to_json
 from partita.types.fold import SETTLED, state_after
@@ -26,7 +27,6 @@ from partita.types.tools import ToolResultPart
 
 from .around import are_alike, is_same_content, type_after, unlike
 from .members import noted
-from .plain import is_alone
 
 COMMON: Final[Mapping[str, str]] = {
     "id": "it gets another one when it is read again",
@@ -110,7 +110,7 @@ class Arrivals:
 
     def alone(self, message: Message, id_: str, path: str, thread_id: str | None = None) -> None:
         """Tell what around a message of which all parts arrive does not; `id_`: what it is called then."""
-        if not is_alone(message) or message.type != derive_type(message.content.parts):
+        if not is_bare_around(message) or message.type != derive_type(message.content.parts):
             self.around(message, UserMessage(id=id_, thread_id=thread_id, content=()), path)
         else:
             self.renamed(message, id_, path)

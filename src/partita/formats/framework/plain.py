@@ -3,13 +3,13 @@
 Most do. They can be written at once, for nothing of them has to be looked for elsewhere, and nothing is lost.
 """
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
+from partita.formats.bare import is_alone, is_bare_answer, is_bare_call, is_bare_reasoning, is_bare_text
 from partita.types.json import Json, is_object
 from partita.types.messages import (
-    AssistantContent,
     AssistantMessage,
     Content,
     Message,
@@ -18,8 +18,11 @@ from partita.types.messages import (
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput
 
-STEP: Final = StepStartPart()
 Said: TypeAlias = TextPart | ReasoningPart | ToolCallPart
+
+
+class UnusualError(Exception):
+    """What is read is not plain, and has to be read in the general way."""
 
 
 class PlainStep(NamedTuple):
@@ -32,29 +35,14 @@ class PlainStep(NamedTuple):
     """The calls that have an output, and the text or the object that it is."""
 
 
-def is_alone(message: Message) -> bool:
-    """Whether a message has nothing around its content but its id and its type."""
-    return (
-        message.created_at is None
-        and message.thread_id is None
-        and message.resource_id is None
-        and message.parent_id is None
-        and message.run_id is None
-        and message.seq is None
-        and message.internal is False
-    )
-
-
 def is_plain_call(call: ToolCallPart) -> bool:
     """Whether a call is input by name, alone or with an output that is text or an object."""
     output, state = call.output, call.state
-    if not is_object(call.input):
-        return False
-    if call != ToolCallPart(call.id, call.name, state, call.input, output=output):
+    if not is_object(call.input) or not is_bare_call(call):
         return False
     if output is None:
         return state == "input-available"
-    if output.provider_metadata is not None or output.extra is not None or state != "output-available":
+    if not is_alone(output) or state != "output-available":
         return False
     return type(output) is TextOutput or (type(output) is JsonOutput and is_object(output.value))
 
@@ -69,7 +57,7 @@ def plain_text(message: Message) -> str | None:
     if message.extra is not None or len(content.parts) != 1 or not _is_plain_content(content):
         return None
     part = content.parts[0]
-    if type(part) is not TextPart or part != TextPart(part.text):
+    if type(part) is not TextPart or not is_bare_text(part):
         return None
     return part.text if content.content is None or content.content == part.text else None
 
@@ -77,17 +65,17 @@ def plain_text(message: Message) -> str | None:
 def plain_steps(message: AssistantMessage) -> list[PlainStep] | None:
     """The steps of an answer that is plain as a whole. The last has no parts if boundaries are behind all."""
     content = message.content
-    if message.extra is not None or content != AssistantContent(parts=content.parts):
+    if message.extra is not None or not is_bare_answer(content):
         return None
     steps = [step := PlainStep([], [], [])]
     calls: set[str] = set()
     for index, part in enumerate(content.parts):
         if type(part) is TextPart:
-            if part != TextPart(part.text):
+            if not is_bare_text(part):
                 return None
             step.parts.append(part)
         elif type(part) is ReasoningPart:
-            if part != ReasoningPart(part.text):
+            if not is_bare_reasoning(part):
                 return None
             step.parts.append(part)
         elif type(part) is ToolCallPart:
@@ -100,7 +88,7 @@ def plain_steps(message: AssistantMessage) -> list[PlainStep] | None:
             step.parts.append(part)
             if part.output is not None:
                 step.outputs.append((part, _value(part.output)))
-        elif part == STEP:
+        elif type(part) is StepStartPart and is_alone(part):
             if step.parts:
                 steps.append(step := PlainStep([], [], []))
                 calls.clear()

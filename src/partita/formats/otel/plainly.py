@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, NamedTuple, final
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError, convert, field
 
+from partita.formats.framework.plain import UnusualError
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantContent,
@@ -84,10 +85,6 @@ class _Recording(Struct, gc=False):
     made: Annotated[list[_Assistant], Meta(max_length=1)] = field(
         name=OUTPUT, default_factory=list[_Assistant]
     )
-
-
-class UnusualError(Exception):
-    """The recording is not plain."""
 
 
 class Plain(NamedTuple):

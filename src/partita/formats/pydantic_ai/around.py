@@ -9,6 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.framework.members import metadata_of, noted
+from partita.formats.framework.plain import UnusualError
 from partita.types.fold import results_id
 from partita.types.messages import (
     AssistantContent,
@@ -36,10 +37,6 @@ NOTED: Final = (
 """What is kept of a response under the name of Pydantic AI."""
 
 noted_in: Final = attrgetter(*NOTED)
-
-
-class UnusualError(Exception):
-    """The history is not plain."""
 
 
 def moment_of(stamp: str) -> datetime:

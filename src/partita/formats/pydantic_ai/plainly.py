@@ -6,6 +6,7 @@ from msgspec import UNSET, ValidationError, convert
 from msgspec.structs import replace
 
 from partita.formats.framework.members import Members, metadata_of
+from partita.formats.framework.plain import UnusualError
 from partita.types.json import Json
 from partita.types.messages import (
     AssistantContent,
@@ -21,7 +22,7 @@ from partita.types.messages import (
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput
 
-from .around import UnusualError, answered_in, asked_in, moment_of, said_in
+from .around import answered_in, asked_in, moment_of, said_in
 from .outputs import is_content
 from .parts import read_arguments
 from .plain_history import Call, History, Request, Response, Return, System, Text, Thought, User
