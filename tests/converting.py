@@ -41,12 +41,15 @@ def converted(payload: Json, source: str | None, target: str) -> JsonObject:
     return {"payload": result.payload, "losses": losses, "from": result.source, "to": target}
 
 
-def outcome(payload: Json, source: str, target: str) -> Outcome | None:
-    """What a conversion gives, or nothing if it is refused."""
+def outcome(payload: Json, source: str, target: str, *, carry: bool = False) -> Outcome | None:
+    """What a conversion gives, or nothing if it is refused. What was given stays as it was."""
+    given = dumps(payload)
     try:
-        result = convert(payload, source, target)
+        result = convert(payload, source, target, carry=carry)
     except PartitaError:
         return None
+    finally:
+        assert dumps(payload) == given
     return Outcome(dumps(result.payload), dumps([tuple(loss) for loss in result.losses]))
 
 

@@ -5,6 +5,7 @@ have the ones that were written. Each names the messages it is for by a digest, 
 added since are left alone, and a patch for a message that was changed is told and not applied.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Final
@@ -119,7 +120,11 @@ def _place(messages: Sequence[JsonObject], digests: Sequence[str], start: int) -
 
 
 def _digest(message: JsonObject) -> str:
-    return sha256(msgspec.json.encode(message, order="sorted")).hexdigest()[:16]
+    try:
+        text = msgspec.json.encode(message, order="sorted")
+    except UnicodeEncodeError:  # lone surrogates
+        text = json.dumps(message, sort_keys=True).encode()
+    return sha256(text).hexdigest()[:16]
 
 
 def _plain(messages: Sequence[Message]) -> list[JsonObject]:

@@ -42,7 +42,7 @@ OLDER: Mapping[str, frozenset[str]] = {
 }
 """By role: types of parts that version 4 writes otherwise than we do."""
 
-OUR_PARTS = frozenset({"tool-call", "tool-result", "data", "foreign", "image", "steering-message"})
+OUR_PARTS = ("tool-call", "tool-result", "data", "foreign", "image", "steering-message")
 """Types of parts that nobody but us writes."""
 
 

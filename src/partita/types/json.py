@@ -55,6 +55,11 @@ def dumps(value: object) -> bytes:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
 
+def same(a: object, b: object) -> bool:
+    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
+    return a is b or dumps(a) == dumps(b)
+
+
 def indented(value: object) -> bytes:
     """JSON for people to read."""
     text = dumps(value)

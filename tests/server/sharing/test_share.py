@@ -25,7 +25,7 @@ from partita.types.json import JsonObject, dumps, is_object, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.threads import Thread
-from partita.types.tools import TextOutput
+from partita.types.tools import JsonOutput, TextOutput
 from tests.converting import read_lines
 
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -129,6 +129,14 @@ async def test_a_page_holds_everything_and_lets_nothing_run_but_its_reader(clien
     assert text.endswith(HOSTILE)
     assert data["messages"][0]["content"]["parts"][1]["url"] == PICTURE
     assert MESSAGES.read(data["messages"])[1].id == "m2"
+
+
+@pytest.mark.usefixtures("thread", "reader")
+async def test_an_output_may_have_a_type_that_is_no_word(client: httpx.AsyncClient, store: Store) -> None:
+    output = JsonOutput({"type": {"of": "tower"}, "url": "data:,x"})
+    call = ToolCallPart("c9", "look", "output-available", {}, output=output)
+    await store.save_messages([AssistantMessage(id="m9", content=[call])], thread_id="t1")
+    assert embedded((await share(client, format="html")).text)["messages"][-1]["id"] == "m9"
 
 
 @pytest.mark.usefixtures("thread", "reader")

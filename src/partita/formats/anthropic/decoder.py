@@ -85,17 +85,17 @@ def _take_body(answer: Answer, event: JsonObject) -> bool:
 
 
 def _take_block_start(answer: Answer, event: JsonObject) -> bool:
-    index = _index(event)
+    index = index_of(event)
     return index is not None and answer.open(index, event.get("content_block"))
 
 
 def _take_block_delta(answer: Answer, event: JsonObject) -> bool:
-    index, delta = _index(event), event.get("delta")
+    index, delta = index_of(event), event.get("delta")
     return index is not None and is_object(delta) and answer.grow(index, delta)
 
 
 def _take_block_stop(answer: Answer, event: JsonObject) -> bool:
-    index = _index(event)
+    index = index_of(event)
     return index is not None and answer.close(index)
 
 
@@ -124,7 +124,8 @@ def _pass(answer: Answer, event: JsonObject) -> bool:
     return True
 
 
-def _index(event: JsonObject) -> int | None:
+def index_of(event: JsonObject) -> int | None:
+    """The number of the block that an event is about."""
     index = event.get("index")
     return index if isinstance(index, int) and not isinstance(index, bool) else None
 

@@ -6,6 +6,8 @@ from typing import Final
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
 
+from .decoder import index_of
+
 REPLACED: Final = "a later event has replaced it"
 AGAIN: Final = "a later event says it again"
 ANOTHER: Final = "another answer has replaced it"
@@ -62,7 +64,7 @@ class _Heard:
     def __init__(self) -> None:
         self._id: Json = None
         self._said: dict[str, tuple[str, Json]] = {}
-        self._blocks: dict[Json, tuple[str, JsonObject]] = {}
+        self._blocks: dict[int | None, tuple[str, JsonObject]] = {}
         self._events: list[tuple[str, JsonObject]] = []
 
     def take(self, event: JsonObject, path: str) -> Iterator[Loss]:
@@ -95,7 +97,7 @@ class _Heard:
         self._id = id if id is not None else self._id
 
     def _block(self, event: JsonObject, path: str) -> Iterator[Loss]:
-        index, block, delta = event.get("index"), event.get("content_block"), event.get("delta")
+        index, block, delta = index_of(event), event.get("content_block"), event.get("delta")
         if is_object(block):
             self._blocks[index] = f"{path}.content_block", block
         if not is_object(delta):

@@ -81,11 +81,11 @@ def _part(part: JsonObject, path: str) -> Iterator[Loss]:
         yield Loss.of(f"{path}.url", url, NOT_INCLUDED)
     if kind == "source-url" and not WEB.fullmatch(part["url"]):
         yield Loss.of(f"{path}.url", part["url"], NOT_INCLUDED)
-    output = part.get("output")
-    if is_object(output):
-        yield from _output(output, f"{path}.output")
-    yield from _messages(part.get("children"), f"{path}.children")
-    for index, item in enumerate(part.get("parts", [])):
+    if "output" in written and is_object(part.get("output")):
+        yield from _output(part["output"], f"{path}.output")
+    if "children" in written:
+        yield from _messages(part.get("children"), f"{path}.children")
+    for index, item in enumerate(part["parts"] if "parts" in written else ()):
         yield from _part(item, f"{path}.parts[{index}]")
 
 

@@ -152,11 +152,11 @@ def _cuts(events: Events) -> Iterator[Loss]:
 
 def _signatures(events: Events, message: AssistantMessage) -> Iterator[Loss]:
     """The signatures that stood on empty texts and now stand on others."""
-    empty = {
+    empty = [
         object_at(part.provider_metadata, NAMESPACE).get(SIGNATURE)
         for part in message.parts
         if isinstance(part, TextPart | ReasoningPart) and not part.text
-    }
+    ]
     for path, event in events:
         for where, part in _parts(event, path):
             signature = part.get(SIGNATURE)

@@ -17,7 +17,7 @@ SCHEMAS: Final = (
 )
 """Where a declaration may have the schema of its input. The last one has a dialect of its own."""
 
-TYPES: Final = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
+TYPES: Final = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 PLAIN: Final = frozenset({"name", "description", "parametersJsonSchema"})
 
 

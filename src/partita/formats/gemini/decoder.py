@@ -114,7 +114,8 @@ class GeminiDecoder:
             if key in known or value is None or value in ({}, []):
                 continue
             if is_object(value) and (key in JOINED or key == "groundingMetadata"):
-                _join(self._said.setdefault(key, {}), value, lists_go_on=key in JOINED)
+                before = self._said.get(key)
+                self._said[key] = _joined(before, value, key in JOINED) if is_object(before) else value
             else:
                 self._said[key] = value
 
@@ -128,11 +129,11 @@ class GeminiDecoder:
         return {key: value for key, value in more.items() if value is not None}
 
 
-def _join(known: JsonObject, more: JsonObject, *, lists_go_on: bool) -> None:
+def _joined(known: JsonObject, more: JsonObject, lists_go_on: bool) -> JsonObject:
+    """What is known, and more of it: the last word counts, lists may go on."""
+    joined = {**known, **more}
     for key, value in more.items():
-        if lists_go_on and is_array(value):
-            items = known.setdefault(key, [])
-            if is_array(items):
-                items.extend(value)
-        else:
-            known[key] = value
+        before = known.get(key)
+        if lists_go_on and is_array(value) and is_array(before):
+            joined[key] = [*before, *value]
+    return joined

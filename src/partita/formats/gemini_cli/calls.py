@@ -20,8 +20,8 @@ from partita.types.tools import (
 
 from .content import KEY, items_of, response_of, shown, text_or
 
-RUNNING: Final = frozenset({"validating", "scheduled", "executing", "awaiting_approval"})
-ENDED: Final = frozenset({"success", "error", "cancelled"})
+RUNNING: Final = ("validating", "scheduled", "executing", "awaiting_approval")
+ENDED: Final = ("success", "error", "cancelled")
 
 CANCELLED: Final = "[Operation Cancelled] Reason: "
 REFUSALS: Final = ("User did not allow", "User denied")

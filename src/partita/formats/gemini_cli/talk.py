@@ -42,7 +42,7 @@ from .usage import usage_of
 
 PROVIDER: Final = "google"
 PROMPT_LENGTH: Final = 200
-STATUSES: Final = RUNNING | ENDED
+STATUSES: Final = (*RUNNING, *ENDED)
 
 
 class Told(NamedTuple):

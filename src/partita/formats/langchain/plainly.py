@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita.formats.framework.members import metadata_of
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
     Message,
@@ -25,8 +25,8 @@ from partita.types.tools import JsonOutput, TextOutput, ToolOutput
 
 from .envelope import NAME
 from .results import UNNAMED, is_artifact, read_output
-from .surroundings import surroundings
-from .usual import Answer, Call, Human, Result, System, Text, Thought, Usual, is_called, usual_messages
+from .surroundings import NOTHING, surroundings
+from .usual import Answer, Call, Human, Result, System, Text, Thought, Usual, are_alike, usual_messages
 
 INSTRUCTIONS: Final = SystemMessage(id="", content=())
 QUESTION: Final = UserMessage(id="", content=())
@@ -46,22 +46,95 @@ UNUSUAL: Final = -1
 def read_plainly(raws: list[Json]) -> list[Message] | None:
     """The messages of a history; none if there is anything unusual in it."""
     said = usual_messages(raws)
-    if said is None:
-        return None
-    messages: list[Message] = []
-    place = 0
-    while place < len(said):
-        message = said[place]
-        if type(message) is Answer:
-            place = _turn(message, said, place, messages)
+    return None if said is None else _Plain(said).read()
+
+
+class _Plain:
+    """A history on its way, as long as nothing in it is unusual."""
+
+    __slots__ = ("calls", "entries", "messages", "said")
+
+    def __init__(self, said: Sequence[Usual]) -> None:
+        self.said = said
+        self.messages: list[Message] = []
+        self.calls: list[Call] = []
+        """The calls in contents, to be compared when all are there."""
+        self.entries: list[Call] = []
+        """Those beside contents."""
+
+    def read(self) -> list[Message] | None:
+        """The messages; none if there is anything unusual."""
+        said, place = self.said, 0
+        while place < len(said):
+            message = said[place]
+            if type(message) is Answer:
+                place = self._turn(message, place)
+            else:
+                place += 1
+                if type(message) is Result or not _is_bare(message):
+                    return None
+                self.messages.append(_asked(message, place))
             if place == UNUSUAL:
                 return None
-        elif type(message) is Result:
-            return None
-        else:
+        return self.messages if are_alike(self.calls, self.entries) else None
+
+    def _turn(self, answer: Answer, place: int) -> int:
+        """Add the message that begins with an answer: its steps, each with the results of its calls.
+
+        Gives the place behind them.
+        """
+        around = surroundings(answer)
+        id_ = f"message-{place + 1}" if answer.id is None else answer.id
+        if around is None or "#" in id_:
+            return UNUSUAL
+        thoughts, content = around
+        parts: list[Any] = [*thoughts]  # calls as they came, until they have results
+        shell, steps, said = WORDS, 1, self.said
+        count = len(said)
+        while True:
             place += 1
-            messages.append(_asked(message, place))
-    return messages
+            waiting = self._add(parts, answer)
+            if waiting:
+                shell = CALLS
+                place = _answer_calls(parts, waiting, said, place)
+            if waiting is None or place == UNUSUAL:
+                return UNUSUAL
+            following = said[place] if place < count else None
+            if type(following) is not Answer or following.id is None or "#" not in following.id:
+                break
+            answer, steps = following, steps + 1
+            if answer.id != f"{id_}#{steps}" or not _goes_on(answer, parts):
+                return UNUSUAL
+        self.messages.append(replace(shell, id=id_, content=replace(content, parts=tuple(parts))))
+        return place
+
+    def _add(self, parts: list[Any], answer: Answer) -> dict[str, int] | None:
+        """Add words, thoughts and calls. Gives the places of the calls by their ids.
+
+        None if two have one id, or there are not as many in the content as beside it.
+        """
+        content, entries = answer.content, answer.tool_calls
+        waiting: dict[str, int] = {}
+        if content and isinstance(content, str):
+            parts.append(TextPart(content))
+        for block in entries if isinstance(content, str) else content:
+            if type(block) is Text:
+                parts.append(TextPart(block.text))
+            elif type(block) is Thought:
+                parts.append(ReasoningPart(block.reasoning))
+            elif is_object(block.args):
+                waiting[block.id] = len(parts)
+                parts.append(block)
+                self.calls.append(block)
+            else:
+                return None
+        self.entries += entries
+        return waiting if len(waiting) == len(entries) else None
+
+
+def _is_bare(message: System | Human | Result) -> bool:
+    """Whether nothing is noted about a message."""
+    return bool(message.additional_kwargs == NOTHING and message.response_metadata == NOTHING)
 
 
 def _asked(message: System | Human, number: int) -> Message:
@@ -73,36 +146,6 @@ def _asked(message: System | Human, number: int) -> Message:
     return replace(shell, id=id_, content=content)
 
 
-def _turn(answer: Answer, said: Sequence[Usual], place: int, messages: list[Message]) -> int:
-    """Add the message that begins with an answer: its steps, each with the results of its calls.
-
-    Gives the place behind them.
-    """
-    around = surroundings(answer)
-    id_ = f"message-{place + 1}" if answer.id is None else answer.id
-    if around is None or "#" in id_:
-        return UNUSUAL
-    thoughts, content = around
-    parts: list[Any] = [*thoughts]  # calls as they came, until they have results
-    shell, steps, count = WORDS, 1, len(said)
-    while True:
-        place += 1
-        waiting = _add(parts, answer)
-        if waiting:
-            shell = CALLS
-            place = _answer_calls(parts, waiting, said, place)
-        if waiting is None or place == UNUSUAL:
-            return UNUSUAL
-        following = said[place] if place < count else None
-        if type(following) is not Answer or following.id is None or "#" not in following.id:
-            break
-        answer, steps = following, steps + 1
-        if answer.id != f"{id_}#{steps}" or not _goes_on(answer, parts):
-            return UNUSUAL
-    messages.append(replace(shell, id=id_, content=replace(content, parts=tuple(parts))))
-    return place
-
-
 def _goes_on(answer: Answer, parts: list[Any]) -> bool:
     """Begin another step, if no more is known of it than of the one before."""
     around = surroundings(answer)
@@ -111,29 +154,6 @@ def _goes_on(answer: Answer, parts: list[Any]) -> bool:
     parts.append(STEP)
     parts += around[0]
     return True
-
-
-def _add(parts: list[Any], answer: Answer) -> dict[str, int] | None:
-    """Add words, thoughts and calls. Gives the places of the calls by their ids.
-
-    None if two have one id, or a call does not stand both in the content and beside it.
-    """
-    content, calls = answer.content, answer.tool_calls
-    waiting: dict[str, int] = {}
-    count = len(calls)
-    if content and isinstance(content, str):
-        parts.append(TextPart(content))
-    for block in calls if isinstance(content, str) else content:
-        if type(block) is Text:
-            parts.append(TextPart(block.text))
-        elif type(block) is Thought:
-            parts.append(ReasoningPart(block.reasoning))
-        elif len(waiting) < count and is_called(block, calls[len(waiting)]):
-            waiting[block.id] = len(parts)
-            parts.append(block)
-        else:
-            return None
-    return waiting if len(waiting) == count else None
 
 
 def _answer_calls(parts: list[Any], waiting: dict[str, int], said: Sequence[Usual], place: int) -> int:
@@ -148,7 +168,7 @@ def _answer_calls(parts: list[Any], waiting: dict[str, int], said: Sequence[Usua
             break
         at = waiting.pop(result.tool_call_id, NOT_YET)
         place += 1
-        part = _answered(parts[at], result, place) if at > last else None
+        part = _answered(parts[at], result, place) if at > last and _is_bare(result) else None
         if part is None:
             return UNUSUAL
         parts[at], last = part, at

@@ -7,9 +7,8 @@ from typing import Annotated, Literal, TypeAlias, final
 
 from msgspec import Meta, Struct, ValidationError, convert
 
-from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.json import Json, same
 
-Nothing: TypeAlias = Annotated[JsonObject, Meta(max_length=0)]
 NoCalls: TypeAlias = Annotated[list[Json], Meta(max_length=0)]
 
 
@@ -49,8 +48,8 @@ class System(_Message, tag="system"):
     """Instructions."""
 
     content: str
-    additional_kwargs: Nothing
-    response_metadata: Nothing
+    additional_kwargs: Json
+    response_metadata: Json
     name: None
     id: str | None
 
@@ -60,8 +59,8 @@ class Human(_Message, tag="human"):
     """What a person said."""
 
     content: str
-    additional_kwargs: Nothing
-    response_metadata: Nothing
+    additional_kwargs: Json
+    response_metadata: Json
     name: None
     id: str | None
 
@@ -85,8 +84,8 @@ class Result(_Message, tag="tool"):
     """What came of a call."""
 
     content: str
-    additional_kwargs: Nothing
-    response_metadata: Nothing
+    additional_kwargs: Json
+    response_metadata: Json
     name: str | None
     id: str | None
     tool_call_id: str
@@ -112,9 +111,6 @@ def usual_messages(raws: list[Json]) -> list[Usual] | None:
         return None
 
 
-def is_called(call: Call, entry: Call) -> bool:
-    """Whether a call has input by name, and the entry beside the content says the same, to the letter."""
-    given: Json = call.args
-    if call != entry or not is_object(given):
-        return False
-    return given is entry.args or dumps(given) == dumps(entry.args)
+def are_alike(calls: list[Call], entries: list[Call]) -> bool:
+    """Whether the calls in contents and the entries beside them say the same, to the letter."""
+    return calls == entries and same([call.args for call in calls], [entry.args for entry in entries])

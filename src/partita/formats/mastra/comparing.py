@@ -166,7 +166,8 @@ def _marks(part: Json) -> JsonObject:
     """What a part is found again by."""
     raw: JsonObject = part if is_object(part) else {}
     told = next((raw[name] for name in TOLD if name in raw), None)
-    return {"type": raw.get("type"), "id": raw.get("id"), TEXT: None if told is None else dumps(told)}
+    marks = {"type": raw.get("type"), "id": raw.get("id"), TEXT: told}
+    return {name: None if mark is None else dumps(mark) for name, mark in marks.items()}
 
 
 def _note_differences(before: Json, after: Json, path: str) -> Iterator[Loss]:

@@ -7,10 +7,10 @@ the parts do; where it says the same, a note tells that it was there.
 from collections.abc import Mapping, Sequence
 
 from partita.formats.ai_sdk.ui.v4_load import raw_parts
-from partita.formats.ai_sdk.ui.v4_shape import MIRRORS, of_type, same, type_of
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.formats.ai_sdk.ui.v4_shape import MIRRORS, of_type, type_of
+from partita.types.json import Json, JsonObject, is_array, is_object, same
 
-OPEN_STATES = frozenset({"call", "partial-call"})
+OPEN_STATES = ("call", "partial-call")
 
 ATTACHED = "mastra:attached"
 """The member of a file part with what an attachment says of the same file."""

@@ -14,10 +14,10 @@ from partita.formats.ai_sdk.ui.load import load_bare
 from partita.formats.ai_sdk.ui.load import load_part as load_ui_part
 from partita.formats.ai_sdk.ui.tools import FORMAT as UI
 from partita.formats.ai_sdk.ui.v4_load import file_url, guessed_type
-from partita.formats.ai_sdk.ui.v4_shape import BESIDE, same
+from partita.formats.ai_sdk.ui.v4_shape import BESIDE
 from partita.formats.losses import Loss
 from partita.types.codec import Codec
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_object, same
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ForeignPart, SourceUrlPart
 

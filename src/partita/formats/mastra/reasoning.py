@@ -11,8 +11,8 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.ai_sdk.ui.v4_shape import PROVIDER, REDACTED, SIGNATURE, same
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.formats.ai_sdk.ui.v4_shape import PROVIDER, REDACTED, SIGNATURE
+from partita.types.json import Json, JsonObject, is_array, is_object, same
 from partita.types.parts import ReasoningPart
 
 from .notes import extra_of, note_of

@@ -100,7 +100,7 @@ class MessageItem:
         self._speak(
             passage, "" if passage.has_words else text(part, KINDS[text(part, "type")]), refused=refused
         )
-        passage.logprobs = passage.logprobs or array(part, "logprobs")
+        passage.logprobs = passage.logprobs or [*array(part, "logprobs")]
         for annotation in array(part, "annotations")[len(passage.annotations) :]:
             self._cite(passage, annotation)
 

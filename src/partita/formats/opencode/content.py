@@ -39,7 +39,7 @@ KINDS: Final = frozenset(
         "compaction",
     }
 )
-STEPS: Final = frozenset({"step-start", "step-finish"})
+STEPS: Final = ("step-start", "step-finish")
 IDS: Final = ("id", "messageID", "sessionID")
 UNTYPED: Final = "application/octet-stream"
 

@@ -25,8 +25,11 @@ Plain = TextPart | ReasoningPart | ImagePart | FilePart | CustomPart | ForeignPa
 
 def read_plain(raw: Json) -> Plain:
     """The part that something other than a call amounts to."""
-    if is_object(raw) and len(raw) == 2 and raw.get("type") in WORDS and isinstance(raw.get("content"), str):
-        return WORDS[raw["type"]](raw["content"])
+    match raw:
+        case {"type": str(kind), "content": str(text)} if len(raw) == 2 and kind in WORDS:
+            return WORDS[kind](text)
+        case _:
+            pass
     part: Plain | None = None
     if is_object(raw):
         members = Members(raw)

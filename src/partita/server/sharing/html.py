@@ -19,7 +19,7 @@ STYLE: Final = "/reader/reader.css"
 LARGEST_FILES: Final = 24 * 1024 * 1024
 """How many bytes of files (as they stand in the page) are put in; of the others, only what they were."""
 
-FILES: Final = frozenset({"file", "image", "reasoning-file"})
+FILES: Final = ("file", "image", "reasoning-file")
 TOLD: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
 """What of a thread stands in the file."""
 

@@ -29,6 +29,7 @@ from partita.types.messages import (
 )
 from partita.types.parts import (
     DataPart,
+    FilePart,
     ForeignPart,
     ImagePart,
     ReasoningPart,
@@ -36,8 +37,9 @@ from partita.types.parts import (
     TextPart,
     UnknownPart,
 )
-from partita.types.value import unkept
+from partita.types.value import unkept, wire_names
 
+from .aside import put
 from .downgrade import downgrade
 from .tools import FORMAT, dump_bare_tool, dump_tool
 
@@ -92,8 +94,7 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
     result["parts"] = _dump_parts(content.parts, path, losses, version)
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         result["parts"].append(_dump_network(message, message.content.network_execution, path, version))
-    for key, value in unkept(message.extra).items():
-        result.setdefault(key, value)
+    put(result, unkept(message.extra), path, losses)
     return result
 
 
@@ -142,7 +143,7 @@ def dump_part(part: Part, path: str, losses: list[Loss], version: Version) -> Js
                 if children:
                     result["childMessages"] = children
         case DataPart():
-            result = _dump_data(part)
+            result = _dump_data(part, path, losses)
         case ImagePart():
             result = _dump_image(part, path, losses)
         case ForeignPart(format=format_, value=value):
@@ -153,14 +154,17 @@ def dump_part(part: Part, path: str, losses: list[Loss], version: Version) -> Js
         case UnknownPart():
             return to_json(part)
         case _:
-            result = {**to_json(replace(part, extra=None)), **unkept(part.extra)}
+            result = to_json(replace(part, extra=None))
+            put(result, unkept(part.extra), path, losses, wire_names(type(part)))
     return downgrade(result, version, path, losses)
 
 
-def _dump_data(part: DataPart) -> JsonObject:
+def _dump_data(part: DataPart, path: str, losses: list[Loss]) -> JsonObject:
     plain: JsonObject = to_json(replace(part, extra=None))
     del plain["name"]
-    return plain | {"type": f"data-{part.name}"} | unkept(part.extra)
+    plain["type"] = f"data-{part.name}"
+    put(plain, unkept(part.extra), path, losses, wire_names(DataPart) - {"name"})
+    return plain
 
 
 def _dump_image(part: ImagePart, path: str, losses: list[Loss]) -> JsonObject:
@@ -168,7 +172,9 @@ def _dump_image(part: ImagePart, path: str, losses: list[Loss]) -> JsonObject:
     plain: JsonObject = to_json(replace(part, extra=None))
     if "name" in plain:
         plain["filename"] = plain.pop("name")
-    return {**plain, "type": "file", "mediaType": part.media_type or "image/*", **unkept(part.extra)}
+    plain |= {"type": "file", "mediaType": part.media_type or "image/*"}
+    put(plain, unkept(part.extra), path, losses, wire_names(FilePart))
+    return plain
 
 
 def _dump_network(

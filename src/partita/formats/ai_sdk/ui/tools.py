@@ -27,6 +27,8 @@ from partita.types.tools import (
 )
 from partita.types.value import kept, unkept
 
+from .aside import put
+
 FORMAT = "ai-sdk-ui"
 
 NAMES: Mapping[str, str] = {
@@ -143,8 +145,7 @@ def dump_tool(part: ToolCallPart, path: str, losses: list[Loss]) -> JsonObject:
         )
     if part.output is not None:
         result |= _dump_output(part, part.output, path, losses)
-    for key, value in unkept(part.extra).items():
-        result.setdefault(key, value)
+    put(result, unkept(part.extra), path, losses, NAMES)
     return result
 
 

@@ -39,9 +39,10 @@ from partita.types.parts import (
 )
 from partita.types.value import unkept
 
+from .aside import put
 from .dump import AROUND
 from .v4_parts import PartWriter
-from .v4_shape import DATA, NO_PLACE, mirrors, put, read_time, type_of, written_time
+from .v4_shape import DATA, NO_PLACE, mirrors, read_time, type_of, written_time
 
 
 def dump(messages: Sequence[Message]) -> Dumped:

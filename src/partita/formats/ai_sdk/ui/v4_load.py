@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, same
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -64,7 +64,6 @@ from .v4_shape import (
     belongs_in_parts,
     mirrors,
     read_time,
-    same,
     type_of,
     written_time,
 )

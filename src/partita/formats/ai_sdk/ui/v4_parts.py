@@ -44,6 +44,7 @@ from partita.types.tools import (
 )
 from partita.types.value import Value, unkept
 
+from .aside import put
 from .downgrade import DENIED
 from .dump import dump_part
 from .v4_shape import (
@@ -63,7 +64,6 @@ from .v4_shape import (
     STATES,
     WHOLE,
     belongs_in_parts,
-    put,
     type_of,
 )
 

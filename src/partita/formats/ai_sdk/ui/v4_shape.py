@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from partita.errors import DecodeError
-from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.times import in_utc
 from partita.types.tools import (
     ToolState,
@@ -57,15 +56,6 @@ MIRRORS = frozenset({"toolInvocations", "reasoning"})
 """Members of a message that repeat its parts."""
 
 
-def put(result: JsonObject, aside: Mapping[str, Json], path: str, losses: list[Loss]) -> None:
-    """Put back what was kept aside. Where something else stands already, it is lost."""
-    for key, value in aside.items():
-        if key not in result:
-            result[key] = value
-        elif not same(result[key], value):
-            losses.append(Loss.of(f"{path}.{key}", value, "another member has taken its place"))
-
-
 # What version 4 writes, in words that its reader needs too
 
 
@@ -87,11 +77,6 @@ def _speaks(part: JsonObject) -> bool:
     details: Json = part.get("details")
     redacted = is_array(details) and details and all(type_of(detail) == "redacted" for detail in details)
     return isinstance(part.get("reasoning"), str) and not redacted
-
-
-def same(a: Json, b: Json) -> bool:
-    """Whether two values are the same JSON. Python alone would take `1` for `true`."""
-    return dumps(a) == dumps(b)
 
 
 def type_of(part: Json) -> str | None:

@@ -9,7 +9,7 @@ from .asking import Questions
 from .calling import Call, Calls, Handler
 from .said import Said
 
-FAILED: Final = frozenset({"failed", "error", "tripwire"})
+FAILED: Final = ("failed", "error", "tripwire")
 NOTES: Final = ("workflow-start", "workflow-finish", "workflow-step-finish")
 
 

@@ -1,0 +1,65 @@
+"""JSON values of which a part is gone, doubled, moved or of another kind than it should be."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import strategies as st
+
+from partita.types.json import Json, dumps, is_array, is_object, loads
+from tests.leaves import Path
+
+WRONG: tuple[Json, ...] = (
+    *(None, True, 0, -1, 1.5, 10**25, "", "x", "text", "null", "{}", "[1]", "\ud800"),
+    *([], [1], ["x"], [None], [[]], [{"type": "text", "text": "x"}]),
+    *({}, {"x": 1}, {"type": "text"}, {"type": 5}, {"type": "text", "text": None}),
+)
+"""What may stand where it should not."""
+
+TELLING = ("type", "id", "role", "name", "content", "text", "parts", "state", "status", "metadata", "index")
+"""Names of members that mean something in most formats."""
+
+
+@st.composite
+def damaged(draw: st.DrawFn, payload: Json) -> Json:
+    """A copy of a payload with up to three damages."""
+    copy = loads(dumps(payload))
+    for _ in range(draw(st.integers(1, 3))):
+        places = list(_places(copy))
+        if not places:
+            return _wrong(draw)
+        *path, last = draw(st.sampled_from(places))
+        place: Any = copy
+        for step in path:
+            place = place[step]
+        _damage(draw, place, last)
+    return copy
+
+
+def _places(value: Json, path: Path = ()) -> Iterator[Path]:
+    """The paths of all that stands in a value."""
+    if is_object(value):
+        members: list[tuple[str | int, Json]] = list(value.items())
+    else:
+        members = list(enumerate(value)) if is_array(value) else []
+    for key, item in members:
+        yield (*path, key)
+        yield from _places(item, (*path, key))
+
+
+def _damage(draw: st.DrawFn, place: Any, key: Any) -> None:
+    match draw(st.integers(0, 5)):
+        case 0:
+            del place[key]
+        case 1 if is_array(place):
+            place.insert(draw(st.integers(0, len(place))), loads(dumps(place[key])))
+        case 2 if is_array(place):
+            place.append(place.pop(key))
+        case 1 | 2:
+            place[draw(st.sampled_from(TELLING))] = _wrong(draw)
+        case _:
+            place[key] = _wrong(draw)
+
+
+def _wrong(draw: st.DrawFn) -> Json:
+    return deepcopy(draw(st.sampled_from(WRONG)))

@@ -1,0 +1,122 @@
+"""Damaged payloads are read or refused with words; they are never changed, and nothing else is raised."""
+
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from partita.formats.converting import convert
+from partita.formats.registry import all_formats
+from partita.testing.everything import everything
+from partita.types.json import Json, JsonObject
+from tests.converting import outcome
+from tests.damage import damaged
+from tests.formats.mastra_streams import STREAMS
+from tests.recordings import CORPORA, FAMILIES, LOGS, Recording, recordings
+
+TARGETS = sorted(name for name, one in all_formats().items() if one.dump)
+BOTH_WAYS = sorted(name for name in TARGETS if all_formats()[name].load)
+RECORDED = sorted({*FAMILIES.values(), *LOGS.values(), "ai-sdk-chunks", "claude-code-stream", "mastra-v2"})
+SMALLEST = 60
+"""So many of the recordings of a format: larger ones take their time, and are as good as these."""
+
+
+@cache
+def written(name: str) -> Json:
+    """Everything there is, in a format."""
+    dump = all_formats()[name].dump
+    assert dump is not None
+    return dump(everything()).payload
+
+
+@cache
+def recorded(name: str) -> list[Recording]:
+    """The smaller recordings of a format."""
+    found = [one for one in recordings() if one.format == name]
+    return sorted(found, key=lambda one: one.path.stat().st_size)[:SMALLEST]
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+@given(data=st.data(), target=st.sampled_from(TARGETS))
+def test_damage_to_what_we_write(name: str, data: st.DataObject, target: str) -> None:
+    outcome(data.draw(damaged(written(name))), name, target)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@given(data=st.data(), target=st.sampled_from(TARGETS))
+def test_damage_to_streams_of_mastra(name: str, data: st.DataObject, target: str) -> None:
+    outcome(data.draw(damaged(STREAMS[name])), "mastra-stream", target)
+
+
+@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
+@pytest.mark.parametrize("name", RECORDED)
+@settings(suppress_health_check=[*HealthCheck])
+@given(data=st.data(), target=st.sampled_from(TARGETS))
+def test_damage_to_recordings(name: str, data: st.DataObject, target: str) -> None:
+    recording = data.draw(st.sampled_from(recorded(name)))
+    outcome(data.draw(damaged(recording.payload())), name, target)
+
+
+def gemini(said: Json) -> Json:
+    return {
+        "candidates": [{"content": {"role": "model", "parts": [{"text": "a"}]}, "citationMetadata": said}]
+    }
+
+
+DAMAGE: dict[str, tuple[str, Json]] = {
+    "a member that is an object only later": (
+        "gemini",
+        [gemini("x"), gemini({"citationSources": [{"uri": "https://example.com"}]})],
+    ),
+    "a number that is a list": (
+        "anthropic",
+        [
+            {"type": "content_block_start", "index": [1], "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": [1], "delta": {"type": "text_delta", "text": "x"}},
+        ],
+    ),
+    "a type that is an object": (
+        "otel-genai",
+        [{"role": "user", "parts": [{"type": {"type": "text"}, "content": "x"}]}],
+    ),
+    "a status that is a list": (
+        "gemini-cli",
+        {
+            "sessionId": "s",
+            "messages": [{"id": "1", "type": "gemini", "toolCalls": [{"id": "c", "status": ["success"]}]}],
+        },
+    ),
+    "half a character": ("openai-chat", {"messages": [{"role": "user", "content": "\ud800", "more": 1}]}),
+}
+
+
+@pytest.mark.parametrize(("source", "payload"), DAMAGE.values(), ids=DAMAGE)
+def test_what_is_no_longer_what_it_was_is_read(source: str, payload: Json) -> None:
+    for target in TARGETS:
+        outcome(payload, source, target)
+        assert outcome(payload, source, target, carry=True) is not None
+
+
+def test_what_was_given_stays_as_it_was() -> None:
+    part = {"type": "output_text", "text": "", "logprobs": [{"token": "a"}]}
+    at: JsonObject = {"item_id": "m", "output_index": 0, "content_index": 0}
+    stream: list[Json] = [
+        {
+            "type": "response.output_item.added",
+            "output_index": 0,
+            "item": {"id": "m", "type": "message", "role": "assistant", "content": []},
+        },
+        {"type": "response.content_part.added", **at, "part": part},
+        {"type": "response.output_text.delta", **at, "delta": "b", "logprobs": [{"token": "b"}]},
+    ]
+    convert(stream, "openai-responses", "canonical")
+    assert part["logprobs"] == [{"token": "a"}]
+
+
+def test_a_member_of_another_format_takes_no_place_that_means_something_else() -> None:
+    file = {"url": "https://example.com/a.png", "contentType": "image/png", "name": "a.png", "type": "text"}
+    message = {"id": "u", "role": "user", "content": "", "parts": [], "experimental_attachments": [file]}
+    found = convert([message], "ai-sdk-ui-v4", "ai-sdk-ui-v7")
+    assert found.payload[0]["parts"][-1]["type"] == "file"
+    assert [loss.what for loss in found.losses if loss.path.endswith(".type")] == ['"text"']
