@@ -24,9 +24,10 @@ from partita.types.messages import (
     ToolCallPart,
     UserMessage,
 )
-from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from tests import canonical
+from tests.formats.long_way import besides_the_way, by_the_long_way
 
 NAMES = ("langchain", "langchain-v0", "pydantic-ai", "otel-genai")
 WORDS = st.sampled_from(("", "lit", "39.5 metres"))
@@ -75,12 +76,11 @@ def _answers(name: str, parts: list[AssistantPart]) -> list[JsonObject]:
 
 
 def _by_the_long_way(message: Message) -> Message:
-    """The same message, but not plain: metadata without anything in it says nothing."""
     match message:
         case AssistantMessage() if plain_steps(message) is not None:
-            return replace(message, content=replace(message.content, provider_metadata={}))
+            return by_the_long_way(message)
         case UserMessage() if plain_text(message) is not None:
-            return replace(message, content=replace(message.content, provider_metadata={}))
+            return by_the_long_way(message)
         case _:
             return message
 
@@ -90,8 +90,7 @@ def _by_the_long_way(message: Message) -> Message:
 def test_both_ways_write_and_tell_the_same(name: str, talk: list[Message]) -> None:
     dump = _dump(name)
     short, long = dump(talk), dump([_by_the_long_way(one) for one in talk])
-    assert short.payload == long.payload
-    assert short.losses == long.losses
+    assert besides_the_way(short) == besides_the_way(long)
 
 
 def test_words_thoughts_and_calls_are_plain_and_what_says_more_is_not() -> None:
@@ -135,3 +134,16 @@ def test_plain_parts_of_pydantic_ai_are_read_as_all_parts_are(parts: list[Assist
             part = read_plain(raw)
             assert part is None or part == read_part(raw, None, "")
             assert read_plain({**raw, "id": "i1"}) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_of_which_nothing_is_told_leaves_nothing_empty(name: str) -> None:
+    shown = DataPart("lamp", {"lit": True})
+    parts = [StepStartPart(), shown, StepStartPart(), TextPart("The lamp is lit.")]
+    dump = _dump(name)
+    silent, spoken = (
+        dump([AssistantMessage(id="a", content=parts)]),
+        dump([AssistantMessage(id="a", content=parts[3:])]),
+    )
+    assert silent.payload == spoken.payload
+    assert "$[0].content.parts[1]" in {loss.path for loss in silent.losses}

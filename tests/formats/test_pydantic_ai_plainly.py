@@ -33,6 +33,7 @@ from partita.types.parts import TextPart as Words
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
 from partita.types.usage import Usage
 from tests import canonical
+from tests.formats.long_way import besides_the_way, by_the_long_way
 from tests.formats.pydantic_ai_histories import LATER, LEGACY, NOW, payload
 from tests.leaves import changed, leaves
 from tests.sampling import sampled
@@ -274,14 +275,5 @@ talks = st.lists(
 
 @given(talks, st.data())
 def test_both_ways_write_and_tell_the_same(messages: list[Message], data: st.DataObject) -> None:
-    long = [_by_the_long_way(one) if data.draw(st.booleans()) else one for one in messages]
-    assert dump(messages) == dump(long)
-
-
-def _by_the_long_way(message: Message) -> Message:
-    """The same message, but not plain: metadata without anything in it says nothing."""
-    if message.content.provider_metadata is not None or not isinstance(
-        message, AssistantMessage | UserMessage
-    ):
-        return message
-    return replace(message, content=replace(message.content, provider_metadata={}))
+    long = [by_the_long_way(one) if data.draw(st.booleans()) else one for one in messages]
+    assert besides_the_way(dump(messages)) == besides_the_way(dump(long))

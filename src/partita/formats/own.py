@@ -247,14 +247,14 @@ def _frameworks() -> list[Format]:
             Format(
                 name,
                 title,
-                later("langchain.load", "load"),
+                later("langchain.load", load),
                 partial(later("langchain.dump", "dump"), version=version),
                 slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
                 implied=later("langchain.envelope", "implied"),
             )
-            for name, title, version in (
-                ("langchain", "LangChain messages with standard content blocks", 1),
-                ("langchain-v0", "LangChain messages as older code expects them", 0),
+            for name, title, load, version in (
+                ("langchain", "LangChain messages with standard content blocks", "load", 1),
+                ("langchain-v0", "LangChain messages as older code expects them", "load_older", 0),
             )
         ),
         Format(

@@ -137,12 +137,13 @@ class Arrivals:
                 item = self._beyond_spelling(value) if is_noted else value
                 if is_noted:
                     yield from self._respelt(value, after.get(key), f"{path}.{key}")
-                if is_noted and not item:
+                if is_noted and value and not item:
                     continue
                 if key in after:
                     yield from self._differences(item, after[key], f"{path}.{key}", reason)
                 else:
-                    severity: Severity = "minor" if (key, item) in MINOR else "lost"
+                    is_minor = (is_noted and not item) or (key, item) in MINOR
+                    severity: Severity = "minor" if is_minor else "lost"
                     yield Loss.of(f"{path}.{key}", item, reason, severity)
         elif is_array(before) and is_array(after) and before and len(before) == len(after):
             for index, (item, other) in enumerate(zip(before, after, strict=True)):

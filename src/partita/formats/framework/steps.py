@@ -4,7 +4,7 @@ An assistant message is cut where a step starts, where the user steered, and whe
 in each framework a call and its result find each other by that id.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from partita.types.messages import (
@@ -81,18 +81,20 @@ class Idle(NamedTuple):
 Turn: TypeAlias = Spoken | Unasked | Step | Steered | Idle
 
 
-def turns_in(message: Message, path: str) -> Iterator[Turn]:
-    """The turns of a message in the merged view."""
+def turns_in(message: Message, path: str, is_told: Callable[[AssistantPart], bool]) -> Iterator[Turn]:
+    """The turns of a message in the merged view. What is not told makes no step."""
     match message:
         case AssistantMessage():
-            yield from _steps(message, path)
+            yield from _steps(message, path, is_told)
         case ToolMessage():
             yield Unasked(message, path)
         case _:
             yield Spoken(message, path)
 
 
-def _steps(message: AssistantMessage, path: str) -> Iterator[Step | Steered | Idle]:
+def _steps(
+    message: AssistantMessage, path: str, is_told: Callable[[AssistantPart], bool]
+) -> Iterator[Step | Steered | Idle]:
     number = 1
     starts: list[Placed] = []
     parts: list[Placed] = []
@@ -100,7 +102,8 @@ def _steps(message: AssistantMessage, path: str) -> Iterator[Step | Steered | Id
     for index, part in enumerate(message.parts):
         placed = Placed(part, f"{path}.content.parts[{index}]")
         again = isinstance(part, ToolCallPart) and part.id in calls
-        if parts and (again or isinstance(part, StepStartPart | SteeringMessagePart)):
+        is_other = again or isinstance(part, StepStartPart | SteeringMessagePart)
+        if is_other and any(is_told(one.part) for one in parts):
             yield Step(message, path, number, starts, parts)
             number, starts, parts = number + 1, [], []
             calls.clear()

@@ -44,7 +44,17 @@ SAID: Final = frozenset(
 )
 ENDS: Final = {"stop": STOP, TOOL_CALLS: STOP, "length": "MAX_TOKENS", BLOCKED: "SAFETY"}
 FEEDBACK: Final = "promptFeedback:"
-COUNTS: Final = frozenset({"promptTokenCount", "candidatesTokenCount", "totalTokenCount", "trafficType"})
+COUNTS: Final = frozenset(
+    {
+        "promptTokenCount",
+        "candidatesTokenCount",
+        "thoughtsTokenCount",
+        "cachedContentTokenCount",
+        "toolUsePromptTokenCount",
+        "totalTokenCount",
+        "trafficType",
+    }
+)
 """Members by one of which counts are known to be Google's."""
 
 USAGE: Final[Codec[Usage]] = Codec(Usage)

@@ -162,7 +162,9 @@ class _Parts:
 
 
 def _is_plain(content: list[Json]) -> bool:
-    return len(content) == 1 and is_object(content[0]) and set(content[0]) == {"type", "text"}
+    """Whether a content could as well be a string. One without words would be no content at all."""
+    first = content[0] if len(content) == 1 else None
+    return is_object(first) and set(first) == {"type", "text"} and bool(first["text"])
 
 
 def _fitting(part: Any, block: Json) -> AssistantPart:

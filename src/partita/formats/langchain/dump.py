@@ -30,6 +30,7 @@ from partita.types.fold import fold, results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
+    AssistantPart,
     Message,
     SystemMessage,
     ToolCallPart,
@@ -90,7 +91,7 @@ class _Writer:
         for place, message in enumerate(fold(messages)):
             path = f"$[{place}]"
             if not self._plainly(message, path):
-                for turn in turns_in(message, path):
+                for turn in turns_in(message, path, _is_told):
                     self._turn(turn)
         return Dumped(self.payload, tuple(self.losses.told))
 
@@ -275,6 +276,10 @@ class _Writer:
                 self.losses.whole(part, where)
         again = None if raw is None else _shell_again(raw, message.id)
         self.losses.shell(message, again, path)
+
+
+def _is_told(part: AssistantPart) -> bool:
+    return isinstance(part, ToolCallPart) or write_block(part, None) is not None
 
 
 def _read_again(raw: JsonObject, name: str) -> ToolResultPart | None:

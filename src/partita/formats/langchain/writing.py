@@ -146,9 +146,11 @@ class Answer:
         content = [classic(block, self._namespace(block)) for block in blocks]
         if self.as_list:
             return content
-        first = content[0] if content else None
-        is_plain = is_object(first) and set(first) == {"type", "text"} and len(content) == 1
-        return "" if not content else first["text"] if is_object(first) and is_plain else content
+        first = content[0] if content else {"text": ""}
+        is_string = (
+            len(content) < 2 and is_object(first) and first.get("text") and set(first) == {"type", "text"}
+        )
+        return first["text"] if is_string or not content else content
 
     def _namespace(self, block: JsonObject) -> str | None:
         return namespace_for(block, self.namespace)

@@ -97,7 +97,7 @@ class _Writer:
             path = f"$[{place}]"
             if not self._plainly(message, path):
                 is_end = place == len(folded) - 1 and form not in {"list", "events"}
-                turns = list(turns_in(message, path))
+                turns = list(turns_in(message, path, _is_told))
                 for index, turn in enumerate(turns):
                     self._turn(turn, is_last=is_end and index == len(turns) - 1)
         return Dumped(self._payload(form), tuple(self.losses.told))
@@ -363,6 +363,10 @@ def _placed(message: Message, note: JsonObject) -> Message:
 
 def _costing(message: AssistantMessage, usage: Usage) -> AssistantMessage:
     return replace(message, content=replace(message.content, usage=usage))
+
+
+def _is_told(part: AssistantPart) -> bool:
+    return isinstance(part, ToolCallPart) or write_plain(part) is not None
 
 
 def _read_again(part: AssistantPart) -> AssistantPart | None:

@@ -79,7 +79,7 @@ class _Writer:
         for place, message in enumerate(fold(messages)):
             path = f"$[{place}]"
             if not self._plainly(message, path):
-                for turn in turns_in(message, path):
+                for turn in turns_in(message, path, _is_told):
                     self._turn(turn)
         self._end_request()
         return Dumped(self.payload, tuple(self.losses.told))
@@ -299,6 +299,10 @@ def _write_return(result: ToolResultPart) -> JsonObject:
     if kind == "retry-prompt":
         return written(kind, note, {"content": output["content"]}, said)
     return written("tool-return", note, output, {**said, "part_kind": "tool-return"})
+
+
+def _is_told(part: AssistantPart) -> bool:
+    return isinstance(part, ToolCallPart) or write_part(part) is not None
 
 
 def _read_again(part: AssistantPart, provider: Json) -> AssistantPart | None:
