@@ -139,7 +139,7 @@ def test_plain_parts_of_pydantic_ai_are_read_as_all_parts_are(parts: list[Assist
 @pytest.mark.parametrize("name", NAMES)
 def test_a_step_of_which_nothing_is_told_leaves_nothing_empty(name: str) -> None:
     shown = DataPart("lamp", {"lit": True})
-    parts = [StepStartPart(), shown, StepStartPart(), TextPart("The lamp is lit.")]
+    parts: list[AssistantPart] = [StepStartPart(), shown, StepStartPart(), TextPart("The lamp is lit.")]
     dump = _dump(name)
     silent, spoken = (
         dump([AssistantMessage(id="a", content=parts)]),
