@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from partita.formats.format import Dumped
+from partita.formats.framework.plain import plain_text
 from partita.formats.losses import Loss
 from partita.types.messages import AssistantMessage, Message, UserMessage
 
@@ -16,7 +17,7 @@ def by_the_long_way(message: Message) -> Message:
     match message:
         case AssistantMessage(content=content):
             return replace(message, content=replace(content, provider_metadata={}))
-        case UserMessage(content=asked):
+        case UserMessage(content=asked) if plain_text(message) is not None:
             return replace(message, content=replace(asked, provider_metadata={}))
         case _:
             return message

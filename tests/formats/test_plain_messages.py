@@ -75,21 +75,11 @@ def _answers(name: str, parts: list[AssistantPart]) -> list[JsonObject]:
     return [one for one in written if one.get("type") == "ai" or one.get("kind") == "response"]
 
 
-def _by_the_long_way(message: Message) -> Message:
-    match message:
-        case AssistantMessage() if plain_steps(message) is not None:
-            return by_the_long_way(message)
-        case UserMessage() if plain_text(message) is not None:
-            return by_the_long_way(message)
-        case _:
-            return message
-
-
 @pytest.mark.parametrize("name", NAMES)
 @given(talk=TALKS)
 def test_both_ways_write_and_tell_the_same(name: str, talk: list[Message]) -> None:
     dump = _dump(name)
-    short, long = dump(talk), dump([_by_the_long_way(one) for one in talk])
+    short, long = dump(talk), dump([by_the_long_way(one) for one in talk])
     assert besides_the_way(short) == besides_the_way(long)
 
 

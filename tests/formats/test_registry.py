@@ -18,7 +18,20 @@ from partita.formats.format import Format
 from partita.formats.registry import ALIASES, all_formats, broken_formats, get_format
 from partita.types.codec import to_json
 from partita.types.json import Json
-from partita.types.messages import Message, ToolCallPart, text_of
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
+from partita.types.parts import FilePart, ReasoningFilePart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import ErrorJsonOutput, TextOutput, ToolResultPart
+from partita.types.usage import Usage
 from tests import canonical, strategies
 
 BOTH_WAYS = sorted(name for name, format_ in all_formats().items() if format_.load and format_.dump)
@@ -117,6 +130,10 @@ def without_convenience(message: Message) -> Json:
 @pytest.mark.parametrize("name", BOTH_WAYS)
 @given(messages=st.lists(canonical.messages(), max_size=2))
 def test_what_is_written_is_read_back_and_written_again(name: str, messages: list[Message]) -> None:
+    write_twice(name, messages)
+
+
+def write_twice(name: str, messages: list[Message]) -> None:
     """Equal if nothing was lost; writing twice changes nothing more, and never what was given."""
     format_ = get_format(name)
     assert format_.load is not None
@@ -137,6 +154,40 @@ def test_what_is_written_is_read_back_and_written_again(name: str, messages: lis
     if once.lossless:
         assert list(map(without_convenience, loaded.messages)) == list(map(without_convenience, messages))
     assert again.payload == once.payload or loaded.losses or may_change(name, messages)
+
+
+OPEN = ToolCallPart("c", "dig", "input-available")
+BROKEN_CALL = ToolCallPart("c", "dig", "output-error", raw_input="{", output=ErrorJsonOutput(None))
+PICTURE = FilePart("https://example.com/a.png", "image/png", provider_reference={"openai": "file-1"})
+INLINE = FilePart("data:text/plain;base64,aGk=", "text/plain", provider_reference={"openai": "file-1"})
+UNHEARD = ReasoningFilePart("https://example.com/a.png", "image/png")
+SAID_NOTHING = ToolResultPart("c", "", TextOutput(""))
+
+RARE: dict[str, Message] = {
+    "an empty text": AssistantMessage(id="a", content=""),
+    "an empty thought": AssistantMessage(id="a", content=[ReasoningPart(""), OPEN]),
+    "metadata without anything in it": SystemMessage(
+        id="a", content=SystemContent(parts=(), provider_metadata={})
+    ),
+    "a content without parts": SystemMessage(id="a", content=SystemContent(parts=(), content="0")),
+    "a call without input": AssistantMessage(id="a", content=[OPEN]),
+    "a call with broken input": AssistantMessage(id="a", content=[BROKEN_CALL]),
+    "two results without a call": ToolMessage(id="a", content=[SAID_NOTHING, SAID_NOTHING]),
+    "a picture that a provider has": UserMessage(id="a", content=[PICTURE]),
+    "a text that a provider has": UserMessage(id="a", content=[INLINE]),
+    "thoughts alone are counted": AssistantMessage(
+        id="a", content=AssistantContent(parts=(), usage=Usage(reasoning_tokens=0))
+    ),
+    "a step of which little is told": AssistantMessage(
+        id="a", content=[UNHEARD, StepStartPart(), TextPart("lit")]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOTH_WAYS)
+@pytest.mark.parametrize("rare", RARE)
+def test_what_is_rare_is_written_and_read_back_too(name: str, rare: str) -> None:
+    write_twice(name, [RARE[rare]])
 
 
 def may_change(name: str, messages: list[Message]) -> bool:

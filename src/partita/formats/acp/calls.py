@@ -73,6 +73,10 @@ class Calls:
         """Whether a call has no output yet."""
         return bool(self._open)
 
+    def knows(self, call_id: Json) -> bool:
+        """Whether a call of that id was told of."""
+        return isinstance(call_id, str) and call_id in self._calls
+
     def update(self, update: JsonObject) -> list[Chunk] | None:
         """The chunks of a new call or of news about one; `None` if nobody says which."""
         call_id = update.get("toolCallId")
@@ -94,7 +98,7 @@ class Calls:
             return (
                 self._output(call, update) if changed or "content" in update or "rawOutput" in update else []
             )
-        if status in ("in_progress", *ENDED) or call.fields.get("rawInput") is not None:
+        if call.is_told or status in ("in_progress", *ENDED) or call.fields.get("rawInput") is not None:
             chunks += self._available(call, changed)
         elif changed:
             chunks.append(ToolInputStart(call.id, call.name, tool_metadata=call.metadata, title=call.title))

@@ -193,7 +193,7 @@ class AcpDecoder:
         return [*begun, *chunks, delta]
 
     def _call(self, update: JsonObject) -> list[Chunk]:
-        begun = self._step() if update.get("sessionUpdate") == "tool_call" else self._begin()
+        begun = self._begin() if self._calls.knows(update.get("toolCallId")) else self._step()
         chunks = self._calls.update({key: value for key, value in update.items() if key != "sessionUpdate"})
         if chunks is None:
             return [*begun, *self._keep("unknown", update)]

@@ -78,4 +78,4 @@ def is_same_content(message: Message, again: Message) -> bool:
 def is_said_again(message: Message, other: Content) -> bool:
     """Whether the string of the content, if there is one, is that of the parts or of the other content."""
     said = message.content.content
-    return said is None or said == other.content or not message.parts or said == text_of(message)
+    return said is None or said == other.content or said == text_of(message)

@@ -178,7 +178,7 @@ def _shell(message: Message) -> JsonObject:
 def _besides(message: Message) -> JsonObject:
     """The content without its parts, and without the string that says the same."""
     plain: JsonObject = to_json(replace(message.content, parts=()))
-    said = text_of(message) if message.parts else plain.get("content")
+    said = text_of(message)
     return {key: value for key, value in plain.items() if key != "content" or value != said}
 
 

@@ -146,7 +146,7 @@ def _read_media(block: JsonObject, namespace: str | None) -> Part | None:
     if url is None and reference is None:
         return None
     filename = _filename(members)
-    if kind == "image" and url is not None:
+    if kind == "image" and url is not None and reference is None:
         return ImagePart(url, media_type=media_type, name=filename, provider_metadata=_left(members))
     if media_type is None:
         members.left[UNTYPED] = kind

@@ -193,7 +193,8 @@ def write_call(call: ToolCallPart) -> Written:
     said: JsonObject = {"name": None if own.get("unnamed") and not call.name else call.name}
     said |= {"args": _arguments(call.input) if is_valid else _text(call.raw_input), "id": id_}
     if not is_valid:
-        error = call.output.value if isinstance(call.output, ErrorTextOutput) else own.get("error")
+        output = call.output if is_unsent(call) else None
+        error = output.value if isinstance(output, ErrorTextOutput) else own.get("error")
         said["error"] = error if isinstance(error, str) else None
     entry = {**said, "type": "tool_call" if is_valid else "invalid_tool_call", **_object(own.get("entry"))}
     block = {"type": entry["type"], **note, **said, **_object(own.get("block"))}

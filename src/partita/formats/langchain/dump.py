@@ -9,6 +9,7 @@ owners, threads, approvals, sub-agents, data, sources.
 from collections.abc import Sequence
 from typing import Any, Final, assert_never
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.bare import is_bare_around
@@ -26,6 +27,7 @@ from partita.formats.framework.steps import (
     Unasked,
     turns_in,
 )
+from partita.types.codec import to_json
 from partita.types.fold import fold, results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -40,6 +42,7 @@ from partita.types.messages import (
 )
 from partita.types.parts import ForeignPart
 from partita.types.tools import ToolResultPart
+from partita.types.usage import Usage
 
 from .blocks import read_block, write_block
 from .calls import is_unsent
@@ -53,6 +56,9 @@ from .writing import Answer, classic, modern
 
 DEFAULT: Final = "LangChain's messages have no place for it"
 STEERED: Final = "it is written as a message of the user"
+ALONE: Final = "every result is a message of its own"
+UNCOUNTED: Final = "what was not counted is counted as nothing, or as the sum"
+NO_INPUT: Final = "a call without input has an empty one"
 BESIDE: Final = "calls without a block stand behind everything else"
 SPELLING: Final = frozenset(
     {
@@ -209,16 +215,26 @@ class _Writer:
             self.payload.append(raw)
         if step.number == 1:
             self.losses.shell(step.message, answer.shell(raw), step.path)
+            self._counted(step.message.content.usage, f"{step.path}.content.usage")
         for call, path in answer.moved():
             self.losses.tell(path, call.id, BESIDE, "changed")
         for part, path in answer.in_order():
             if not isinstance(part, ToolCallPart):
                 self.losses.part(part, answer.again(part), path)
-            elif part.provider_executed:
+                continue
+            if part.input is UNSET and part.raw_input is UNSET:
+                self.losses.tell(f"{path}.input", None, NO_INPUT, "changed")
+            if part.provider_executed:
                 self.losses.call(part, answer.again(part), path)
                 self._origin(part, None, path)
             else:
                 self._call(part, answer, step, path)
+
+    def _counted(self, usage: Usage | None, path: str) -> None:
+        """Tell what is written of a usage that does not count everything."""
+        told = [] if usage is None else (usage.input_tokens, usage.output_tokens, usage.total_tokens)
+        if None in told:
+            self.losses.tell(path, to_json(usage), UNCOUNTED, "changed")
 
     def _call(self, call: ToolCallPart, answer: Answer, step: Step, path: str) -> None:
         is_sent = call.output is not None and not is_unsent(call)
@@ -270,6 +286,8 @@ class _Writer:
         for index, part in enumerate(message.parts):
             where = f"{path}.content.parts[{index}]"
             if isinstance(part, ToolResultPart):
+                if raw is not None:
+                    self.losses.tell(where, part.id, ALONE, "changed")
                 raw = self._result(part, message)
                 self.losses.part(part, _read_again(raw, ""), where)
             else:

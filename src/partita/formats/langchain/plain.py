@@ -61,7 +61,11 @@ def write_classic(blocks: list[JsonObject], calls: list[JsonObject], id_: str | 
     said = blocks[: len(blocks) - len(calls)]
     texts = [block for block in said if block["type"] == "text"]
     thoughts = [block["reasoning"] for block in said if block["type"] == "reasoning"]
-    if len(texts) + len(thoughts) != len(said) or not all(block["text"] for block in texts):
+    if (
+        len(texts) + len(thoughts) != len(said)
+        or not all(thoughts)
+        or not all(block["text"] for block in texts)
+    ):
         return None
     data: JsonObject = {
         "content": texts[0]["text"] if len(texts) == 1 else texts or "",

@@ -58,7 +58,8 @@ def read_result(members: Members, name: str | None) -> ToolResultPart | None:
     if own_name is None:
         note[UNNAMED] = True
     output = read_output(content, status == "error", note)
-    return ToolResultPart(call_id, own_name or name or "", output, metadata_of(NAME, note))
+    called = own_name if own_name is not None else name or ""
+    return ToolResultPart(call_id, called, output, metadata_of(NAME, note))
 
 
 def read_output(content: Json, failed: bool, note: JsonObject) -> ToolOutput:

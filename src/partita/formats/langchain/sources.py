@@ -51,12 +51,13 @@ def to_source(block: JsonObject) -> JsonObject:
 
 def from_source_type(block: JsonObject) -> list[JsonObject] | None:
     """A standard block of one as LangChain had it before."""
-    place = OLD_PLACES.get(block["source_type"])
+    kind = block["source_type"]
+    place = OLD_PLACES.get(kind) if isinstance(kind, str) else None
     if place is None or block["type"] not in {"image", "audio", "file"}:
         return None
     old, new = place
     rest = {key: value for key, value in block.items() if key not in {"type", "source_type", old}}
-    if not isinstance(block.get(old), str) or ({"base64", "url", "file_id", "text"} & set(rest)):
+    if not isinstance(block.get(old), str) or ({"base64", "url", new, "text"} & set(rest)):
         return None
     if new == "text" and (block["type"] != "file" or rest.get("mime_type", "text/plain") != "text/plain"):
         return None

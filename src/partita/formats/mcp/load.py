@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.blocks import checked_blocks
 from partita.formats.format import Loaded, Request, ToolSpec
+from partita.formats.framework.places import told_places
 from partita.formats.losses import Loss
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
@@ -129,6 +130,7 @@ def _load_answer(payload: JsonObject) -> Loaded:
 class _Talk:
     def __init__(self) -> None:
         self._messages: list[Message] = []
+        self._paths: list[str] = []
         self._losses: list[Loss] = []
         self._names: dict[str, str] = {}
         self._asked: str | None = None
@@ -137,7 +139,10 @@ class _Talk:
     def read(self, raws: Sequence[Json], path: str, *, bare: bool = False) -> Loaded:
         """Messages; `bare` says that there is one, and the path is its own."""
         for index, raw in enumerate(raws):
-            self._add(raw, f"message-{index + 1}", path if bare else f"{path}[{index}]")
+            where = path if bare else f"{path}[{index}]"
+            self._add(raw, f"message-{index + 1}", where)
+            self._paths += [where] * (len(self._messages) - len(self._paths))
+        self._losses += told_places(self._messages, self._paths)
         return Loaded(tuple(fold(self._messages)), tuple(self._losses))
 
     def _add(self, raw: Json, id: str, path: str) -> None:

@@ -6,10 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
+from partita.errors import ConversionError
 from partita.formats.ai_sdk.ui.dump import dump_message
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage
-from partita.types.parts import SteeringMessagePart, StepStartPart
+from partita.types.parts import ForeignPart, SteeringMessagePart, StepStartPart
 
 from .calls import write_call
 from .marks import note_of
@@ -101,8 +102,8 @@ def steps_of(
         match part:
             case StepStartPart():
                 _start(steps, part, where)
-            case SteeringMessagePart():
-                said = convert_part(part, "assistant", version, where)
+            case SteeringMessagePart() | ForeignPart(value={"type": "steering-message"}):
+                said = _steered(part, version, where)
                 steps[-1].said.append(Said(part, where, Pieces(None)))
                 if said:
                     steps[-1].steering = said[0]
@@ -116,6 +117,14 @@ def steps_of(
     if message.content.network_execution is not None:
         steps[-1].said.append(_network(message, path, version, down))
     return steps
+
+
+def _steered(part: AssistantPart, version: int, path: str) -> list[JsonObject]:
+    """The user message that a steering message becomes, be it one that the SDK takes and we do not know."""
+    try:
+        return convert_part(part, "assistant", version, path)
+    except ConversionError:
+        return []
 
 
 def _start(steps: list[Step], part: StepStartPart, path: str) -> None:
