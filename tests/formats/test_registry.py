@@ -29,7 +29,7 @@ from partita.types.messages import (
     UserMessage,
     text_of,
 )
-from partita.types.parts import FilePart, ReasoningFilePart, ReasoningPart, StepStartPart, TextPart
+from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorJsonOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage
 from tests import canonical, strategies
@@ -174,6 +174,7 @@ RARE: dict[str, Message] = {
     "a call with broken input": AssistantMessage(id="a", content=[BROKEN_CALL]),
     "two results without a call": ToolMessage(id="a", content=[SAID_NOTHING, SAID_NOTHING]),
     "a picture that a provider has": UserMessage(id="a", content=[PICTURE]),
+    "a picture": UserMessage(id="a", content=[ImagePart("https://example.com/a.png")]),
     "a text that a provider has": UserMessage(id="a", content=[INLINE]),
     "thoughts alone are counted": AssistantMessage(
         id="a", content=AssistantContent(parts=(), usage=Usage(reasoning_tokens=0))

@@ -247,14 +247,24 @@ def _frameworks() -> list[Format]:
             Format(
                 name,
                 title,
-                later("langchain.load", load),
+                later(*load),
                 partial(later("langchain.dump", "dump"), version=version),
                 slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
                 implied=later("langchain.envelope", "implied"),
             )
             for name, title, load, version in (
-                ("langchain", "LangChain messages with standard content blocks", "load", 1),
-                ("langchain-v0", "LangChain messages as older code expects them", "load_older", 0),
+                (
+                    "langchain",
+                    "LangChain messages with standard content blocks",
+                    ("langchain.load", "load"),
+                    1,
+                ),
+                (
+                    "langchain-v0",
+                    "LangChain messages as older code expects them",
+                    ("langchain.older", "load_older"),
+                    0,
+                ),
             )
         ),
         Format(

@@ -13,13 +13,18 @@ LATE: Final = "results stand in another order than their calls"
 
 def told_places(messages: Sequence[Message], paths: Sequence[str]) -> Iterator[Loss]:
     """The losses of merging results into calls: places that they alone had."""
+    known = {
+        part.id
+        for message in messages
+        if type(message) is AssistantMessage
+        for part in message.parts
+        if type(part) is ToolCallPart
+    }
     calls: list[str] = []
-    known: set[str] = set()
     last = -1
     for message, path in zip(messages, paths, strict=True):
         if type(message) is AssistantMessage:
             calls = [part.id for part in message.parts if type(part) is ToolCallPart]
-            known.update(calls)
             last = -1
         elif type(message) is ToolMessage:
             for part in message.parts:

@@ -56,25 +56,6 @@ def load(payload: Json) -> Loaded:
     return load_slowly(found, request)
 
 
-def load_older(payload: Json) -> Loaded:
-    """The same for what older code writes. That a content is a string is nothing to be noted there."""
-    found = load(payload)
-    return Loaded(tuple(map(_without_spelling, found.messages)), found.losses, found.request)
-
-
-def _without_spelling(message: Message) -> Message:
-    if not isinstance(message, AssistantMessage) or "string" not in noted(
-        message.content.provider_metadata, NAME
-    ):
-        return message
-    metadata = message.content.provider_metadata or {}
-    note = {key: value for key, value in metadata[NAME].items() if key != "string"}
-    others = {key: value for key, value in metadata.items() if key != NAME}
-    return replace(
-        message, content=replace(message.content, provider_metadata=metadata_of(NAME, note, others))
-    )
-
-
 def load_slowly(found: Messages, request: Request | None = None) -> Loaded:
     """The same for messages that may have anything unusual about them."""
     losses: list[Loss] = []
