@@ -189,6 +189,8 @@ def test_an_answer_is_the_last_step_without_results() -> None:
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [
         ("$.content.parts[1]", "lost"),
         ("$.content.parts[3].providerMetadata", "lost"),
+        ("$.content.metadata.finishReason", "repaired"),
+        ("$.content.metadata.model", "repaired"),
         ("$.content.usage.raw", "lost"),
     ]
 
@@ -207,6 +209,8 @@ def test_what_an_answer_has_no_place_for_is_told() -> None:
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [
         ("$.content.parts[0].sourceId", "minor"),
         ("$.content.parts[1]", "lost"),
+        ("$.content.metadata.finishReason", "repaired"),
+        ("$.content.metadata.model", "repaired"),
         ("$.threadId", "lost"),
     ]
 

@@ -195,10 +195,18 @@ def may_change(name: str, messages: list[Message]) -> bool:
     """Whether what was written once may be written otherwise when it has been read.
 
     Two calls of one id cannot be told apart by their results. Version 4 tells steps by what follows a call,
-    so reading one adds boundaries that were not written.
+    so reading one adds boundaries that were not written. A call that contradicts itself does so no longer.
     """
-    calls = [part.id for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
-    return len(calls) != len(set(calls)) or name == "ai-sdk-ui-v4"
+    calls = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+    is_ambiguous = len(calls) != len({call.id for call in calls})
+    return is_ambiguous or name == "ai-sdk-ui-v4" or any(map(is_contrary, calls))
+
+
+def is_contrary(call: ToolCallPart) -> bool:
+    """Whether a call has the message of a result and no result, or asks for leave it does not wait for."""
+    is_asking = call.approval is not None and call.approval.approved is None
+    has_message_alone = call.result_message is not None and call.output is None
+    return has_message_alone or (is_asking and call.state != "approval-requested")
 
 
 @pytest.mark.parametrize("name", READ)

@@ -282,17 +282,18 @@ class _Writer:
 
     def _orphans(self, message: ToolMessage, path: str) -> None:
         """Results without a call, each in a message of its own."""
-        raw = None
+        again = None
         for index, part in enumerate(message.parts):
             where = f"{path}.content.parts[{index}]"
             if isinstance(part, ToolResultPart):
-                if raw is not None:
-                    self.losses.tell(where, part.id, ALONE, "changed")
+                own = self.results_id or self._made_id()
                 raw = self._result(part, message)
                 self.losses.part(part, _read_again(raw, ""), where)
+                if again is not None:
+                    self.losses.tell(where, part.id, ALONE, "changed")
+                again = again or _shell_again(raw, own)
             else:
                 self.losses.whole(part, where)
-        again = None if raw is None else _shell_again(raw, message.id)
         self.losses.shell(message, again, path)
 
 

@@ -31,6 +31,9 @@ NO_RESULTS: Final = "an answer ends before the results of its calls"
 FOREIGN_THOUGHT: Final = "another server's thought is told in words alone"
 NO_WORD: Final = "the API has no word for it"
 UNKNOWN_TIME: Final = "an answer says when it was made"
+UNKNOWN_END: Final = "an answer says why it ended"
+UNKNOWN_MODEL: Final = "an answer says which model gave it"
+NO_WORDS: Final = "an answer without words has no content"
 
 REASONS: Final[Mapping[str, str]] = {
     "stop": "stop",
@@ -197,7 +200,17 @@ class _Answer:
                 Loss.of(f"{self._path}.content.metadata.finishReason", reason, NO_WORD, "changed")
             )
             return None if reason == "interrupted" else "stop"
+        self._made_up("finishReason", UNKNOWN_END)
         return "tool_calls" if has_calls else "stop"
+
+    def _model(self) -> str:
+        model = word(self._metadata, "model")
+        if not model:
+            self._made_up("model", UNKNOWN_MODEL)
+        return model
+
+    def _made_up(self, name: str, why: str) -> None:
+        self._losses.append(Loss(f"{self._path}.content.metadata.{name}", "nothing", why, "repaired"))
 
     def _around(self, choice: JsonObject) -> JsonObject:
         others = self._own.get("other_choices")
@@ -205,7 +218,7 @@ class _Answer:
             "id": word(self._metadata, "responseId") or self._id(),
             "object": "chat.completion",
             "created": self._created(),
-            "model": word(self._metadata, "model"),
+            "model": self._model(),
             "choices": [choice, *(others if is_array(others) else [])],
         }
         usage = written_usage(self._usages(), self._path, self._losses)
@@ -254,6 +267,8 @@ class _Answer:
         untold.around(shell, self._path, id_)
         for place, part in readied:
             untold.part(part, place, is_asked=False)
+            if isinstance(part, TextPart) and not part.text:
+                self._losses.append(Loss.of(f"{place}.text", "", NO_WORDS, "minor"))
 
     def _is_whole_second(self) -> bool:
         moment = self._message.created_at
