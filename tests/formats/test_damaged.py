@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats.converting import convert
@@ -51,7 +51,6 @@ def test_damage_to_streams_of_mastra(name: str, data: st.DataObject, target: str
 
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
 @pytest.mark.parametrize("name", RECORDED)
-@settings(suppress_health_check=[*HealthCheck])
 @given(data=st.data(), target=st.sampled_from(TARGETS))
 def test_damage_to_recordings(name: str, data: st.DataObject, target: str) -> None:
     recording = data.draw(st.sampled_from(recorded(name)))

@@ -232,8 +232,7 @@ class _Writer:
 
     def _counted(self, usage: Usage | None, path: str) -> None:
         """Tell what is written of a usage that does not count everything."""
-        told = [] if usage is None else (usage.input_tokens, usage.output_tokens, usage.total_tokens)
-        if None in told:
+        if usage is not None and None in (usage.input_tokens, usage.output_tokens, usage.total_tokens):
             self.losses.tell(path, to_json(usage), UNCOUNTED, "changed")
 
     def _call(self, call: ToolCallPart, answer: Answer, step: Step, path: str) -> None:
