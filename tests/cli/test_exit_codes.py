@@ -1,20 +1,24 @@
 """How commands end: with a code that scripts can rely on, and never with a traceback."""
 
+import asyncio
 import errno
+import gc
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.ending.failing import exit_code_of
+from partita.cli.ending.interrupting import run
 from partita.cli.main import cli
 from partita.errors import AgentError, NotFoundError
 from tests.cli.test_serve import with_session
@@ -78,6 +82,7 @@ def test_alone_in_a_pipe_nothing_is_started(tmp_path: Path) -> None:
 ENDS: dict[str, tuple[BaseException, int, str]] = {
     "an error of ours": (NotFoundError("no lamp", where="the shelf", hint="buy one"), 1, "error: no lamp"),
     "Ctrl-C": (KeyboardInterrupt(), 130, "partita: interrupted"),
+    "Ctrl-C while a task begins": (asyncio.CancelledError(), 130, "partita: interrupted"),
     "no room": (OSError(errno.ENOSPC, "No space left on device", "out.db"), 1, "hint: make room"),
     "no right": (PermissionError(errno.EACCES, "Permission denied", "/root/x"), 1, "at: /root/x"),
     "a bug": (ZeroDivisionError("division\nby zero"), 70, "ZeroDivisionError: division by zero"),
@@ -114,6 +119,23 @@ def test_what_fails_because_of_a_ctrl_c_is_told_as_one(capfd: pytest.CaptureFixt
 
     assert exit_code_of(work) == 130
     assert capfd.readouterr().err == "partita: interrupted\n"
+
+
+def test_what_never_began_is_let_go_without_a_word(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    async def work() -> None:
+        raise AssertionError("it never begins")
+
+    def stopped(main: Coroutine[Any, Any, None]) -> None:
+        main.close()
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(asyncio, "run", stopped)
+    with pytest.raises(asyncio.CancelledError):
+        run(work())
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn] == []
 
 
 def test_a_traceback_is_shown_when_it_is_wanted(

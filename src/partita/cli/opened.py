@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from partita.cli.ending.interrupting import heeding
+from partita.cli.ending.interrupting import forget, heeding
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.store.facade.store import Store
@@ -27,7 +27,10 @@ def opened(url: str | None, resource: str | None = None) -> "Generator[tuple[Sto
     with asyncio.Runner() as runner:
 
         def wait(work: Coroutine[Any, Any, T], /) -> T:
-            return runner.run(heeding(work))
+            try:
+                return runner.run(heeding(work))
+            finally:
+                forget(work)
 
         store = wait(_opened(url))
         try:

@@ -45,6 +45,10 @@ def exit_code_of(work: Callable[[], object]) -> int:
         return _interrupted(error)
     except Exception as error:
         return _interrupted(error) if _comes_of_interruption(error) else _failed(error)
+    except BaseException as error:
+        if not _is_cancelled(error):
+            raise
+        return _interrupted(error)
 
 
 def _interrupted(error: BaseException) -> int:
@@ -55,6 +59,12 @@ def _interrupted(error: BaseException) -> int:
     _drain()
     tell_interrupted()
     return INTERRUPTED
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    """Whether a task was cancelled: asyncio forgets a Ctrl-C that comes while it begins to run one."""
+    loaded = sys.modules.get("asyncio")
+    return loaded is not None and isinstance(error, loaded.CancelledError)
 
 
 def _comes_of_interruption(error: BaseException) -> bool:

@@ -6,6 +6,7 @@ it; nothing is lost by that, since what was not committed was never there.
 
 import asyncio
 from collections.abc import Coroutine
+from inspect import CORO_CREATED, getcoroutinestate
 from typing import Any, TypeVar
 
 from .leaving import leave_soon
@@ -15,7 +16,16 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """What a coroutine gives. Ctrl-C stops it, and ends the process soon if it does not stop."""
-    return asyncio.run(heeding(work))
+    try:
+        return asyncio.run(heeding(work))
+    finally:
+        forget(work)
+
+
+def forget(work: Coroutine[Any, Any, Any]) -> None:
+    """Let go of what never began, because Ctrl-C came first: Python would complain of it."""
+    if getcoroutinestate(work) == CORO_CREATED:
+        work.close()
 
 
 async def heeding(work: Coroutine[Any, Any, T]) -> T:
