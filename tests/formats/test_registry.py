@@ -199,7 +199,11 @@ def may_change(name: str, messages: list[Message]) -> bool:
     """
     calls = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
     is_ambiguous = len(calls) != len({call.id for call in calls})
-    return is_ambiguous or name == "ai-sdk-ui-v4" or any(map(is_contrary, calls))
+    return is_ambiguous or name == "ai-sdk-ui-v4" or (name in LOGICAL and any(map(is_contrary, calls)))
+
+
+LOGICAL = ("ag-ui", "ai-sdk-model-v5", "ai-sdk-model-v6", "ai-sdk-model-v7")
+"""Formats in which a call cannot contradict itself."""
 
 
 def is_contrary(call: ToolCallPart) -> bool:

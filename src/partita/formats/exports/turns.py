@@ -144,7 +144,8 @@ class _Teller:
                 self._lose(path, part.id, MEANWHILE, "changed")
                 for index, item in enumerate(part.parts):
                     self._part(item, f"{path}.parts[{index}]", speaker)
-                self._pending = 0 if self._texts else self._pending  # a turn of the user ends what is open
+                if self._texts:
+                    self._pending = 0  # a turn of the user ends what is open
                 self._end_text("user", path)
             case _:
                 self._lose(path, part, NO_PLACE)

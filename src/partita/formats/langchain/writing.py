@@ -159,8 +159,9 @@ class Answer:
         if isinstance(part, ToolCallPart):
             return write_server_call(part)
         block = write_block(part, self._namespace({SHAPE: _shape(part)}))
-        is_nothing = block is None or (self._is_beside(block) and not block.get("reasoning"))
-        return [] if block is None or is_nothing else [block]
+        if block is None or (self._is_beside(block) and not block.get("reasoning")):
+            return []
+        return [block]
 
     def _is_beside(self, block: JsonObject) -> bool:
         """Whether reasoning stands beside the content: where there are no blocks for it."""
