@@ -8,6 +8,7 @@ from partita.stream.rules import Version
 from partita.types.json import JsonObject, loads
 from tests.conformance.comparison import difference
 from tests.harness import JOBS, run
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpora" / "ai-sdk"
 VERSIONS: tuple[Version, ...] = (6, 7)
@@ -24,8 +25,8 @@ def cases(job: str) -> list[JsonObject]:
     return [case for case in map(loads, lines) if not LEFT_OUT.keys() & set(case["tags"])]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("job", sorted(JOBS))
+@each_row("version", VERSIONS)
+@each_row("job", sorted(JOBS))
 def test_every_case_gives_what_the_real_package_gives(job: str, version: Version) -> None:
     wrong = {
         case["id"]: told

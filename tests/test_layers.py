@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent / "src" / "partita"
 LAYERS = (
@@ -90,7 +90,7 @@ AGAINST = {
 }
 
 
-@pytest.mark.parametrize(("source", "module"), AGAINST.items(), ids=AGAINST)
+@each_row(("source", "module"), AGAINST.items(), ids=AGAINST)
 def test_an_import_against_the_layers_is_found(source: str, module: str) -> None:
     assert violations(source, module)
 

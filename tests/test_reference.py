@@ -18,6 +18,7 @@ from docs.generating.routes import described, operations
 from partita.server.app import asgi
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.server.conftest import client_of, says, scripted
+from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -27,7 +28,7 @@ LOADED = re.compile(
 IN_STYLE = re.compile(r"url\([\"']?(https?:[^)]+)|@import")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_row("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert (DOCS / name).read_text("utf-8") == PAGES[name](), "run: make docs"
 

@@ -7,13 +7,14 @@ import pytest
 
 import partita
 from docs.generating import surface
+from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent
 MODULES = {name: module for module, names in partita.EXPORTS.items() for name in names}
 NAMES = list(MODULES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_public_name_is_there_and_described(name: str) -> None:
     assert getattr(partita, name) is not None
     assert surface.describe(MODULES[name], name), f"{name} has no docstring"

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.main import cli
@@ -14,6 +13,7 @@ from partita.formats.converting import convert
 from partita.stream.sse import DONE, frame
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, loads
+from tests.tables import each_row
 
 HELLO: list[JsonObject] = [
     {"type": "start", "messageId": "m1"},
@@ -53,7 +53,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("stream", SHAPES.values(), ids=SHAPES)
+@each_row("stream", SHAPES.values(), ids=SHAPES)
 def test_fold_reads_every_shape(stream: bytes) -> None:
     result = partita("fold", stdin=stream)
     assert result.exit_code == 0, result.stderr
@@ -172,7 +172,7 @@ BAD: dict[str, tuple[list[str], bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "stdin", "told"), BAD.values(), ids=BAD)
+@each_row(("arguments", "stdin", "told"), BAD.values(), ids=BAD)
 def test_bad_input_gets_a_clear_error(arguments: list[str], stdin: bytes, told: str) -> None:
     result = partita(*arguments, stdin=stdin)
     assert result.exit_code == 1
@@ -202,7 +202,7 @@ def test_the_tour_shows_every_part_and_every_loss() -> None:
         assert shown in result.stdout
 
 
-@pytest.mark.parametrize("command", ["fold", "convert", "formats", "tour"])
+@each_row("command", ["fold", "convert", "formats", "tour"])
 def test_every_command_explains_itself(command: str) -> None:
     assert partita(command, "--help").exit_code == 0
     assert command in partita("--help").stdout

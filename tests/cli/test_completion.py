@@ -13,6 +13,7 @@ from partita.cli.completing import NEWEST
 from partita.cli.main import COMMANDS, cli
 from partita.store.facade.store import Store
 from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, threads
+from tests.tables import each_row
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("words", "meant"), CASES.values(), ids=CASES)
+@each_row(("words", "meant"), CASES.values(), ids=CASES)
 def test_words_are_completed(words: tuple[str, ...], meant: set[str]) -> None:
     assert completed(*words).keys() == meant
 
@@ -122,7 +123,7 @@ def test_trouble_with_the_store_is_silent(
     assert not Path("nowhere.db").exists()  # nothing is made by pressing a key
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@each_row("shell", ["bash", "zsh", "fish"])
 def test_the_script_calls_the_program(shell: str) -> None:
     script = CliRunner().invoke(cli, ["completion", shell], prog_name="partita").stdout
     assert f"_PARTITA_COMPLETE={shell}_complete" in script

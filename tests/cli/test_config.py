@@ -15,6 +15,7 @@ from partita.config.surroundings import Surroundings
 from partita.errors import ConfigError
 from partita.store.engines.location import locate
 from partita.types.json import Json, loads
+from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -369,7 +370,7 @@ def test_where_one_is_may_be_gone(home: Path) -> None:
     assert list(Surroundings(None, home, {}).project_files()) == []
 
 
-@pytest.mark.parametrize("setting", [one for one in SETTINGS if one.options], ids=lambda one: one.key)
+@each_row("setting", [one for one in SETTINGS if one.options], ids=lambda one: one.key)
 def test_each_option_that_a_setting_names_is_there_with_the_same_default(setting: Setting) -> None:
     for option in setting.options:
         name, _, parameter = option.partition(".")

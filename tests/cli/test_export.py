@@ -26,6 +26,7 @@ from partita.types.tools import TextOutput
 from tests.cli.view_store import BUILD, CLOCK, OTHER, fill, on_terminal, partita, threads
 from tests.cli.view_threads import BEGAN
 from tests.converting import read_lines
+from tests.tables import each_row
 
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 DEPLOY = "deploy-1"
@@ -265,7 +266,7 @@ def test_one_of_many_that_fails_stops_no_other(store: str, tmp_path: Path) -> No
     assert Path(told[OTHER]["file"]).exists()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("thread", "end"),
     [
         (Thread(id="abc-1"), "abc-1.md"),

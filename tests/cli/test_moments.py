@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import pytest
-
 from partita.cli.moments import parse_moment
+from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, 12, 30, tzinfo=timezone(timedelta(hours=2)))
 MOMENTS = {
@@ -23,13 +22,11 @@ MOMENTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "utc"), MOMENTS.items())
+@each_row(("text", "utc"), MOMENTS.items())
 def test_a_moment(text: str, utc: str) -> None:
     assert parse_moment(text, NOW) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "soon", "3", "3y", "-3h", "2026-13-01", "999999w", "0001-01-01T00:00+14:00"]
-)
+@each_row("text", ["", "soon", "3", "3y", "-3h", "2026-13-01", "999999w", "0001-01-01T00:00+14:00"])
 def test_what_is_none(text: str) -> None:
     assert parse_moment(text, NOW) is None

@@ -20,6 +20,7 @@ from partita.cli.serving.agents import agent_of, agents_of
 from partita.errors import AgentError
 from partita.runtime.scripted.service import ScriptedService
 from partita.types.json import dumps
+from tests.tables import each_row
 
 MAIN = "from partita.cli.main import main; main()"
 SESSION = [
@@ -254,7 +255,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("name", "told"), WRONG.items(), ids=WRONG)
+@each_row(("name", "told"), WRONG.items(), ids=WRONG)
 def test_what_is_no_agent_is_told(name: str, told: str) -> None:
     with pytest.raises(AgentError) as error:
         agent_of(name)

@@ -16,6 +16,7 @@ from pydantic_ai.ui.vercel_ai.request_types import UIMessage
 
 from partita import get_format
 from tests.conformance.bridge import RealPackage
+from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = {"type": "text", "text": "Rain till noon.", "state": "done"}
@@ -87,7 +88,7 @@ def test_the_ai_sdk_drops_fields_in_silence(real: RealPackage) -> None:
     assert "calm" not in str(answer)
 
 
-@pytest.mark.parametrize("name", ["pydantic-ai-slim", "langchain-core"])
+@each_row("name", ["pydantic-ai-slim", "langchain-core"])
 def test_the_readme_names_the_versions_that_were_looked_at(name: str) -> None:
     major, minor, *_ = version(name).split(".")
     readme = (ROOT / "README.md").read_text("utf-8")

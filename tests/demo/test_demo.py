@@ -24,6 +24,7 @@ from partita.types.tools import (
     JsonOutput,
     TextOutput,
 )
+from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize(("words", "expected"), SAYS.items(), ids=SAYS)
+@each_row(("words", "expected"), SAYS.items(), ids=SAYS)
 async def test_each_word_shows_something(words: str, expected: set[str]) -> None:
     events = await events_of(words)
     assert expected <= types(events)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import each_row
+
 from .blocks import ROOT, Block, all_blocks, blocks_of, pages
 from .console import Step, matches, read_steps
 from .sh import is_run, look_at, look_at_partita, pieces, read_commands
@@ -63,7 +65,7 @@ def commands_of(block: Block) -> list[str]:
 USED = ("console", "sh", "python")
 
 
-@pytest.mark.parametrize("page", pages(), ids=name_of)
+@each_row("page", pages(), ids=name_of)
 def test_something_is_done_with_every_file_of_a_page(page: Path) -> None:
     """Scripts are checked with each other, and a package by its own tests."""
     blocks = blocks_of(page)
@@ -84,14 +86,12 @@ LOOKED_AT = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("place", "command"), LOOKED_AT, ids=[f"{place} {what}" for place, what in LOOKED_AT]
-)
+@each_row(("place", "command"), LOOKED_AT, ids=[f"{place} {what}" for place, what in LOOKED_AT])
 def test_what_a_command_names_is_there(place: str, command: str) -> None:
     look_at(command)
 
 
-@pytest.mark.parametrize("page", pages(), ids=name_of)
+@each_row("page", pages(), ids=name_of)
 def test_prose_names_only_commands_and_options_that_are_there(page: Path) -> None:
     for command in SPAN.findall(page.read_text("utf-8")):
         for words in pieces(command):

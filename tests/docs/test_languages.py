@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.tables import each_row
+
 from .blocks import MARKS, ROOT, Block, all_blocks
 from .console import read_steps
 from .shell import Shell
@@ -81,7 +83,7 @@ READ: dict[str, Callable[[str], object]] = {
 """What can be said of a block by itself. Python, commands and scripts are also run, or checked: elsewhere."""
 
 
-@pytest.mark.parametrize("block", all_blocks(), ids=str)
+@each_row("block", all_blocks(), ids=str)
 def test_a_block_is_what_it_says(block: Block) -> None:
     assert block.language in READ, f"{block} is in {block.language or 'no language'}"
     assert block.marks <= MARKS, f"{block} is marked {block.marks - MARKS}"

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from tests.tables import each_row
 
 from .blocks import ROOT, pages
 
@@ -29,7 +29,7 @@ def slug(heading: str) -> str:
     return re.sub(r"\s+", "-", words)
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+@each_row("page", WRITTEN, ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     for path, anchor in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
         target = page.parent / path if path else page
@@ -38,7 +38,7 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{path}#{anchor}"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=name_of)
+@each_row("page", WRITTEN, ids=name_of)
 def test_make_targets_exist(page: Path) -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for target in COMMAND.findall(page.read_text("utf-8")):

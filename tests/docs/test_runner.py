@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import each_row
+
 from .blocks import ROOT, Block, read_blocks
 from .console import Step, matches, read_steps
 from .sh import is_run, look_at, read_commands
@@ -64,7 +66,7 @@ PRINTED = {
 }
 
 
-@pytest.mark.parametrize(("expected", "printed", "same"), PRINTED.values(), ids=PRINTED)
+@each_row(("expected", "printed", "same"), PRINTED.values(), ids=PRINTED)
 def test_what_is_printed_is_compared(expected: str, printed: str, same: bool) -> None:
     assert matches(expected, printed) is same
 
@@ -102,7 +104,7 @@ LASTING = {
 }
 
 
-@pytest.mark.parametrize(("command", "lasts"), LASTING.items())
+@each_row(("command", "lasts"), LASTING.items())
 def test_what_goes_on_is_known(command: str, lasts: bool) -> None:
     assert goes_on(command) is lasts
 
@@ -114,7 +116,7 @@ def test_commands_of_a_block_are_its_lines() -> None:
     assert (second, is_run(second)) == ("make run", False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command",
     [
         "make run",
@@ -129,7 +131,7 @@ def test_what_is_there_can_be_named(command: str) -> None:
     look_at(command)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "missing"),
     [
         ("make coffee", "no target coffee"),
@@ -161,7 +163,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("language", "text"), WRONG.items(), ids=WRONG)
+@each_row(("language", "text"), WRONG.items(), ids=WRONG)
 def test_a_block_that_is_not_what_it_says_is_seen(language: str, text: str) -> None:
     with pytest.raises((ValueError, AssertionError, SyntaxError, YAML.YAMLError)):
         READ[language](text)

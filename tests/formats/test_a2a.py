@@ -24,6 +24,7 @@ from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, Reas
 from partita.types.tools import TextOutput
 from tests.canonical import messages as any_message
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 OURS: Final = "application/vnd.partita.part+json"
 
@@ -207,7 +208,7 @@ BAD: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("payload", BAD.values(), ids=BAD)
+@each_row("payload", BAD.values(), ids=BAD)
 def test_what_is_not_a2a_is_refused_with_a_place(payload: Json) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
@@ -274,7 +275,7 @@ def outcome(payload: Json) -> tuple[Json, Json] | None:
     )
 
 
-@pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
+@each_row("payload", PAYLOADS.values(), ids=PAYLOADS)
 def test_no_leaf_changes_in_silence(payload: Json) -> None:
     before = outcome(payload)
     assert before is not None

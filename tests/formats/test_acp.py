@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from partita.types.tools import (
     TextOutput,
 )
 from tests.strategies import json_values, spoil
+from tests.tables import each_row
 
 UNFINISHED = {"streaming", "input-streaming", "input-available", "approval-requested", "approval-responded"}
 OPTIONS = [
@@ -121,7 +121,7 @@ OUTPUTS: dict[str, tuple[JsonObject, object]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "output"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("fields", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_a_call_has_its_output(fields: JsonObject, output: object) -> None:
     start = update("tool_call", toolCallId="c", title="Dig", kind="edit", rawInput={"depth": 1})
     (call,) = parts(PROMPT, start, update("tool_call_update", toolCallId="c", **fields), END)
@@ -204,7 +204,7 @@ ANSWERS: dict[str, tuple[list[Json], str, object, bool | None]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "state", "output", "approved"), ANSWERS.values(), ids=ANSWERS)
+@each_row(("events", "state", "output", "approved"), ANSWERS.values(), ids=ANSWERS)
 def test_a_question_and_what_came_of_it(
     events: list[Json], state: str, output: object, approved: bool | None
 ) -> None:
@@ -236,7 +236,7 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize(("stop", "reason"), REASONS.items(), ids=REASONS)
+@each_row(("stop", "reason"), REASONS.items(), ids=REASONS)
 def test_why_it_ended(stop: str, reason: str) -> None:
     chunks = decode([PROMPT, text("a"), answer(2, {"stopReason": stop})])
     accumulator = Accumulator(id="message")
@@ -296,7 +296,7 @@ UNKNOWN: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("event", UNKNOWN.values(), ids=UNKNOWN)
+@each_row("event", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_unknown_is_kept(event: Json) -> None:
     (data,) = [chunk for chunk in decode([event]) if isinstance(chunk, DataChunk)]
     whole = (
@@ -374,6 +374,6 @@ DEEP: dict[str, list[Json]] = {
 }
 
 
-@pytest.mark.parametrize("events", DEEP.values(), ids=DEEP)
+@each_row("events", DEEP.values(), ids=DEEP)
 def test_deep_values_do_no_harm(events: list[Json]) -> None:
     fold(decode(events))

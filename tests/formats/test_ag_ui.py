@@ -55,6 +55,7 @@ from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from tests.canonical import messages as any_message
 from tests.leaves import changed, leaves
 from tests.strategies import chunk_streams
+from tests.tables import each_row
 
 from .ag_ui_samples import CONTENT, FAILED_STREAM, INPUT, MESSAGES, OLD_STREAM, STREAM
 
@@ -196,7 +197,7 @@ BAD: list[tuple[Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("payload", "where"), BAD)
+@each_row(("payload", "where"), BAD)
 def test_bad_payloads_say_where(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload)
@@ -234,7 +235,7 @@ def test_every_event_is_known() -> None:
     assert len(union) == len(EventType)
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@each_row("name", STREAMS)
 def test_no_leaf_of_a_stream_is_lost_in_silence(name: str) -> None:
     stream = STREAMS[name]
     loaded, written = load(stream), through(stream)
@@ -251,7 +252,7 @@ def test_no_leaf_of_a_stream_is_lost_in_silence(name: str) -> None:
     assert silent == []
 
 
-@pytest.mark.parametrize("name", STREAMS)
+@each_row("name", STREAMS)
 def test_what_is_written_of_a_stream_is_theirs(name: str) -> None:
     written, _ = through(STREAMS[name])
     EVENTS.validate_python(written)

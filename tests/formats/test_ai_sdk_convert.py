@@ -13,6 +13,7 @@ from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_
 from partita.formats.ai_sdk.convert.values import address, joined, json_text, spread, text_of
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "ai-sdk" / "model_messages.jsonl"
 
@@ -451,7 +452,7 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize(("versions", "messages", "expected"), CASES.values(), ids=CASES)
+@each_row(("versions", "messages", "expected"), CASES.values(), ids=CASES)
 def test_convert(versions: tuple[int, ...], messages: list[JsonObject], expected: list[JsonObject]) -> None:
     before = copy.deepcopy(messages)
     for version in versions:
@@ -483,7 +484,7 @@ BROKEN: dict[str, Broken] = {
 }
 
 
-@pytest.mark.parametrize(("versions", "messages", "where"), BROKEN.values(), ids=BROKEN)
+@each_row(("versions", "messages", "where"), BROKEN.values(), ids=BROKEN)
 def test_broken_messages_are_refused_where_they_break(
     versions: tuple[int, ...], messages: Any, where: str
 ) -> None:
@@ -520,8 +521,8 @@ INCOMPLETE = {
 }
 
 
-@pytest.mark.parametrize("state", [*TOOL_STATES, "nonsense"])
-@pytest.mark.parametrize("version", ALL)
+@each_row("state", [*TOOL_STATES, "nonsense"])
+@each_row("version", ALL)
 def test_incomplete_calls_are_ignored_on_request(state: str, version: int) -> None:
     given_messages = [_message("assistant", _text("x"), _tool(state))]
     kept = convert_to_model_messages(given_messages, version=version, ignore_incomplete_tool_calls=True)
@@ -554,10 +555,10 @@ GONE = {
 OMITTED = {"type": "text", "value": "Tool output omitted because the tool is no longer available."}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "output"), [(None, OMITTED), ({}, OMITTED), ({"t": None}, {"type": "text", "value": "secret"})]
 )
-@pytest.mark.parametrize("version", ALL)
+@each_row("version", ALL)
 def test_the_output_of_a_tool_that_is_gone_is_withheld(
     tools: dict[str, ModelTool | None] | None, output: JsonObject, version: int
 ) -> None:
@@ -565,7 +566,7 @@ def test_the_output_of_a_tool_that_is_gone_is_withheld(
     assert converted[1]["content"][0]["output"] == output
 
 
-@pytest.mark.parametrize("role", ["user", "assistant"])
+@each_row("role", ["user", "assistant"])
 def test_data_parts_become_what_the_function_gives(role: str) -> None:
     messages = [_message(role, {"type": "data-a", "data": 1}, {"type": "data-b", "data": 2}, _text("x"))]
 
@@ -651,7 +652,7 @@ LOSSES: dict[str, tuple[int, JsonObject, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("version", "message", "lost"), LOSSES.values(), ids=LOSSES)
+@each_row(("version", "message", "lost"), LOSSES.values(), ids=LOSSES)
 def test_losses(version: int, message: JsonObject, lost: set[str]) -> None:
     _, losses = convert_with_losses([message], version=version)
     paths = {loss.path.removeprefix("messages[0]") for loss in losses}
@@ -731,7 +732,7 @@ STRINGS: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "text"), STRINGS.values(), ids=STRINGS)
+@each_row(("value", "text"), STRINGS.values(), ids=STRINGS)
 def test_values_as_text(value: Json, text: str) -> None:
     assert text_of(value) == text
 

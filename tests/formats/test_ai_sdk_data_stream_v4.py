@@ -41,6 +41,7 @@ from partita.types.messages import AssistantContent, AssistantMessage, ToolCallP
 from partita.types.value import Extra
 from tests import strategies
 from tests.leaves import changes
+from tests.tables import each_row
 
 Said = tuple[str, Json]
 
@@ -247,7 +248,7 @@ CHUNKS: dict[str, tuple[list[Said], list[Chunk]]] = {
 }
 
 
-@pytest.mark.parametrize(("lines", "chunks"), CHUNKS.values(), ids=CHUNKS)
+@each_row(("lines", "chunks"), CHUNKS.values(), ids=CHUNKS)
 def test_decode(lines: list[Said], chunks: list[Chunk]) -> None:
     assert decode(lines) == chunks
     assert read(b"".join(map(line, lines))) == chunks
@@ -381,7 +382,7 @@ BAD: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("bad", "words"), BAD.values(), ids=BAD)
+@each_row(("bad", "words"), BAD.values(), ids=BAD)
 def test_a_bad_line_is_refused_with_its_number_and_changes_nothing(bad: Json, words: str) -> None:
     decoder, other = DataStreamDecoder(), DataStreamDecoder()
     decoder.feed(STEP)
@@ -394,7 +395,7 @@ def test_a_bad_line_is_refused_with_its_number_and_changes_nothing(bad: Json, wo
     assert decode([CALL, STEP_END], decoder) == decode([CALL, STEP_END], other)
 
 
-@pytest.mark.parametrize(("bad", "words"), BAD.values(), ids=BAD)
+@each_row(("bad", "words"), BAD.values(), ids=BAD)
 def test_a_lenient_decoder_goes_on_and_lists_what_it_passed_over(bad: Json, words: str) -> None:
     decoder = DataStreamDecoder(lenient=True)
     decoder.feed(STEP)
@@ -414,7 +415,7 @@ BLANK: dict[str, tuple[bytes, bytes]] = {
 }
 
 
-@pytest.mark.parametrize(("stream", "plain"), BLANK.values(), ids=BLANK)
+@each_row(("stream", "plain"), BLANK.values(), ids=BLANK)
 def test_framing(stream: bytes, plain: bytes) -> None:
     assert read(stream) == read(plain)
 

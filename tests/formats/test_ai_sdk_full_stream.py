@@ -15,6 +15,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.parts import TextPart
 from tests import strategies
+from tests.tables import each_row
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
 METADATA: JsonObject = {"openai": {"itemId": "1"}}
@@ -179,7 +180,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("parts", "options", "version", "chunks"), ROWS)
+@each_row(("parts", "options", "version", "chunks"), ROWS)
 def test_chunks(
     parts: list[JsonObject], options: JsonObject, version: Version, chunks: list[JsonObject]
 ) -> None:
@@ -201,8 +202,8 @@ KINDS: dict[str, tuple[list[JsonObject], dict[str, bool] | None, dict[Version, l
 }
 
 
-@pytest.mark.parametrize("version", [5, 7])
-@pytest.mark.parametrize(("parts", "tools", "expected"), KINDS.values(), ids=KINDS)
+@each_row("version", [5, 7])
+@each_row(("parts", "tools", "expected"), KINDS.values(), ids=KINDS)
 def test_dynamic_tools(
     parts: list[JsonObject],
     tools: dict[str, bool] | None,
@@ -257,7 +258,7 @@ STEERING: dict[str, tuple[Json, list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("content", "parts"), STEERING.values(), ids=STEERING)
+@each_row(("content", "parts"), STEERING.values(), ids=STEERING)
 def test_steering_messages(content: Json, parts: list[JsonObject]) -> None:
     part = typed("steering-message", id="u", message={"role": "user", "content": content}, stepNumber=1)
     assert decoded([part]) == [typed("steering-message", id="u", parts=parts)]
@@ -335,7 +336,7 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("version", "parts", "options", "paths"), LISTED.values(), ids=LISTED)
+@each_row(("version", "parts", "options", "paths"), LISTED.values(), ids=LISTED)
 def test_what_is_not_carried_over_is_listed(
     version: Version, parts: list[JsonObject], options: JsonObject, paths: list[str]
 ) -> None:
@@ -353,7 +354,7 @@ ERRORS: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("error", "text"), ERRORS.values(), ids=ERRORS)
+@each_row(("error", "text"), ERRORS.values(), ids=ERRORS)
 def test_errors_can_be_shown(error: Json, text: str) -> None:
     assert decoded([typed("error", error=error)], on_error=show_error) == [typed("error", errorText=text)]
 
@@ -421,7 +422,7 @@ REFUSED: dict[str, tuple[Json, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "what", "where"), REFUSED.values(), ids=REFUSED)
+@each_row(("part", "what", "where"), REFUSED.values(), ids=REFUSED)
 def test_bad_parts_are_refused(part: Json, what: str, where: str) -> None:
     decoder = FullStreamDecoder()
     decoder.feed(typed("start"))

@@ -35,6 +35,7 @@ from partita.types.tools import (
     ToolResultPart,
 )
 from partita.types.value import Extra
+from tests.tables import each_row
 
 VERSIONS = (4, 5, 6, 7)
 
@@ -184,7 +185,7 @@ TURNS: dict[str, tuple[list[JsonObject], tuple[AssistantPart, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "parts"), TURNS.values(), ids=TURNS)
+@each_row(("payload", "parts"), TURNS.values(), ids=TURNS)
 def test_a_turn_is_one_message(payload: list[JsonObject], parts: tuple[AssistantPart, ...]) -> None:
     loaded = model_load.load(payload)
     assert loaded == Loaded((AssistantMessage(id="message-1", content=parts),))
@@ -207,7 +208,7 @@ FILES: dict[str, tuple[Json, FilePart]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "part"), FILES.values(), ids=FILES)
+@each_row(("data", "part"), FILES.values(), ids=FILES)
 def test_a_file_is_found_in_every_shape(data: Json, part: FilePart) -> None:
     payload = [{"role": "user", "content": [{"type": "file", "mediaType": "image/png", "data": data}]}]
     loaded = model_load.load(payload)
@@ -265,7 +266,7 @@ PLACES: dict[str, tuple[list[JsonObject], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "paths"), PLACES.values(), ids=PLACES)
+@each_row(("payload", "paths"), PLACES.values(), ids=PLACES)
 def test_what_is_moved_is_told(payload: list[JsonObject], paths: list[str]) -> None:
     loaded = model_load.load(payload)
     assert [loss.path for loss in loaded.losses] == paths
@@ -290,8 +291,8 @@ ERRORS: dict[str, tuple[Json, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize(("payload", "what", "where"), ERRORS.values(), ids=ERRORS)
+@each_row("version", VERSIONS)
+@each_row(("payload", "what", "where"), ERRORS.values(), ids=ERRORS)
 def test_what_is_no_message_is_refused(payload: Json, what: str, where: str, version: int) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload, version)
@@ -362,7 +363,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, int, JsonObject, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "version", "written", "paths"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "version", "written", "paths"), OUTPUTS.values(), ids=OUTPUTS)
 def test_typed_outputs_arrive(
     output: ToolOutput, version: int, written: JsonObject, paths: list[str]
 ) -> None:
@@ -434,7 +435,7 @@ OLD_PARTS: dict[str, tuple[list[JsonObject], AssistantPart]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "part"), OLD_PARTS.values(), ids=OLD_PARTS)
+@each_row(("payload", "part"), OLD_PARTS.values(), ids=OLD_PARTS)
 def test_version_4_has_other_names(payload: list[JsonObject], part: AssistantPart) -> None:
     loaded = core_v4.load(payload)
     assert loaded == Loaded((AssistantMessage(id="message-1", content=[part]),))
@@ -491,9 +492,9 @@ HOLDERS: dict[str, Callable[[Json], Json]] = {
 }
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
-@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+@each_row("version", VERSIONS)
+@each_row("wrap", WRAPS.values(), ids=WRAPS)
+@each_row("holder", HOLDERS.values(), ids=HOLDERS)
 def test_depth_is_carried_or_refused(
     holder: Callable[[Json], Json], wrap: Callable[[Json], Json], version: int
 ) -> None:

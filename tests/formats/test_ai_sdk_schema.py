@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from partita.errors import FormatError
 from partita.formats.ai_sdk.validate.schema import Problem, chunk_problems
 from partita.types.json import Json, JsonObject
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "ai-sdk" / "accumulate.jsonl"
 
@@ -171,7 +172,7 @@ ACCEPTED: dict[str, tuple[Json, set[int]]] = {
 }
 
 
-@pytest.mark.parametrize(("chunk", "versions"), ACCEPTED.values(), ids=ACCEPTED)
+@each_row(("chunk", "versions"), ACCEPTED.values(), ids=ACCEPTED)
 def test_versions_that_accept_a_chunk(chunk: Json, versions: set[int]) -> None:
     assert {version for version in (5, 6, 7) if not chunk_problems(chunk, version)} == versions
 
@@ -192,7 +193,7 @@ PROBLEMS: dict[str, tuple[Json, Problem]] = {
 }
 
 
-@pytest.mark.parametrize(("chunk", "problem"), PROBLEMS.values(), ids=PROBLEMS)
+@each_row(("chunk", "problem"), PROBLEMS.values(), ids=PROBLEMS)
 def test_a_problem_says_where_and_what(chunk: Json, problem: Problem) -> None:
     assert chunk_problems(chunk) == [problem]
 

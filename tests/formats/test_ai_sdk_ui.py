@@ -46,6 +46,7 @@ from partita.types.tools import (
 from partita.types.value import Extra
 from tests import canonical, strategies
 from tests.leaves import changes
+from tests.tables import each_row
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
 
@@ -112,7 +113,7 @@ PARTS: dict[str, tuple[JsonObject, object]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "part"), PARTS.values(), ids=PARTS)
+@each_row(("raw", "part"), PARTS.values(), ids=PARTS)
 def test_a_part_is_read_and_written_back(raw: JsonObject, part: object) -> None:
     payload = [{"id": "m", "role": "assistant", "parts": [raw]}]
     loaded = load(payload)
@@ -170,7 +171,7 @@ TOLD: dict[str, tuple[list[Message], str]] = {
 }
 
 
-@pytest.mark.parametrize(("messages", "path"), TOLD.values(), ids=TOLD)
+@each_row(("messages", "path"), TOLD.values(), ids=TOLD)
 def test_what_a_ui_message_cannot_say_is_told(messages: list[Message], path: str) -> None:
     losses = dump(messages).losses
     assert len(losses) == 1
@@ -216,7 +217,7 @@ OLDER: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] =
 }
 
 
-@pytest.mark.parametrize(("version", "part", "expected"), OLDER.values(), ids=OLDER)
+@each_row(("version", "part", "expected"), OLDER.values(), ids=OLDER)
 def test_older_versions_are_told_in_their_words(
     version: Version, part: ToolCallPart | CustomPart, expected: JsonObject | None
 ) -> None:
@@ -235,7 +236,7 @@ BROKEN: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), BROKEN.values(), ids=BROKEN)
+@each_row(("payload", "where"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_message_is_refused_with_its_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)

@@ -55,6 +55,7 @@ from partita.types.usage import Usage
 from partita.types.value import Extra
 from tests import canonical, strategies
 from tests.leaves import changes
+from tests.tables import each_row
 
 PNG = "data:image/png;base64,iVBO"
 
@@ -197,7 +198,7 @@ def _has_words(part: JsonObject) -> bool:
     return not is_array(details) or any(detail["type"] != "redacted" for detail in details)
 
 
-@pytest.mark.parametrize(("raw", "parts"), PARTS.values(), ids=PARTS)
+@each_row(("raw", "parts"), PARTS.values(), ids=PARTS)
 def test_a_part_is_read_and_written_back(raw: list[Json], parts: list[AssistantPart]) -> None:
     payload = [whole("assistant", raw)]
     loaded = load(payload)
@@ -208,7 +209,7 @@ def test_a_part_is_read_and_written_back(raw: list[Json], parts: list[AssistantP
     assert dumped.payload == payload
 
 
-@pytest.mark.parametrize("raw", [invocation(), reasoning(text("a")), {"type": "step-start"}], ids=str)
+@each_row("raw", [invocation(), reasoning(text("a")), {"type": "step-start"}], ids=str)
 def test_a_part_that_a_role_may_not_hold_is_kept_whole(raw: JsonObject) -> None:
     payload = [whole("user", [raw])]
     loaded = load(payload)
@@ -341,7 +342,7 @@ BACK: dict[str, tuple[JsonObject, Message]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "message"), BACK.values(), ids=BACK)
+@each_row(("raw", "message"), BACK.values(), ids=BACK)
 def test_a_message_is_read_and_written_back(raw: JsonObject, message: Message) -> None:
     loaded = load(raw)
     assert loaded.lossless
@@ -414,7 +415,7 @@ FILLED: dict[str, tuple[JsonObject, tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "parts"), FILLED.values(), ids=FILLED)
+@each_row(("raw", "parts"), FILLED.values(), ids=FILLED)
 def test_a_message_that_says_less_is_filled_as_version_4_fills_it(
     raw: JsonObject, parts: tuple[object, ...]
 ) -> None:
@@ -436,7 +437,7 @@ GUESSES: dict[str, tuple[str, str | None, str]] = {
 }
 
 
-@pytest.mark.parametrize(("url", "name", "expected"), GUESSES.values(), ids=GUESSES)
+@each_row(("url", "name", "expected"), GUESSES.values(), ids=GUESSES)
 def test_a_media_type_is_guessed(url: str, name: str | None, expected: str) -> None:
     assert guessed_type(url, name) == expected
 
@@ -475,7 +476,7 @@ LOST: dict[str, tuple[JsonObject, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "path", "what"), LOST.values(), ids=LOST)
+@each_row(("raw", "path", "what"), LOST.values(), ids=LOST)
 def test_what_is_lost_on_load_is_told(raw: JsonObject, path: str, what: str) -> None:
     assert [(loss.path, loss.what) for loss in load(raw).losses] == [(path, what)]
 
@@ -490,7 +491,7 @@ BROKEN: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), BROKEN.values(), ids=BROKEN)
+@each_row(("payload", "where"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_message_is_refused_with_its_path(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
@@ -574,7 +575,7 @@ RESULTS: dict[str, tuple[ToolCallPart, JsonObject, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "members", "lost"), RESULTS.values(), ids=RESULTS)
+@each_row(("part", "members", "lost"), RESULTS.values(), ids=RESULTS)
 def test_a_call_that_version_4_cannot_tell_becomes_a_call_or_a_result(
     part: ToolCallPart, members: JsonObject, lost: list[str]
 ) -> None:
@@ -679,7 +680,7 @@ ELSEWHERE: dict[str, tuple[Message, JsonObject, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "members", "lost"), ELSEWHERE.values(), ids=ELSEWHERE)
+@each_row(("message", "members", "lost"), ELSEWHERE.values(), ids=ELSEWHERE)
 def test_what_version_4_has_no_part_for_stands_elsewhere_and_is_told(
     message: Message, members: JsonObject, lost: list[str]
 ) -> None:

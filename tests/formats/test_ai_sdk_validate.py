@@ -12,6 +12,7 @@ from partita.formats.ai_sdk.validate.schema import Problem
 from partita.formats.ai_sdk.validate.validate import ToolSchemas, Validation, validate_ui_messages
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.formats.test_ai_sdk_convert import broken_messages, exact, ui_messages
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "ai-sdk" / "validate.jsonl"
 ALL = {5, 6, 7}
@@ -79,12 +80,12 @@ MESSAGES: dict[str, tuple[Json, set[int]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "versions"), MESSAGES.values(), ids=MESSAGES)
+@each_row(("message", "versions"), MESSAGES.values(), ids=MESSAGES)
 def test_versions_that_accept_a_message(message: Json, versions: set[int]) -> None:
     assert _accepting(message) == versions
 
 
-@pytest.mark.parametrize("messages", [None, [], {}, "x", 5])
+@each_row("messages", [None, [], {}, "x", 5])
 def test_what_is_no_thread_is_refused(messages: Json) -> None:
     result = validate_ui_messages(messages)
     assert (result.success, result.messages, result.verdicts) == (False, None, ())
@@ -184,7 +185,7 @@ SCHEMAS: dict[str, tuple[Json, dict[str, Any], set[int]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "options", "versions"), SCHEMAS.values(), ids=SCHEMAS)
+@each_row(("message", "options", "versions"), SCHEMAS.values(), ids=SCHEMAS)
 def test_versions_that_accept_a_message_under_schemas(
     message: Json, options: dict[str, Any], versions: set[int]
 ) -> None:
@@ -198,8 +199,8 @@ LEFT_OVER: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("part", LEFT_OVER.values(), ids=LEFT_OVER)
-@pytest.mark.parametrize("version", sorted(ALL))
+@each_row("part", LEFT_OVER.values(), ids=LEFT_OVER)
+@each_row("version", sorted(ALL))
 def test_a_finished_call_that_fits_no_tool_becomes_dynamic(part: JsonObject, version: int) -> None:
     result = validate_ui_messages([_message({"toolCallId": "c", **part})], version=version, **TOOLS)
     assert result.messages is not None
@@ -209,7 +210,7 @@ def test_a_finished_call_that_fits_no_tool_becomes_dynamic(part: JsonObject, ver
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "lossless", "kept"), [(5, False, False), (5, True, True), (6, False, True), (7, False, True)]
 )
 def test_version_5_drops_approval_and_raw_input_of_a_left_over_call(
@@ -232,7 +233,7 @@ def _at_least_one(value: Json) -> Json:
     return value * 10
 
 
-@pytest.mark.parametrize(("value", "good"), [(1, True), (0, False), (10, False), ("x", False)])
+@each_row(("value", "good"), [(1, True), (0, False), (10, False), ("x", False)])
 def test_a_schema_may_be_a_function_that_changes_the_value(value: Json, good: bool) -> None:
     result = validate_ui_messages(
         [_message({"type": "data-x", "data": value}, metadata=value)],
@@ -253,7 +254,7 @@ def test_an_absent_value_stays_absent() -> None:
     assert validate_ui_messages([_message()], metadata_schema=lambda value: value).messages == [_message()]
 
 
-@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"$ref": "https://example.org/schema.json"}])
+@each_row("schema", [{"type": "nonsense"}, {"$ref": "https://example.org/schema.json"}])
 def test_what_is_no_schema_is_refused_without_fetching_anything(schema: JsonObject) -> None:
     with pytest.raises(ConversionError) as caught:
         validate_ui_messages([_message()], tools={"look": ToolSchemas(schema)})
@@ -306,7 +307,7 @@ DEEP: dict[str, tuple[JsonObject, dict[str, Any], bool]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "options", "good"), DEEP.values(), ids=DEEP)
+@each_row(("message", "options", "good"), DEEP.values(), ids=DEEP)
 def test_deep_nesting_is_a_verdict(message: JsonObject, options: dict[str, Any], good: bool) -> None:
     assert validate_ui_messages([message], **options).success is good
 

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import pytest
-
 from partita.formats.anthropic.consumption import usage_of
 from partita.formats.anthropic.decoder import AnthropicDecoder
 from partita.stream.accumulator import Accumulator
@@ -12,6 +10,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import CustomPart, TextPart
+from tests.tables import each_row
 
 USAGE: Final[JsonObject] = {"input_tokens": 10, "output_tokens": 1}
 BEGUN: Final[JsonObject] = {
@@ -64,7 +63,7 @@ REASONS: Final = {
 }
 
 
-@pytest.mark.parametrize(("raw", "reason"), REASONS.items(), ids=REASONS)
+@each_row(("raw", "reason"), REASONS.items(), ids=REASONS)
 def test_why_it_ended_in_our_word_and_in_theirs(raw: str, reason: str) -> None:
     told = said(decode(BEGUN, *WORDS, delta(raw), STOP))
     assert (told["finishReason"], told["rawFinishReason"]) == (reason, raw)
@@ -138,7 +137,7 @@ ENDS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "expected"), ENDS.values(), ids=ENDS)
+@each_row(("events", "expected"), ENDS.values(), ids=ENDS)
 def test_ends(events: list[Json], expected: JsonObject) -> None:
     told = said(decode(*events))
     told.pop("usage", None)
@@ -153,7 +152,7 @@ BODIES: Final[dict[str, tuple[Json, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "errors"), BODIES.values(), ids=BODIES)
+@each_row(("body", "errors"), BODIES.values(), ids=BODIES)
 def test_a_body_that_is_no_message_is_an_error(body: Json, errors: list[str]) -> None:
     told = said(message_of(AnthropicDecoder().read_body(body)))
     assert (told["finishReason"], told["errors"]) == ("error", errors)
@@ -193,7 +192,7 @@ CUTS: Final[dict[str, list[Json]]] = {
 }
 
 
-@pytest.mark.parametrize("rest", CUTS.values(), ids=CUTS)
+@each_row("rest", CUTS.values(), ids=CUTS)
 def test_a_call_that_was_cut_stays_open_with_its_words(rest: list[Json]) -> None:
     call = decode(BEGUN, *WORDS, *CALL, *rest).parts[-1]
     assert isinstance(call, ToolCallPart)
@@ -289,7 +288,7 @@ USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "expected"), USAGES.values(), ids=USAGES)
+@each_row(("raw", "expected"), USAGES.values(), ids=USAGES)
 def test_usage(raw: JsonObject, expected: JsonObject) -> None:
     usage = usage_of(raw)
     assert usage is not None

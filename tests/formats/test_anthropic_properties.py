@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from tests.strategies import json_values, spoil
+from tests.tables import each_row
 
 STREAMS: Final[dict[str, list[JsonObject]]] = {
     path.stem: [loads(line) for line in path.read_bytes().splitlines()]
@@ -81,19 +81,19 @@ def body_of(stream: Sequence[JsonObject]) -> JsonObject:
     return body
 
 
-@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+@each_row("stream", STREAMS.values(), ids=STREAMS)
 def test_a_stream_that_stops_anywhere_folds_and_leaves_no_text_open(stream: list[Json]) -> None:
     for length in range(len(stream) + 1):
         for part in fold(decode(stream[:length])).parts:
             assert not (isinstance(part, TextPart | ReasoningPart) and part.state == "streaming")
 
 
-@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+@each_row("stream", STREAMS.values(), ids=STREAMS)
 def test_events_that_come_twice_in_a_row_still_fold(stream: list[Json]) -> None:
     fold(decode([event for event in stream for _ in range(2)]))
 
 
-@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+@each_row("stream", STREAMS.values(), ids=STREAMS)
 def test_a_body_says_what_its_stream_says(stream: list[JsonObject]) -> None:
     streamed, whole = fold(decode(stream)), fold(AnthropicDecoder().read_body(body_of(stream)))
     assert _unspelled(whole) == _unspelled(streamed)
@@ -114,8 +114,8 @@ def _unspelled(value: AssistantMessage) -> Json:
     return plain
 
 
-@pytest.mark.parametrize("apart", [False, True], ids=["outputs in calls", "outputs apart"])
-@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+@each_row("apart", [False, True], ids=["outputs in calls", "outputs apart"])
+@each_row("stream", STREAMS.values(), ids=STREAMS)
 def test_an_answer_goes_back_as_it_came(stream: list[JsonObject], apart: bool) -> None:
     view: list[Message] = [UserMessage(id="user", content="Tide?"), fold(decode(stream))]
     request = build_request(expand(view) if apart else view, model="claude-test", settings=SERVED)
@@ -170,7 +170,7 @@ def nested(depth: int) -> str:
     return "[" * depth + "]" * depth
 
 
-@pytest.mark.parametrize("depth", [50, 500, 900, 990, 1100, 5000])
+@each_row("depth", [50, 500, 900, 990, 1100, 5000])
 def test_deep_inputs_are_told_one_way_or_another(depth: int) -> None:
     opened: JsonObject = {"type": "tool_use", "id": "c", "name": "n", "input": {}}
     piece = {"type": "input_json_delta", "partial_json": f'{{"a": {nested(depth)}}}'}

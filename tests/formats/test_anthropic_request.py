@@ -51,6 +51,7 @@ from partita.types.tools import (
 )
 from partita.types.value import Extra
 from tests.canonical import messages
+from tests.tables import each_row
 
 PIXEL: Final = "data:image/png;base64,aVZC"
 UNANSWERED: Final = "This call was never answered."
@@ -192,7 +193,7 @@ TALKS: Final[dict[str, tuple[list[Message], list[tuple[str, list[Json]]]]]] = {
 }
 
 
-@pytest.mark.parametrize(("view", "expected"), TALKS.values(), ids=TALKS)
+@each_row(("view", "expected"), TALKS.values(), ids=TALKS)
 def test_turns(view: list[Message], expected: list[tuple[str, list[Json]]]) -> None:
     assert turns(*view) == expected
 
@@ -239,7 +240,7 @@ OUTPUTS: Final[dict[str, tuple[ToolOutput, JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
 def test_outputs_of_every_kind(output: ToolOutput, expected: JsonObject) -> None:
     request = build_request([user("?"), assistant(call()), tool(result(output=output))], model="claude-test")
     block = request.payload["messages"][-1]["content"][0]
@@ -283,7 +284,7 @@ MEDIA: Final[dict[str, tuple[UserPart, JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "block"), MEDIA.values(), ids=MEDIA)
+@each_row(("part", "block"), MEDIA.values(), ids=MEDIA)
 def test_files(part: UserPart, block: JsonObject) -> None:
     assert turns(user(part)) == [("user", [block])]
 
@@ -338,7 +339,7 @@ LOST: Final[dict[str, tuple[Message, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "place", "why"), LOST.values(), ids=LOST)
+@each_row(("message", "place", "why"), LOST.values(), ids=LOST)
 def test_what_is_not_sent_is_told(message: Message, place: str, why: str) -> None:
     losses = build_request([user("?"), message], model="claude-test").losses
     assert [loss.path for loss in losses] == [f"$[1].content.parts{place}"]
@@ -412,7 +413,7 @@ OPEN_STEPS: Final[dict[str, tuple[list[AssistantPart], bool]]] = {
 }
 
 
-@pytest.mark.parametrize(("parts", "thinks"), OPEN_STEPS.values(), ids=OPEN_STEPS)
+@each_row(("parts", "thinks"), OPEN_STEPS.values(), ids=OPEN_STEPS)
 def test_thinking_is_off_when_an_open_step_has_lost_its_thoughts(
     parts: list[AssistantPart], thinks: bool
 ) -> None:
@@ -434,7 +435,7 @@ CONTAINERS: Final[dict[str, tuple[ToolCallPart, bool]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "named"), CONTAINERS.values(), ids=CONTAINERS)
+@each_row(("part", "named"), CONTAINERS.values(), ids=CONTAINERS)
 def test_the_container_is_named_while_code_in_it_waits(part: ToolCallPart, named: bool) -> None:
     told = assistant(part, metadata={"anthropic": {"container": {"id": "container_1"}}})
     payload = build_request([user("?"), told, tool(result())], model="claude-test").payload
@@ -458,9 +459,7 @@ def test_a_late_result_stands_in_the_answer_it_came_in() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "view", [[], [user("")], [tool(result())]], ids=["no message", "no words", "a result"]
-)
+@each_row("view", [[], [user("")], [tool(result())]], ids=["no message", "no words", "a result"])
 def test_nothing_to_send_is_an_error(view: list[Message]) -> None:
     with pytest.raises(ConversionError, match="no message to send"):
         build_request(view, model="claude-test")
@@ -469,7 +468,7 @@ def test_nothing_to_send_is_an_error(view: list[Message]) -> None:
 NAMES: Final = ["tide", "a-b_C9", "", "harbour.tide", "tide:1", "ö", "x" * 129, "\ud83d"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_names_and_ids_fit_the_api_and_differ_when_they_differed(name: str) -> None:
     assert name_of(name).replace("-", "a").replace("_", "a").isalnum()
     assert name_of(name).isascii()

@@ -3,13 +3,12 @@
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from partita.formats.anthropic.decoder import AnthropicDecoder
 from partita.stream.accumulator import accumulate
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import ToolCallPart
+from tests.tables import each_row
 
 STREAMS: Final = Path(__file__).parent / "anthropic_streams"
 
@@ -115,7 +114,7 @@ OUTPUTS: Final[dict[str, list[tuple[str, str, Json]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
+@each_row("name", OUTPUTS)
 def test_results_are_outputs_of_their_calls(name: str) -> None:
     calls = [part for part in parts(name) if part["type"] == "tool-call" and part.get("providerExecuted")]
     assert [(call["name"], call["state"], call["output"]["value"]) for call in calls] == OUTPUTS[name]
@@ -133,7 +132,7 @@ SOURCES: Final[dict[str, list[tuple[str, str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@each_row("name", SOURCES)
 def test_what_was_found_and_what_was_fetched_is_a_source(name: str) -> None:
     found = [part for part in parts(name) if part["type"].startswith("source")]
     assert [(part["type"], part["sourceId"], part["title"]) for part in found] == SOURCES[name]

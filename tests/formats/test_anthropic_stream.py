@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-import pytest
-
 from partita.formats.anthropic.decoder import AnthropicDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, ErrorChunk, type_of
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage
+from tests.tables import each_row
 
 START: Final[JsonObject] = {
     "type": "message_start",
@@ -288,7 +287,7 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "expected"), CASES.values(), ids=CASES)
+@each_row(("events", "expected"), CASES.values(), ids=CASES)
 def test_blocks(events: list[Json], expected: list[Json]) -> None:
     assert parts(events) == expected
 
@@ -310,7 +309,7 @@ PUZZLES: Final[dict[str, Json]] = {
 }
 
 
-@pytest.mark.parametrize("event", PUZZLES.values(), ids=PUZZLES)
+@each_row("event", PUZZLES.values(), ids=PUZZLES)
 def test_what_is_not_understood_is_kept_and_the_rest_goes_on(event: Json) -> None:
     events = [START, begun(0, type="text", text="a"), event, piece(0, "text_delta", text="b"), *STOP]
     chunks = decode(events)

@@ -39,6 +39,7 @@ from partita.types.tools import (
 from tests import canonical
 from tests.leaves import Path, changed, leaves
 from tests.sampling import picked
+from tests.tables import each_row
 
 from .anthropic_talks import (
     ANSWER_BLOCKS,
@@ -81,7 +82,7 @@ def told(losses: Dumped | Loaded) -> list[tuple[str, str]]:
 # Requests
 
 
-@pytest.mark.parametrize("turns", TALKS.values(), ids=TALKS)
+@each_row("turns", TALKS.values(), ids=TALKS)
 def test_messages_come_back_as_they_were(turns: list[JsonObject]) -> None:
     loaded = load(turns)
     dumped = dump(loaded.messages)
@@ -184,7 +185,7 @@ ODD: Final[dict[str, tuple[list[JsonObject], list[tuple[str, str]]]]] = {
 }
 
 
-@pytest.mark.parametrize(("turns", "losses"), ODD.values(), ids=ODD)
+@each_row(("turns", "losses"), ODD.values(), ids=ODD)
 def test_what_stands_where_the_api_does_not_want_it_is_told(
     turns: list[JsonObject], losses: list[tuple[str, str]]
 ) -> None:
@@ -207,7 +208,7 @@ BAD: Final[dict[str, tuple[Json, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), BAD.values(), ids=BAD)
+@each_row(("payload", "where"), BAD.values(), ids=BAD)
 def test_what_is_no_payload_is_refused_with_its_place(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
@@ -284,7 +285,7 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
 }
 
 
-@pytest.mark.parametrize(("messages", "losses"), REPAIRS.values(), ids=REPAIRS)
+@each_row(("messages", "losses"), REPAIRS.values(), ids=REPAIRS)
 def test_repairs_are_told(messages: list[Message], losses: list[tuple[str, str]]) -> None:
     assert told(dump(messages)) == losses
 
@@ -432,14 +433,14 @@ PAYLOADS: Final[dict[str, tuple[Json, Callable[[Json], Loaded], Callable[[Loaded
 }
 
 
-@pytest.mark.parametrize(("payload", "read", "write"), PAYLOADS.values(), ids=PAYLOADS)
+@each_row(("payload", "read", "write"), PAYLOADS.values(), ids=PAYLOADS)
 def test_every_leaf_is_read_and_written_or_told(
     payload: Json, read: Callable[[Json], Loaded], write: Callable[[Loaded], Dumped]
 ) -> None:
     assert list(silent(payload, read, write)) == []
 
 
-@pytest.mark.parametrize("write", [dump, dump_answer], ids=["request", "answer"])
+@each_row("write", [dump, dump_answer], ids=["request", "answer"])
 def test_every_leaf_of_a_message_is_written_or_told(write: Callable[[tuple[Message, ...]], Dumped]) -> None:
     plain = to_json(everything())
     written = write(everything())

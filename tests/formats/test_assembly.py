@@ -30,6 +30,7 @@ from partita.types.messages import (
 from partita.types.parts import DataPart
 from partita.types.tools import InterruptedOutput, TextOutput
 from partita.types.usage import Usage
+from tests.tables import each_row
 
 NOON = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
@@ -106,8 +107,8 @@ def test_what_is_pending_stays_as_open_as_it_is() -> None:
     assert log.take() == []
 
 
-@pytest.mark.parametrize("taken", [False, True], ids=["not out yet", "out already"])
-@pytest.mark.parametrize("turns", [0, 1, 5])
+@each_row("taken", [False, True], ids=["not out yet", "out already"])
+@each_row("turns", [0, 1, 5])
 def test_a_late_output_brings_its_message_out_again(turns: int, taken: bool) -> None:
     log = Assembly("t")
     found: dict[str, Message] = {}

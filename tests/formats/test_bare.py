@@ -33,6 +33,7 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
 from partita.types.value import Extra, Value
 from tests import canonical
+from tests.tables import each_row
 
 VERSIONS: tuple[Any, ...] = (5, 6, 7)
 
@@ -66,7 +67,7 @@ BARE: tuple[tuple[Value, set[str]], ...] = (
 """Bare values, and the fields that are their own."""
 
 
-@pytest.mark.parametrize(("value", "own"), BARE, ids=lambda one: type(one).__name__)
+@each_row(("value", "own"), BARE, ids=lambda one: type(one).__name__)
 def test_a_value_is_bare_until_any_field_that_is_not_its_own_is_set(value: Value, own: set[str]) -> None:
     assert is_bare(value)
     for field in fields(type(value)):
@@ -79,7 +80,7 @@ def test_a_value_that_nobody_knows_is_not_bare() -> None:
     assert not is_bare(ErrorTextOutput("a"))
 
 
-@pytest.mark.parametrize("type_", ["text", "tool", "event"])
+@each_row("type_", ["text", "tool", "event"])
 def test_a_message_of_another_type_than_its_parts_say_is_not_bare(type_: Any) -> None:
     message = AssistantMessage(id="a", content="Hello.", type=type_)
     assert is_bare_message(message) == (type_ == "text")
@@ -159,12 +160,12 @@ SAID: dict[str, tuple[Json, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "part"), SAID.values(), ids=SAID)
+@each_row(("raw", "part"), SAID.values(), ids=SAID)
 def test_what_says_more_is_kept_by_mastra(raw: Json, part: Any) -> None:
     assert load_mastra_part(raw, "assistant", "$", []) == (part,)
 
 
-@pytest.mark.parametrize("step", [0, 1, False, "0"])
+@each_row("step", [0, 1, False, "0"])
 def test_a_call_of_version_4_keeps_a_step_that_is_not_the_one_it_stands_in(step: Json) -> None:
     call: JsonObject = {"type": "tool-invocation", "toolInvocation": {**INVOCATION, "step": step}}
     raw: JsonObject = {"id": "m", "role": "assistant", "content": "", "parts": [{"type": "step-start"}, call]}

@@ -17,11 +17,12 @@ from tests import canonical
 from tests.rules.histories import HISTORIES
 from tests.sampling import FULL, sampled
 from tests.strategies_json import json_values
+from tests.tables import each_row
 
 CARRIERS = sorted(name for name, one in all_formats().items() if one.slot and one.load and one.dump)
 
 
-@pytest.mark.parametrize("name", CARRIERS)
+@each_row("name", CARRIERS)
 def test_a_conversation_that_has_everything_comes_back_exact(name: str) -> None:
     said = to_json(everything())
     there = convert(said, "canonical", name, carry=True)
@@ -41,7 +42,7 @@ def test_any_messages_come_back_exact_or_their_losses_are_told(name: str, messag
     assert back.payload == said or there.losses
 
 
-@pytest.mark.parametrize("name", CARRIERS)
+@each_row("name", CARRIERS)
 def test_what_was_said_since_is_left_alone(name: str) -> None:
     said, more = to_json(everything()), [{"id": "new", "role": "user", "content": "And how old?"}]
     there = convert(said, "canonical", name, carry=True).payload
@@ -53,8 +54,8 @@ def test_what_was_said_since_is_left_alone(name: str) -> None:
     assert [part.text for part in back[-1].parts] == ["And how old?"]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("source", HISTORIES)
-@pytest.mark.parametrize("name", sampled(CARRIERS, 3))
+@each_row("source", HISTORIES)
+@each_row("name", sampled(CARRIERS, 3))
 def test_a_request_to_a_model_comes_back_with_all_it_asked_for(name: str, source: str) -> None:
     there = convert(HISTORIES[source], source, name, carry=True)
     assert there.lossless

@@ -17,6 +17,7 @@ from partita.types.messages import UserMessage
 from tests.converting import silent, spelled
 from tests.leaves import leaves
 from tests.sampling import sampled
+from tests.tables import each_row
 
 HELD: dict[str, tuple[str, Json, Json]] = {
     "a text": ("a", "tower", {"b": "tower"}),
@@ -48,12 +49,12 @@ NOT_HELD: dict[str, tuple[str, Json, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "leaf", "value"), HELD.values(), ids=HELD)
+@each_row(("name", "leaf", "value"), HELD.values(), ids=HELD)
 def test_a_leaf_is_found(name: str, leaf: Json, value: Json) -> None:
     assert Held([value]).has(name, leaf)
 
 
-@pytest.mark.parametrize(("name", "leaf", "value"), NOT_HELD.values(), ids=NOT_HELD)
+@each_row(("name", "leaf", "value"), NOT_HELD.values(), ids=NOT_HELD)
 def test_a_leaf_is_not_found(name: str, leaf: Json, value: Json) -> None:
     assert not Held([value]).has(name, leaf)
 
@@ -122,7 +123,7 @@ def test_a_reader_that_forgets_something_is_found_out(monkeypatch: pytest.Monkey
     assert [(loss.path, loss.what) for loss in result.losses] == [("$.mood", '"curious"')]
 
 
-@pytest.mark.parametrize("target", sorted(name for name, one in all_formats().items() if one.dump))
+@each_row("target", sorted(name for name, one in all_formats().items() if one.dump))
 def test_no_leaf_of_a_conversation_that_has_everything_is_lost_in_silence(target: str) -> None:
     said = to_json(everything())
     some = sampled(leaves(said), 60, lambda path: (target, path))

@@ -27,6 +27,7 @@ from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, InterruptedOut
 from partita.types.usage import Usage
 from tests import strategies
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 NOON = "2026-03-04T12:00:00.000Z"
 MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -133,7 +134,7 @@ def test_a_row_of_today() -> None:
     }
 
 
-@pytest.mark.parametrize("status", ["pending", "paused", "error"])
+@each_row("status", ["pending", "paused", "error"])
 def test_an_answer_that_did_not_end_well_says_so(status: str) -> None:
     row: JsonObject = {"id": "a", "role": "assistant", "data": {"parts": []}, "status": status}
     message = only(row)
@@ -341,7 +342,7 @@ def before(*blocks: Json, **members: Json) -> JsonObject:
     return {"id": 3, "role": "assistant", "content": {"message": message, "blocks": list(blocks)}}
 
 
-@pytest.mark.parametrize(("raw", "parts"), BLOCKS.values(), ids=BLOCKS)
+@each_row(("raw", "parts"), BLOCKS.values(), ids=BLOCKS)
 def test_blocks(raw: JsonObject, parts: list[Part]) -> None:
     assert only(before(raw)).parts == tuple(parts)
 
@@ -480,7 +481,7 @@ WORDS: dict[str, tuple[list[Json], str]] = {
 }
 
 
-@pytest.mark.parametrize(("chunks", "text"), WORDS.values(), ids=WORDS)
+@each_row(("chunks", "text"), WORDS.values(), ids=WORDS)
 def test_texts_whose_pieces_are_all_of_it_so_far(chunks: list[Json], text: str) -> None:
     (message,) = load(first(chunks)).messages
     (part,) = message.parts
@@ -519,13 +520,13 @@ GENERATIONS: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("name", GENERATIONS)
+@each_row("name", GENERATIONS)
 def test_json_columns_may_be_text(name: str) -> None:
     row = GENERATIONS[name]
     assert load(packed(row)) == load(row)
 
 
-@pytest.mark.parametrize("name", GENERATIONS)
+@each_row("name", GENERATIONS)
 def test_every_leaf_counts(name: str) -> None:
     row = GENERATIONS[name]
     loaded = load(row)
@@ -551,8 +552,8 @@ MOMENTS: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("spelling", MOMENTS.values(), ids=MOMENTS)
-@pytest.mark.parametrize("column", ["createdAt", "created_at"])
+@each_row("spelling", MOMENTS.values(), ids=MOMENTS)
+@each_row("column", ["createdAt", "created_at"])
 def test_moments(column: str, spelling: Json) -> None:
     message = only({"id": "a", "role": "user", "data": {"parts": []}, column: spelling})
     assert message.created_at == MOMENT
@@ -562,7 +563,7 @@ def test_moments(column: str, spelling: Json) -> None:
         assert cherry(message) == {column: spelling}
 
 
-@pytest.mark.parametrize("spelling", ["noon", "", 10**40, True, [1]])
+@each_row("spelling", ["noon", "", 10**40, True, [1]])
 def test_what_is_no_moment_is_kept(spelling: Json) -> None:
     message = only({"id": "a", "role": "user", "data": {"parts": []}, "createdAt": spelling})
     assert message.created_at is None
@@ -576,9 +577,7 @@ def test_rows_without_an_id_are_counted() -> None:
     assert isinstance(second, SystemMessage)
 
 
-@pytest.mark.parametrize(
-    ("column", "text"), [("data", "{cut"), ("content", '{"message": {'), ("data", "hello")]
-)
+@each_row(("column", "text"), [("data", "{cut"), ("content", '{"message": {'), ("data", "hello")])
 def test_damaged_json_spoils_nothing_but_its_row(column: str, text: str) -> None:
     rows = [{"id": 1, "role": "assistant", column: text}, {"id": 2, "role": "user", "content": "hi"}]
     loaded = load(rows)
@@ -598,7 +597,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+@each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_row_is_refused(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,6 +33,7 @@ from partita.types.parts import (
 )
 from partita.types.tools import ContentOutput, ErrorJsonOutput, JsonOutput
 from tests.strategies import json_values
+from tests.tables import each_row
 
 
 def own(**fields: Json) -> JsonObject:
@@ -216,7 +216,7 @@ BLOCKS: dict[str, tuple[JsonObject, Sequence[Chunk]]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "chunks"), BLOCKS.values(), ids=BLOCKS)
+@each_row(("raw", "chunks"), BLOCKS.values(), ids=BLOCKS)
 def test_a_block_gives_chunks(raw: JsonObject, chunks: Sequence[Chunk]) -> None:
     assert list(block_chunks(raw, "7") or ()) == list(chunks)
 
@@ -235,7 +235,7 @@ UNKNOWN: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("raw", UNKNOWN.values(), ids=UNKNOWN)
+@each_row("raw", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_not_understood_is_left_to_the_caller(raw: JsonObject) -> None:
     assert block_chunks(raw, "7") is None
 
@@ -246,7 +246,7 @@ def test_given_metadata_stands_beside_that_of_the_block() -> None:
     assert chunks[0] == ReasoningStart("7", {"mine": {}, "anthropic": {"signature": "S"}})
 
 
-@pytest.mark.parametrize("name", ["Oven", "mcp__kitchen", "mcp_kitchen__oven"])
+@each_row("name", ["Oven", "mcp__kitchen", "mcp_kitchen__oven"])
 def test_other_names_have_no_server(name: str) -> None:
     assert server_of(name) is None
 
@@ -285,7 +285,7 @@ MEDIA: dict[str, tuple[JsonObject, ImagePart | FilePart | ForeignPart]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "part"), MEDIA.values(), ids=MEDIA)
+@each_row(("raw", "part"), MEDIA.values(), ids=MEDIA)
 def test_pictures_and_documents_become_parts(
     raw: JsonObject, part: ImagePart | FilePart | ForeignPart
 ) -> None:

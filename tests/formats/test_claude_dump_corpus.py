@@ -14,6 +14,7 @@ from partita.logs.lines.reader import LineReader
 from partita.logs.parsing import ParsedLog, parse_log_file
 from partita.types.json import Json, is_object
 from partita.types.messages import Message
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs" / "claude-code"
 FILES = sorted(path for path in CORPUS.rglob("*.jsonl*") if path.parent.name != "stream-json")
@@ -46,7 +47,7 @@ def all_messages(log: ParsedLog) -> list[Message]:
     return [*log.messages, *(message for messages in log.orphans.values() for message in messages)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
+@each_row("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
 def test_every_line_comes_back_in_its_place(path: Path) -> None:
     once = dump(all_messages(read(path))).payload
     assert kept(once) == kept(values(path))
@@ -54,7 +55,7 @@ def test_every_line_comes_back_in_its_place(path: Path) -> None:
     assert dump(load(once).messages).payload == once
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
+@each_row("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
 def test_sub_agents_come_back_too(path: Path) -> None:
     read(path)
     log = parse_log_file(path)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import get_args
 
-import pytest
-
 from partita.formats.claude_code.dump.session import dump, dump_agents, write_session
 from partita.formats.claude_code.log.load import load
 from partita.types.json import Json, JsonObject, is_object
@@ -41,6 +39,7 @@ from partita.types.tools import (
     ToolResultPart,
 )
 from partita.types.usage import Usage
+from tests.tables import each_row
 
 from .claude_sessions import LATER, NOON, answer, asked, blocks, call, check, lost, records
 
@@ -123,7 +122,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "content", "is_error"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "content", "is_error"), OUTPUTS.values(), ids=OUTPUTS)
 def test_an_output_is_a_result_that_the_api_takes(output: ToolOutput, content: Json, is_error: bool) -> None:
     session = records(answer(call(output=output)))
     check(session)
@@ -140,7 +139,7 @@ SAME: tuple[ToolOutput, ...] = (
 )
 
 
-@pytest.mark.parametrize("output", SAME, ids=lambda output: type(output).__name__)
+@each_row("output", SAME, ids=lambda output: type(output).__name__)
 def test_outputs_are_read_as_what_they_were(output: ToolOutput) -> None:
     (message,) = load(records(answer(call(output=output)))).messages
     (part,) = (part for part in message.content.parts if isinstance(part, ToolCallPart))
@@ -158,14 +157,14 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("fields", OPEN.values(), ids=OPEN)
+@each_row("fields", OPEN.values(), ids=OPEN)
 def test_a_call_without_an_output_was_interrupted(fields: JsonObject) -> None:
     session = records(answer(call(**fields)), asked())
     check(session)
     assert blocks(session[1])[0]["content"] == "[Request interrupted by user for tool use]"
 
 
-@pytest.mark.parametrize("why", [why for why in get_args(Interruption) if why != "aborted"])
+@each_row("why", [why for why in get_args(Interruption) if why != "aborted"])
 def test_why_a_call_was_interrupted_is_lost(why: Interruption) -> None:
     dumped = dump([answer(call(output=InterruptedOutput(why)))])
     assert "$[0].content.parts[0].output.reason" in lost(dumped)
@@ -180,7 +179,7 @@ INPUTS: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "input_"), INPUTS.values(), ids=INPUTS)
+@each_row(("fields", "input_"), INPUTS.values(), ids=INPUTS)
 def test_an_input_is_an_object(fields: JsonObject, input_: JsonObject) -> None:
     part = ToolCallPart("c1", "Oven", "output-error", output=ErrorTextOutput("x"), **fields)
     assert blocks(records(answer(part))[0])[0]["input"] == input_
@@ -196,7 +195,7 @@ IDS: dict[str, tuple[str, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("id_", "stays"), IDS.values(), ids=IDS)
+@each_row(("id_", "stays"), IDS.values(), ids=IDS)
 def test_the_id_of_a_call_is_one_that_the_api_takes(id_: str, stays: bool) -> None:
     session = records(answer(call(id_, TextOutput("x"))))
     check(session)
@@ -228,7 +227,7 @@ SIGNED: dict[str, tuple[JsonObject, JsonObject | None]] = {
 }
 
 
-@pytest.mark.parametrize(("metadata", "block"), SIGNED.values(), ids=SIGNED)
+@each_row(("metadata", "block"), SIGNED.values(), ids=SIGNED)
 def test_reasoning_arrives_if_it_is_signed(metadata: JsonObject, block: JsonObject | None) -> None:
     dumped = dump([answer(ReasoningPart("hm", provider_metadata=metadata), TextPart("Yes"))])
     kinds = [blocks(record)[0] for record in dumped.payload]
@@ -292,7 +291,7 @@ FILES: dict[str, tuple[ImagePart | FilePart, JsonObject | str]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "block"), FILES.values(), ids=FILES)
+@each_row(("part", "block"), FILES.values(), ids=FILES)
 def test_files_arrive_if_the_api_takes_them(part: ImagePart | FilePart, block: JsonObject | str) -> None:
     dumped = dump([UserMessage(id="u", content=[TextPart("Look"), part])])
     check(dumped.payload)
@@ -310,7 +309,7 @@ NOWHERE = {
 }
 
 
-@pytest.mark.parametrize("part", NOWHERE.values(), ids=NOWHERE)
+@each_row("part", NOWHERE.values(), ids=NOWHERE)
 def test_what_has_no_place_is_told_as_a_loss(
     part: TextPart | DataPart | SourceUrlPart | FilePart | ForeignPart,
 ) -> None:
@@ -399,7 +398,7 @@ THREADS: dict[str, tuple[str | None, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("thread", "stays"), THREADS.values(), ids=THREADS)
+@each_row(("thread", "stays"), THREADS.values(), ids=THREADS)
 def test_a_session_is_named_after_its_thread(thread: str | None, stays: bool) -> None:
     (record,) = records(asked(thread_id=thread))
     check([record])

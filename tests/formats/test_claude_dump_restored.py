@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import TextPart
 from partita.types.tools import TextOutput
 from tests.logs.claude_session import Session, lines_of, task, use
+from tests.tables import each_row
 
 from .claude_records import ALL, any_records, called, session
 from .claude_sessions import blocks, lost
@@ -45,7 +45,7 @@ def assert_chained(records: Sequence[Json]) -> None:
         assert above is None
 
 
-@pytest.mark.parametrize("make", ALL.values(), ids=ALL)
+@each_row("make", ALL.values(), ids=ALL)
 def test_records_come_back_as_they_were(make: Callable[[], Session]) -> None:
     records = make().records
     assert written(records) == records
@@ -138,7 +138,7 @@ def long_session() -> Session:
     return session().work("Bake rolls", "c1", "c2").turn("Cake").turn("Pie")
 
 
-@pytest.mark.parametrize("gone", range(7))
+@each_row("gone", range(7))
 def test_a_message_that_is_taken_out_leaves_the_chain_whole(gone: int) -> None:
     made = long_session()
     records = edited(made, lambda messages: messages[:gone] + messages[gone + 1 :])

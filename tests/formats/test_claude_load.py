@@ -12,6 +12,7 @@ from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart
 from partita.types.parts import DataPart
 from partita.types.tools import TextOutput
 from tests.logs.claude_session import SESSION, Session, use
+from tests.tables import each_row
 
 from .claude_records import ALL, called, session
 
@@ -33,13 +34,13 @@ def test_one_record_is_read_like_a_list_of_one() -> None:
     assert load(record) == load([record])
 
 
-@pytest.mark.parametrize("payload", [None, 5, "x", True])
+@each_row("payload", [None, 5, "x", True])
 def test_what_is_no_list_of_records_is_refused(payload: Json) -> None:
     with pytest.raises(FormatError, match="list of records"):
         load(payload)
 
 
-@pytest.mark.parametrize("make", ALL.values(), ids=ALL)
+@each_row("make", ALL.values(), ids=ALL)
 def test_reading_leaves_the_records_as_they_are(make: Callable[[], Session]) -> None:
     records = make().records
     before = deepcopy(records)

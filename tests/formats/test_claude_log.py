@@ -1,13 +1,12 @@
 """Answers in Claude Code's session files: one response is several lines with others between them."""
 
-import pytest
-
 from partita.formats.claude_code.log.envelope import RECORD
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, text_of
 from partita.types.parts import DataPart, ReasoningPart, SourceUrlPart, StepStartPart, TextPart
 from partita.types.usage import Usage
 from tests.logs.claude_session import MODEL, Reading, Session, read, stamp, text, thinking, usage, use
+from tests.tables import each_row
 
 
 def kinds(message: AssistantMessage) -> list[str]:
@@ -55,8 +54,8 @@ def between(*steps: str) -> Session:
 BETWEEN = ("result", "hook", "progress", "queued", "attachment", "system", "snapshot", "sidechain")
 
 
-@pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
-@pytest.mark.parametrize("steps", [(step,) for step in BETWEEN] + [BETWEEN], ids="+".join)
+@each_row("live", [False, True], ids=["at once", "live"])
+@each_row("steps", [(step,) for step in BETWEEN] + [BETWEEN], ids="+".join)
 def test_whatever_stands_between_its_lines_a_response_is_one_message(
     steps: tuple[str, ...], live: bool
 ) -> None:
@@ -82,7 +81,7 @@ LINES: dict[str, tuple[list[JsonObject], JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("lines", "chosen"), LINES.values(), ids=LINES)
+@each_row(("lines", "chosen"), LINES.values(), ids=LINES)
 def test_the_usage_of_a_response_is_that_of_one_line(lines: list[JsonObject], chosen: JsonObject) -> None:
     session = Session().prompt("Bake")
     for number, told in enumerate(lines):
@@ -117,7 +116,7 @@ KEYS: dict[str, tuple[list[tuple[str, Json]], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("lines", "keys"), KEYS.values(), ids=KEYS)
+@each_row(("lines", "keys"), KEYS.values(), ids=KEYS)
 def test_lines_are_one_response_by_message_and_request(
     lines: list[tuple[str, Json]], keys: list[str]
 ) -> None:
@@ -161,7 +160,7 @@ REASONINGS: dict[str, tuple[JsonObject, str, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("block", "words", "metadata"), REASONINGS.values(), ids=REASONINGS)
+@each_row(("block", "words", "metadata"), REASONINGS.values(), ids=REASONINGS)
 def test_reasoning_is_kept_even_where_it_cannot_be_read(
     block: JsonObject, words: str, metadata: JsonObject
 ) -> None:
@@ -249,7 +248,7 @@ ERRORS: dict[str, tuple[list[Json], JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("blocks", "fields"), ERRORS.values(), ids=ERRORS)
+@each_row(("blocks", "fields"), ERRORS.values(), ids=ERRORS)
 def test_an_api_that_failed_for_good_is_a_notice_and_ends_the_turn(
     blocks: list[Json], fields: JsonObject
 ) -> None:
@@ -292,7 +291,7 @@ def answer_without(*names: str) -> Reading:
     return read(session)
 
 
-@pytest.mark.parametrize("name", ["uuid", "parentUuid", "requestId", "timestamp", "id", "model", "usage"])
+@each_row("name", ["uuid", "parentUuid", "requestId", "timestamp", "id", "model", "usage"])
 def test_an_answer_without_one_of_its_fields_is_read_all_the_same(name: str) -> None:
     reading = answer_without(name)
     (answer,) = reading.answers

@@ -6,6 +6,7 @@ from partita.formats import chain
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message, ToolCallPart, text_of
 from tests.logs.claude_session import Reading, Session, read, task, text, use
+from tests.tables import each_row
 
 LIVE = pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
 
@@ -195,8 +196,8 @@ def everybody(messages: list[Message]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("round", [False, True], ids=["in a row", "in a round"])
-@pytest.mark.parametrize("agents", [2, 3, 200])
+@each_row("round", [False, True], ids=["in a row", "in a round"])
+@each_row("agents", [2, 3, 200])
 def test_however_sub_agents_hang_on_each_other_each_is_told_once(agents: int, round: bool) -> None:
     reading = read(chained(agents, round=round))
     told = everybody(reading.messages)
@@ -259,7 +260,7 @@ STRANGE: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("data", STRANGE.values(), ids=STRANGE)
+@each_row("data", STRANGE.values(), ids=STRANGE)
 def test_strange_progress_of_a_sub_agent_is_counted(data: JsonObject) -> None:
     session = Session().prompt("Bake").answer(calls=[task("t1", "look")])
     reading = read(session.progress("t1", "agent_progress", **data))

@@ -5,6 +5,7 @@ import pytest
 from partita.formats.claude_code.log import branches
 from partita.types.json import JsonObject
 from tests.logs.claude_session import SESSION, Session, read, text, use
+from tests.tables import each_row
 
 
 def rewind() -> Session:
@@ -133,8 +134,8 @@ REAL: dict[str, tuple[Session, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
-@pytest.mark.parametrize(("session", "parents"), REAL.values(), ids=REAL)
+@each_row("live", [False, True], ids=["at once", "live"])
+@each_row(("session", "parents"), REAL.values(), ids=REAL)
 def test_a_real_branch_is_one(session: Session, parents: dict[str, str], live: bool) -> None:
     reading = read(session, live=live)
     assert reading.parents == parents
@@ -184,7 +185,7 @@ def in_a_row(messages: list[str]) -> dict[str, str]:
     return dict(zip(messages, ["", *messages], strict=False))
 
 
-@pytest.mark.parametrize("session", FALSE.values(), ids=FALSE)
+@each_row("session", FALSE.values(), ids=FALSE)
 def test_a_false_branch_is_none(session: Session) -> None:
     reading = read(session)
     assert reading.parents == in_a_row(list(reading.parents))
@@ -207,7 +208,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("session", BROKEN.values(), ids=BROKEN)
+@each_row("session", BROKEN.values(), ids=BROKEN)
 def test_where_parents_say_nothing_the_order_of_the_file_holds(session: Session) -> None:
     if session is BROKEN["all parents gone"]:
         for record in session.records:

@@ -2,8 +2,6 @@
 
 from itertools import permutations
 
-import pytest
-
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ImagePart, TextPart
@@ -17,12 +15,13 @@ from partita.types.tools import (
     ToolOutput,
 )
 from tests.logs.claude_session import Session, data_of, read, text, use
+from tests.tables import each_row
 
 PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}}
 
 
-@pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
-@pytest.mark.parametrize("order", list(permutations(["c1", "c2", "c3"])), ids="-".join)
+@each_row("live", [False, True], ids=["at once", "live"])
+@each_row("order", list(permutations(["c1", "c2", "c3"])), ids="-".join)
 def test_parallel_results_come_in_any_order_on_different_parents(order: tuple[str, ...], live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1"), use("c2"), use("c3")])
     lines = {
@@ -71,7 +70,7 @@ def test_a_result_whose_call_never_comes_is_kept_and_counted() -> None:
     assert data_of(note)["toolUseResult"] == {"heat": 3}
 
 
-@pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
+@each_row("live", [False, True], ids=["at once", "live"])
 def test_of_two_results_of_a_call_the_first_counts_and_the_second_is_kept(live: bool) -> None:
     reading = read(Session().work("Bake", "c1").result("c1", "cold").turn("Again"), live=live)
     assert reading.calls["c1"].output == TextOutput("c1 is done")
@@ -79,8 +78,8 @@ def test_of_two_results_of_a_call_the_first_counts_and_the_second_is_kept(live: 
     assert [data_of(note)["message"]["content"][0]["content"] for note in reading.notes] == ["cold"]
 
 
-@pytest.mark.parametrize("live", [False, True], ids=["at once", "live"])
-@pytest.mark.parametrize("turns", [0, 1, 30])
+@each_row("live", [False, True], ids=["at once", "live"])
+@each_row("turns", [0, 1, 30])
 def test_a_call_without_a_result_is_lost_until_its_result_comes_late(turns: int, live: bool) -> None:
     session = Session().prompt("Bake").answer(calls=[use("c1")])
     for number in range(turns):
@@ -142,7 +141,7 @@ def bare(output: ToolOutput | None) -> Json:
     return type(output), fields
 
 
-@pytest.mark.parametrize(("content", "fields", "state", "output"), ENDINGS.values(), ids=ENDINGS)
+@each_row(("content", "fields", "state", "output"), ENDINGS.values(), ids=ENDINGS)
 def test_how_a_call_ended(content: Json, fields: JsonObject, state: str, output: ToolOutput) -> None:
     call = read(Session().answer(calls=[use("c1")]).result("c1", content, **fields)).calls["c1"]
     assert call.state == state
@@ -173,7 +172,7 @@ STRUCTURED: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("structured", STRUCTURED.values(), ids=STRUCTURED)
+@each_row("structured", STRUCTURED.values(), ids=STRUCTURED)
 def test_the_structured_result_is_kept_whatever_its_shape(structured: Json) -> None:
     session = Session().answer(calls=[use("c1")]).result("c1", "warm", toolUseResult=structured)
     call = read(session).calls["c1"]

@@ -1,11 +1,10 @@
 """What nobody has heard of in a session file is kept, counted, and told with its line."""
 
-import pytest
-
 from partita.formats.diagnostics import KINDS, OTHERS
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from tests.logs.claude_session import Session, lines_of, read, text
+from tests.tables import each_row
 
 KEPT = "kept-for-all-times"
 
@@ -72,7 +71,7 @@ UNKNOWN: dict[str, tuple[Session, str]] = {
 }
 
 
-@pytest.mark.parametrize(("session", "what"), UNKNOWN.values(), ids=UNKNOWN)
+@each_row(("session", "what"), UNKNOWN.values(), ids=UNKNOWN)
 def test_the_unknown_is_kept_and_counted_and_the_rest_goes_on(session: Session, what: str) -> None:
     reading = read(session.turn("Go on"))
     assert reading.puzzles == {what: [2]}
@@ -90,7 +89,7 @@ LINES: dict[str, tuple[bytes, dict[str, list[int]]]] = {
 }
 
 
-@pytest.mark.parametrize(("line", "puzzles"), LINES.values(), ids=LINES)
+@each_row(("line", "puzzles"), LINES.values(), ids=LINES)
 def test_a_line_that_is_no_record_is_counted(line: bytes, puzzles: dict[str, list[int]]) -> None:
     session = Session().turn("a")
     data = lines_of(session.records[:1]) + line + b"\n" + lines_of(session.records[1:])

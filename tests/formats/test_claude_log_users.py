@@ -1,12 +1,11 @@
 """`type: user` is mostly not the user: what else comes that way, and what the log says of itself."""
 
-import pytest
-
 from partita.logs.facts import thread_of
 from partita.types.json import Json, JsonObject
 from partita.types.messages import SystemMessage, UserMessage, UserPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
 from tests.logs.claude_session import Session, data_of, read, text, use
+from tests.tables import each_row
 
 PNG = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}}
 PDF = {
@@ -58,7 +57,7 @@ WORDS: dict[str, tuple[Json, JsonObject, tuple[str, bool]]] = {
 }
 
 
-@pytest.mark.parametrize(("content", "fields", "kind"), WORDS.values(), ids=WORDS)
+@each_row(("content", "fields", "kind"), WORDS.values(), ids=WORDS)
 def test_what_a_user_record_is(content: Json, fields: JsonObject, kind: tuple[str, bool]) -> None:
     reading = read(Session().prompt(content, **fields).answer(text="Yes."))
     message = reading.messages[0]
@@ -87,7 +86,7 @@ DATA: dict[str, tuple[str, DataPart]] = {
 }
 
 
-@pytest.mark.parametrize(("words", "part"), DATA.values(), ids=DATA)
+@each_row(("words", "part"), DATA.values(), ids=DATA)
 def test_tags_are_data(words: str, part: DataPart) -> None:
     message = read(Session().prompt(words)).messages[0]
     assert message.content.parts == (part,)
@@ -119,7 +118,7 @@ PARTS: dict[str, tuple[Json, list[UserPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("content", "parts"), PARTS.values(), ids=PARTS)
+@each_row(("content", "parts"), PARTS.values(), ids=PARTS)
 def test_what_a_prompt_is_made_of(content: Json, parts: list[UserPart]) -> None:
     message = read(Session().prompt(content)).messages[0]
     assert list(message.content.parts) == parts
@@ -139,7 +138,7 @@ QUEUED: dict[str, tuple[Json, str, tuple[str, bool]]] = {
 }
 
 
-@pytest.mark.parametrize(("prompt", "mode", "kind"), QUEUED.values(), ids=QUEUED)
+@each_row(("prompt", "mode", "kind"), QUEUED.values(), ids=QUEUED)
 def test_a_queued_command_is_said_in_the_middle_of_a_turn(
     prompt: Json, mode: str, kind: tuple[str, bool]
 ) -> None:
@@ -194,7 +193,7 @@ NOTICES: dict[str, tuple[str | None, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("subtype", "shown"), NOTICES.values(), ids=NOTICES)
+@each_row(("subtype", "shown"), NOTICES.values(), ids=NOTICES)
 def test_which_notices_are_shown_and_that_all_are_kept(subtype: str | None, shown: bool) -> None:
     reading = read(Session().turn("Bake").system(subtype, content="words", tokensSaved=9))
     (message,) = [message for message in reading.messages if isinstance(message, SystemMessage)]
@@ -215,7 +214,7 @@ ABOUT: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize(("type_", "fields"), ABOUT.items(), ids=ABOUT)
+@each_row(("type_", "fields"), ABOUT.items(), ids=ABOUT)
 def test_records_about_the_session_are_kept_out_of_the_talk(type_: str, fields: JsonObject) -> None:
     reading = read(Session().turn("Bake").about(type_, **fields).answer(text="More"))
     (note,) = reading.notes
@@ -248,8 +247,8 @@ TITLES: dict[str, tuple[list[tuple[str, JsonObject]], str]] = {
 }
 
 
-@pytest.mark.parametrize("first", [True, False], ids=["before the talk", "after it"])
-@pytest.mark.parametrize(("records", "title"), TITLES.values(), ids=TITLES)
+@each_row("first", [True, False], ids=["before the talk", "after it"])
+@each_row(("records", "title"), TITLES.values(), ids=TITLES)
 def test_where_the_title_comes_from(records: list[tuple[str, JsonObject]], title: str, first: bool) -> None:
     session = Session()
     talk = Session().prompt("<command-name>/clear</command-name>", uuid="u-0")
@@ -313,7 +312,7 @@ TURNS: dict[str, tuple[Session, list[str | None]]] = {
 }
 
 
-@pytest.mark.parametrize(("session", "ends"), TURNS.values(), ids=TURNS)
+@each_row(("session", "ends"), TURNS.values(), ids=TURNS)
 def test_a_turn_goes_from_a_prompt_to_the_next(session: Session, ends: list[str | None]) -> None:
     reading = read(session)
     assert [turn.end for turn in reading.turns] == ends

@@ -1,6 +1,5 @@
 """A `tool_result` block becomes one typed output, and nothing of the block is lost."""
 
-import pytest
 from hypothesis import given
 from msgspec import UNSET
 
@@ -19,6 +18,7 @@ from partita.types.tools import (
     ToolOutput,
 )
 from tests.strategies import json_values
+from tests.tables import each_row
 
 
 def block(**fields: Json) -> JsonObject:
@@ -152,7 +152,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "output"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("raw", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_a_block_gives_an_output_of_its_own_kind(raw: JsonObject, output: ToolOutput) -> None:
     assert output_chunk(raw, UNSET) == ToolOutputChunk("call-1", output)
 
@@ -190,7 +190,7 @@ KINDS: dict[str, tuple[JsonObject, str, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "denied", "output"), KINDS.values(), ids=KINDS)
+@each_row(("raw", "denied", "output"), KINDS.values(), ids=KINDS)
 def test_a_refusal_that_the_source_names_is_one(raw: JsonObject, denied: str, output: ToolOutput) -> None:
     assert output_chunk(raw, UNSET, denied=denied).output == output
 
@@ -206,7 +206,7 @@ def test_a_structured_result_says_that_a_person_refused() -> None:
     assert chunk.output == ExecutionDeniedOutput("use rye")
 
 
-@pytest.mark.parametrize("structured", [{"stdout": "x"}, "Error: x", ["x"], 0, None])
+@each_row("structured", [{"stdout": "x"}, "Error: x", ["x"], 0, None])
 def test_the_structured_result_is_kept_whole(structured: Json) -> None:
     chunk = output_chunk(block(content="x"), structured)
     assert chunk.tool_metadata == {"claudeCode": {"toolUseResult": structured}}

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from msgspec.structs import replace
 
 from partita.types.chunks import (
@@ -54,6 +53,7 @@ from tests.formats.claude_turns import (
     whole,
     written,
 )
+from tests.tables import each_row
 
 PAGE: JsonObject = {"type": "web_search_result", "url": "https://rye.example", "title": "Rye"}
 SEARCH: JsonObject = {
@@ -369,7 +369,7 @@ PARTS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "parts"), PARTS.values(), ids=PARTS)
+@each_row(("events", "parts"), PARTS.values(), ids=PARTS)
 def test_a_turn_becomes_parts(events: list[Json], parts: Sequence[AssistantPart]) -> None:
     assert folded(events).parts == tuple(parts)
 

@@ -1,7 +1,5 @@
 """What becomes of a call in a live turn: refusals, interruptions, questions and their answers."""
 
-import pytest
-
 from partita.types.chunks import DataChunk, ToolInputAvailable
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
@@ -26,6 +24,7 @@ from tests.formats.claude_turns import (
     user,
     whole,
 )
+from tests.tables import each_row
 
 DENIED: dict[str, tuple[list[Json], ToolOutput]] = {
     "by a rule": (
@@ -91,7 +90,7 @@ DENIED: dict[str, tuple[list[Json], ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "output"), DENIED.values(), ids=DENIED)
+@each_row(("events", "output"), DENIED.values(), ids=DENIED)
 def test_a_refusal_keeps_its_reason(events: list[Json], output: ToolOutput) -> None:
     call = folded([whole("m1", BAKE), *events]).parts[1]
     assert isinstance(call, ToolCallPart)
@@ -111,7 +110,7 @@ OPEN: dict[str, tuple[list[Json], ToolOutput | None]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "output"), OPEN.values(), ids=OPEN)
+@each_row(("events", "output"), OPEN.values(), ids=OPEN)
 def test_a_call_without_an_output_says_what_became_of_it(
     events: list[Json], output: ToolOutput | None
 ) -> None:
@@ -198,7 +197,7 @@ QUESTIONS: dict[str, tuple[list[Json], str, Approval]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "call_id", "approval"), QUESTIONS.values(), ids=QUESTIONS)
+@each_row(("events", "call_id", "approval"), QUESTIONS.values(), ids=QUESTIONS)
 def test_a_question_finds_its_call(events: list[Json], call_id: str, approval: Approval) -> None:
     calls = [part for part in folded(events).parts if isinstance(part, ToolCallPart)]
     assert {call.id: call.approval for call in calls if call.approval} == {call_id: approval}

@@ -33,6 +33,7 @@ from partita.types.tools import (
     ToolOutput,
 )
 from tests.formats.claude_turns import decode
+from tests.tables import each_row
 
 CORPORA: Final = Path(__file__).parents[3] / "shared" / "corpora"
 LIVE: Final = CORPORA / "agent-logs" / "claude-code" / "stream-json"
@@ -128,7 +129,7 @@ def named(value: Json, *names: str) -> list[Json]:
 # One checker a property, on every turn
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_all_words_and_calls_are_told_once_and_in_order(case: JsonObject) -> None:
     told: list[tuple[str | None, str, str]] = []
     for parent, part in parts_of(fold(decode(case["input"]))):
@@ -147,7 +148,7 @@ def test_all_words_and_calls_are_told_once_and_in_order(case: JsonObject) -> Non
     assert len(told) == len(written)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_every_part_that_is_opened_is_closed(case: JsonObject) -> None:
     open_now: set[tuple[tuple[str, ...], str, str]] = set()
     for path, chunk in flat(decode(case["input"])):
@@ -163,7 +164,7 @@ def test_every_part_that_is_opened_is_closed(case: JsonObject) -> None:
     assert states <= {None, "done", "output-available", "output-error", "output-denied"}
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_signatures_and_redacted_thoughts_are_kept(case: JsonObject) -> None:
     thoughts = [part for _, part in parts_of(fold(decode(case["input"]))) if isinstance(part, ReasoningPart)]
     kept = {str(value) for part in thoughts for _, value in walk(part.provider_metadata)} - {"None"}
@@ -177,7 +178,7 @@ def named_blocks(value: Json, kind: str) -> list[JsonObject]:
     return [block for block in blocks if is_object(block) and block.get("type") == kind]
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_citations_are_kept(case: JsonObject) -> None:
     texts = [part for _, part in parts_of(fold(decode(case["input"]))) if isinstance(part, TextPart)]
     given = named(case["input"], "citation")
@@ -189,7 +190,7 @@ def test_citations_are_kept(case: JsonObject) -> None:
     ]
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_no_piece_of_an_input_follows_the_whole_input(case: JsonObject) -> None:
     whole: set[str] = set()
     for _, chunk in flat(decode(case["input"])):
@@ -198,7 +199,7 @@ def test_no_piece_of_an_input_follows_the_whole_input(case: JsonObject) -> None:
         assert not isinstance(chunk, ToolInputDelta) or chunk.tool_call_id not in whole
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_outputs_keep_their_type(case: JsonObject) -> None:
     calls = [part for _, part in parts_of(fold(decode(case["input"]))) if isinstance(part, ToolCallPart)]
     first: dict[str, Json] = {}
@@ -291,7 +292,7 @@ def _levelled(output: Json) -> Json:
     return output
 
 
-@pytest.mark.parametrize("id", FAIR)
+@each_row("id", FAIR)
 def test_a_fair_turn_says_what_it_says_elsewhere(id: str) -> None:
     theirs = fold([read_chunk(chunk) for chunk in CASES[id]["observed"]["chunks"]])
     same = summary(fold(decode(CASES[id]["input"]))) == summary(theirs)
@@ -305,7 +306,7 @@ def stats_of(chunks: list[JsonObject]) -> JsonObject:
     return found[-1]
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@each_row("case", CASES.values(), ids=CASES)
 def test_the_usage_is_what_it_is_elsewhere(case: JsonObject) -> None:
     end = decode(case["input"])[-1]
     assert isinstance(end, MessageFinish)
@@ -326,7 +327,7 @@ ENDS: Final = {"cc-031": "length", "cc-032": "error", "cc-033": "error", "cc-035
 """Turns that ended with an exception elsewhere, and the refusal that was called a normal stop."""
 
 
-@pytest.mark.parametrize("id", CASES)
+@each_row("id", CASES)
 def test_the_finish_reason_is_what_it_is_elsewhere(id: str) -> None:
     end = decode(CASES[id]["input"])[-1]
     theirs = [chunk["finishReason"] for chunk in CASES[id]["observed"]["chunks"] if chunk["type"] == "finish"]

@@ -1,7 +1,5 @@
 """Events that are no words of the model are data: passing, lasting, or unknown."""
 
-import pytest
-
 from partita.formats.claude_code.stream import ClaudeStreamDecoder
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject
@@ -18,6 +16,7 @@ from tests.formats.claude_turns import (
     user,
     whole,
 )
+from tests.tables import each_row
 
 PASSING: dict[str, JsonObject] = {
     "data-claude-status": system("status", status="requesting"),
@@ -46,12 +45,12 @@ LASTING: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize(("type_", "event"), PASSING.items(), ids=PASSING)
+@each_row(("type_", "event"), PASSING.items(), ids=PASSING)
 def test_mere_state_passes(type_: str, event: JsonObject) -> None:
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk(type_, event, transient=True)]
 
 
-@pytest.mark.parametrize(("type_", "event"), LASTING.items(), ids=LASTING)
+@each_row(("type_", "event"), LASTING.items(), ids=LASTING)
 def test_what_a_person_may_care_about_lasts(type_: str, event: JsonObject) -> None:
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk(type_, event)]
 
@@ -78,7 +77,7 @@ UNKNOWN: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("event", UNKNOWN.values(), ids=UNKNOWN)
+@each_row("event", UNKNOWN.values(), ids=UNKNOWN)
 def test_what_is_not_understood_is_kept_whole(event: Json) -> None:
     assert ClaudeStreamDecoder().feed(event)[1:] == [DataChunk("data-claude-unknown", event)]
 
@@ -90,7 +89,7 @@ DELTAS: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("event", DELTAS.values(), ids=DELTAS)
+@each_row("event", DELTAS.values(), ids=DELTAS)
 def test_a_delta_that_does_not_fit_its_block_is_kept_whole(event: JsonObject) -> None:
     decoder = ClaudeStreamDecoder()
     for known in [begun("m1"), opened(0, text(""))]:

@@ -1,7 +1,5 @@
 """How a turn begins and ends: metadata, usage, finish reasons, errors."""
 
-import pytest
-
 from partita.formats.claude_code.stream import ClaudeStreamDecoder
 from partita.types.chunks import (
     ErrorChunk,
@@ -26,6 +24,7 @@ from tests.formats.claude_turns import (
     whole,
     written,
 )
+from tests.tables import each_row
 
 
 def test_the_beginning_says_who_works_where_with_what() -> None:
@@ -133,7 +132,7 @@ REASONS: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("event", "reason"), REASONS.values(), ids=REASONS)
+@each_row(("event", "reason"), REASONS.values(), ids=REASONS)
 def test_the_finish_reason(event: JsonObject, reason: str) -> None:
     *_, end = decode([whole("m1", text("Hello.")), event])
     assert isinstance(end, MessageFinish)
@@ -175,7 +174,7 @@ ERRORS: dict[str, tuple[JsonObject, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("event", "errors"), ERRORS.values(), ids=ERRORS)
+@each_row(("event", "errors"), ERRORS.values(), ids=ERRORS)
 def test_a_failed_turn_says_what_went_wrong(event: JsonObject, errors: list[str]) -> None:
     chunks = decode([event])
     assert [chunk.error_text for chunk in chunks if isinstance(chunk, ErrorChunk)] == errors

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from tests.formats.claude_turns import (
     whole,
 )
 from tests.strategies import json_values, spoil
+from tests.tables import each_row
 
 UNFINISHED = {"input-streaming", "input-available", "approval-requested", "approval-responded"}
 
@@ -59,13 +59,13 @@ def still_open(message: AssistantMessage) -> list[AssistantPart]:
     return [part for part in parts_of(message) if getattr(part, "state", None) in {"streaming", *UNFINISHED}]
 
 
-@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+@each_row("turn", TURNS.values(), ids=TURNS)
 def test_a_turn_that_stops_anywhere_leaves_nothing_open(turn: list[Json]) -> None:
     for length in range(len(turn) + 1):
         assert not still_open(fold(decode(turn[:length])))
 
 
-@pytest.mark.parametrize("turn", TURNS.values(), ids=TURNS)
+@each_row("turn", TURNS.values(), ids=TURNS)
 def test_events_that_come_twice_in_a_row_still_fold(turn: list[Json]) -> None:
     assert not still_open(fold(decode([event for event in turn for _ in range(2)])))
 
@@ -119,7 +119,7 @@ DEEP_EVENTS: dict[str, list[Json]] = {
 }
 
 
-@pytest.mark.parametrize("events", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
+@each_row("events", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
 def test_values_nested_too_deeply_to_look_at_are_passed_on(events: list[Json]) -> None:
     decoder = ClaudeStreamDecoder()
     assert [chunk for event in events for chunk in decoder.feed(event)]

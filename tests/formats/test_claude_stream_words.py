@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantPart
 from partita.types.parts import (
@@ -33,6 +31,7 @@ from tests.formats.claude_turns import (
     whole,
     written,
 )
+from tests.tables import each_row
 
 CITED: JsonObject = {"type": "web_search_result_location", "url": "https://rye.example", "cited_text": "rye"}
 
@@ -236,6 +235,6 @@ WORDS: dict[str, tuple[list[Json], Sequence[AssistantPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "parts"), WORDS.values(), ids=WORDS)
+@each_row(("events", "parts"), WORDS.values(), ids=WORDS)
 def test_words_are_told_once(events: list[Json], parts: Sequence[AssistantPart]) -> None:
     assert folded(events).parts == tuple(parts)

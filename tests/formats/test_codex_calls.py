@@ -1,7 +1,5 @@
 """Calls of Codex' tools: inputs, outputs, what events say beside them."""
 
-import pytest
-
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
 from partita.types.parts import DataPart, ImagePart, SourceUrlPart, TextPart
@@ -17,6 +15,7 @@ from partita.types.tools import (
 )
 from tests.formats.codex_counts import own
 from tests.formats.codex_examples import Script, read
+from tests.tables import each_row
 
 PATCH = "*** Begin Patch\n*** Add File: beds.txt\n+roses\n*** End Patch\n"
 CHANGE: JsonObject = {"path": "beds.txt", "kind": "add", "content": "roses", "added": 1, "removed": 0}
@@ -86,7 +85,7 @@ INPUTS: dict[str, tuple[Script, str, Json, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "name", "input", "said"), INPUTS.values(), ids=INPUTS)
+@each_row(("script", "name", "input", "said"), INPUTS.values(), ids=INPUTS)
 def test_inputs(script: Script, name: str, input: Json, said: JsonObject) -> None:
     call = one_call(script)
     assert (call.id, call.name, call.input, own(call.tool_metadata)) == ("c", name, input, said)
@@ -179,7 +178,7 @@ def patched(*orders: str) -> Script:
     return script
 
 
-@pytest.mark.parametrize("orders", [("call", "event", "output"), ("call", "output", "event")])
+@each_row("orders", [("call", "event", "output"), ("call", "output", "event")])
 def test_an_event_enriches_its_call_before_and_after_the_output(orders: tuple[str, ...]) -> None:
     call = one_call(patched(*orders))
     assert (call.output, call.preliminary) == (TextOutput("Success."), None)
@@ -220,7 +219,7 @@ SERVED: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("result", "output", "said"), SERVED.values(), ids=SERVED)
+@each_row(("result", "output", "said"), SERVED.values(), ids=SERVED)
 def test_servers_say_how_a_call_went(result: Json, output: ToolOutput, said: JsonObject) -> None:
     script = Script().item(
         "function_call", name="plant", namespace="mcp__garden", arguments="{}", call_id="c"
@@ -244,7 +243,7 @@ RESULTS: dict[str, tuple[Json, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("result", "output"), RESULTS.values(), ids=RESULTS)
+@each_row(("result", "output"), RESULTS.values(), ids=RESULTS)
 def test_a_servers_call_of_which_only_the_event_is_left(result: Json, output: ToolOutput) -> None:
     call = one_call(Script().event("mcp_tool_call_end", call_id="c", result=result, **MCP))
     assert (call.name, call.input, call.output) == ("plant", {"n": 1}, output)
@@ -281,7 +280,7 @@ ENDS: dict[str, tuple[JsonObject, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "output"), ENDS.values(), ids=ENDS)
+@each_row(("fields", "output"), ENDS.values(), ids=ENDS)
 def test_commands_inside_another_call_are_calls_of_their_own(fields: JsonObject, output: ToolOutput) -> None:
     script = Script().item("custom_tool_call", name="exec", input="run()", call_id="outer")
     script.event("item_completed", item={**COMMAND, **fields}).item(
@@ -315,7 +314,7 @@ SEARCHES: dict[str, tuple[Script, str]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "call_id"), SEARCHES.values(), ids=SEARCHES)
+@each_row(("script", "call_id"), SEARCHES.values(), ids=SEARCHES)
 def test_a_search_is_one_call_of_the_providers_with_its_sources(script: Script, call_id: str) -> None:
     reading = read(script.records)
     (call,) = reading.calls
@@ -357,7 +356,7 @@ PICTURES: dict[str, tuple[JsonObject, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "output"), PICTURES.values(), ids=PICTURES)
+@each_row(("fields", "output"), PICTURES.values(), ids=PICTURES)
 def test_pictures_of_the_providers(fields: JsonObject, output: ToolOutput) -> None:
     call = one_call(Script().item("image_generation_call", id="ig", **fields))
     assert (call.id, call.name, call.provider_executed, call.output) == (

@@ -13,6 +13,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from tests.formats.codex_counts import counts
 from tests.formats.codex_examples import Reading, read
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 
@@ -41,8 +42,8 @@ def reading(name: str, live: bool = False) -> Reading:
     return read(records(name), live=live)
 
 
-@pytest.mark.parametrize("live", [False, True])
-@pytest.mark.parametrize("name", of_format("codex-rollout"))
+@each_row("live", [False, True])
+@each_row("name", of_format("codex-rollout"))
 def test_counts_are_those_of_the_file(name: str, live: bool) -> None:
     made = counts(reading(name, live).messages, reading(name, live).assembly)
     told = {field: truth()[name][field] for field in made}
@@ -54,25 +55,25 @@ def forks() -> list[str]:
     return [name for name in of_format("codex-rollout") if len(set(truth()[name]["session_ids"])) > 1]
 
 
-@pytest.mark.parametrize("name", forks())
+@each_row("name", forks())
 def test_copied_history_is_not_consumed_again(name: str) -> None:
     spent = sum(consumption.usage.total_tokens or 0 for consumption in reading(name).ledger)
     assert spent == truth()[name]["tokens"]["final_total"]["total_tokens"]
 
 
-@pytest.mark.parametrize("name", of_format("codex-rollout"))
+@each_row("name", of_format("codex-rollout"))
 def test_nothing_is_puzzling_but_what_was_masked(name: str) -> None:
     assert reading(name).puzzles.keys() <= {"arguments of a call that are no JSON"}
 
 
-@pytest.mark.parametrize("name", of_format("codex-rollout"))
+@each_row("name", of_format("codex-rollout"))
 def test_every_parent_is_there(name: str) -> None:
     messages = reading(name).messages
     known = {message.id for message in messages}
     assert {message.parent_id for message in messages} - {""} <= known
 
 
-@pytest.mark.parametrize("name", of_format("codex-exec-json"))
+@each_row("name", of_format("codex-exec-json"))
 def test_streams(name: str) -> None:
     decoder, accumulator = CodexExecDecoder(), Accumulator(id="answer")
     for event in records(name):
@@ -105,7 +106,7 @@ def kinds_in(types: JsonObject) -> dict[str, int]:
     return dict(sorted(done.items()))
 
 
-@pytest.mark.parametrize("name", of_format("codex-app-server"))
+@each_row("name", of_format("codex-app-server"))
 def test_traffic_of_the_app_server(name: str) -> None:
     decoder, accumulator = CodexExecDecoder(), Accumulator(id="answer")
     for event in records(name):

@@ -1,7 +1,5 @@
 """`codex exec --json`, old and new, and the app server: events → chunks → a message."""
 
-import pytest
-
 from partita.formats.codex.exec import CodexExecDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, ToolOutputChunk
@@ -27,6 +25,7 @@ from partita.types.tools import (
     TextOutput,
     ToolOutput,
 )
+from tests.tables import each_row
 
 
 def chunks_of(events: list[JsonObject]) -> list[Chunk]:
@@ -184,7 +183,7 @@ WORKS: dict[str, tuple[JsonObject, str, Json, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("work", "name", "input", "output"), WORKS.values(), ids=WORKS)
+@each_row(("work", "name", "input", "output"), WORKS.values(), ids=WORKS)
 def test_work(work: JsonObject, name: str, input: Json, output: ToolOutput) -> None:
     (part,) = parts_of([done(work)])
     assert isinstance(part, ToolCallPart)
@@ -256,7 +255,7 @@ FAILURES: dict[str, tuple[list[JsonObject], tuple[str, ...], str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "errors", "reason"), FAILURES.values(), ids=FAILURES)
+@each_row(("events", "errors", "reason"), FAILURES.values(), ids=FAILURES)
 def test_failures(events: list[JsonObject], errors: tuple[str, ...], reason: str | None) -> None:
     accumulator = accumulated(events)
     assert (accumulator.errors, accumulator.finish_reason) == (errors, reason)
@@ -268,7 +267,7 @@ INTERRUPTIONS: dict[str, list[JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize("events", INTERRUPTIONS.values(), ids=INTERRUPTIONS)
+@each_row("events", INTERRUPTIONS.values(), ids=INTERRUPTIONS)
 def test_an_interruption_stops_calls(events: list[JsonObject]) -> None:
     (call,) = parts_of([started(item("command_execution", command="ls", status="in_progress")), *events])
     assert isinstance(call, ToolCallPart)
@@ -338,7 +337,7 @@ GROWING: dict[str, tuple[list[JsonObject], AssistantPart]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "part"), GROWING.values(), ids=GROWING)
+@each_row(("events", "part"), GROWING.values(), ids=GROWING)
 def test_words_grow(events: list[JsonObject], part: AssistantPart) -> None:
     assert parts_of(events) == (part,)
 
@@ -369,7 +368,7 @@ DECISIONS: dict[str, tuple[Json, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("decision", "approved"), DECISIONS.values(), ids=DECISIONS)
+@each_row(("decision", "approved"), DECISIONS.values(), ids=DECISIONS)
 def test_questions_and_answers(decision: Json, approved: bool) -> None:
     ask = {
         "method": "item/commandExecution/requestApproval",
@@ -437,8 +436,8 @@ UNKNOWN: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("event", UNKNOWN.values(), ids=UNKNOWN)
-@pytest.mark.parametrize("before", [[], [{"type": "turn.started"}]], ids=["first", "later"])
+@each_row("event", UNKNOWN.values(), ids=UNKNOWN)
+@each_row("before", [[], [{"type": "turn.started"}]], ids=["first", "later"])
 def test_what_is_unknown_is_kept(event: Json, before: list[JsonObject]) -> None:
     (part,) = parts_of([*before, event])
     assert isinstance(part, DataPart)

@@ -1,6 +1,5 @@
 """Texts that Codex' tools gave back, and patches."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from partita.types.tools import (
     ToolOutput,
 )
 from tests.strategies_json import json_values, texts
+from tests.tables import each_row
 
 CHUNK = (
     "Chunk ID: ab1\nWall time: 1.5 seconds\nProcess exited with code {}\nOriginal token count: 7\nOutput:\n"
@@ -140,7 +140,7 @@ OUTPUTS: dict[str, tuple[Json, ToolOutput, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "typed", "said"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "typed", "said"), OUTPUTS.values(), ids=OUTPUTS)
 def test_outputs(output: Json, typed: ToolOutput, said: JsonObject) -> None:
     assert outcome_of(output) == (typed, said)
 
@@ -206,7 +206,7 @@ PATCHES: dict[str, tuple[str, list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("patch", "changes"), PATCHES.values(), ids=PATCHES)
+@each_row(("patch", "changes"), PATCHES.values(), ids=PATCHES)
 def test_changes_of_a_patch(patch: str, changes: list[JsonObject]) -> None:
     assert changes_in_text(patch) == changes
 
@@ -220,7 +220,7 @@ HOLDERS: dict[str, tuple[Json, int | None]] = {
 }
 
 
-@pytest.mark.parametrize(("input", "changes"), HOLDERS.values(), ids=HOLDERS)
+@each_row(("input", "changes"), HOLDERS.values(), ids=HOLDERS)
 def test_a_patch_is_found_in_the_input_of_a_call(input: Json, changes: int | None) -> None:
     found = changes_in_input(input)
     assert (None if found is None else len(found)) == changes
@@ -250,6 +250,6 @@ CHANGES: dict[str, tuple[Json, list[JsonObject] | None]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "changes"), CHANGES.values(), ids=CHANGES)
+@each_row(("value", "changes"), CHANGES.values(), ids=CHANGES)
 def test_changes_of_an_event(value: Json, changes: list[JsonObject] | None) -> None:
     assert changes_in_event(value) == changes

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
-
 from partita.formats.assembly import Assembly
 from partita.formats.codex.rollout import CodexRolloutDecoder
 from partita.formats.transcript import Consumption
 from partita.types.json import JsonObject
 from partita.types.messages import Message, text_of
 from tests.formats.codex_examples import FORK, THREAD, Script, turn_id
+from tests.tables import each_row
 
 
 def told(records: list[JsonObject]) -> tuple[list[Message], list[Consumption], Assembly]:
@@ -52,8 +51,8 @@ def own(script: Script, *, named: bool) -> list[JsonObject]:
     return script.records
 
 
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
-@pytest.mark.parametrize("way", ["turns", "pause", "ordinals"])
+@each_row("end", ENDS.values(), ids=ENDS)
+@each_row("way", ["turns", "pause", "ordinals"])
 def test_only_what_is_its_own_is_told_when_the_copy_ends_with(
     end: Callable[[Script], Script], way: str
 ) -> None:

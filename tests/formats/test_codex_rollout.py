@@ -2,14 +2,13 @@
 
 from datetime import timedelta
 
-import pytest
-
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, UserMessage, text_of
 from partita.types.parts import DataPart, ForeignPart, ImagePart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import InterruptedOutput
 from tests.formats.codex_counts import own
 from tests.formats.codex_examples import MODEL, START, THREAD, Reading, Script, read, usage
+from tests.tables import each_row
 
 PICTURE = "data:image/png;base64,AA=="
 
@@ -68,7 +67,7 @@ PARENTS: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "facts"), PARENTS.values(), ids=PARENTS)
+@each_row(("fields", "facts"), PARENTS.values(), ids=PARENTS)
 def test_where_a_thread_comes_from(fields: JsonObject, facts: JsonObject) -> None:
     learnt = read(Script().meta(**fields).records).assembly.facts
     assert {name: learnt.get(name) for name in ("parentSessionId", "forkedFrom", "agentName")} == {
@@ -104,7 +103,7 @@ INJECTED = (
 )
 
 
-@pytest.mark.parametrize("words", INJECTED)
+@each_row("words", INJECTED)
 def test_context_under_the_users_name_is_no_talk(words: str) -> None:
     (message,) = read(Script().says("user", words).records).messages
     assert isinstance(message, UserMessage)
@@ -133,7 +132,7 @@ def test_without_any_events_words_tell_prompts_from_context() -> None:
     assert [text_of(prompt) for prompt in reading.prompts] == ["Dig."]
 
 
-@pytest.mark.parametrize("role", ["developer", "system"])
+@each_row("role", ["developer", "system"])
 def test_instructions_are_kept_and_hidden(role: str) -> None:
     (message,) = read(Script().says(role, "Be brief.", "Be kind.").records).messages
     assert isinstance(message, SystemMessage)
@@ -191,7 +190,7 @@ ECHOES: dict[str, Script] = {
 }
 
 
-@pytest.mark.parametrize("script", ECHOES.values(), ids=ECHOES)
+@each_row("script", ECHOES.values(), ids=ECHOES)
 def test_an_answer_is_told_once(script: Script) -> None:
     assert texts(read(script.records)) == [["Done."]]
 
@@ -200,7 +199,7 @@ def test_words_said_twice_are_told_twice() -> None:
     assert texts(read(Script().answer("Again.").answer("Again.").records)) == [["Again.", "Again."]]
 
 
-@pytest.mark.parametrize("live", [False, True])
+@each_row("live", [False, True])
 def test_an_event_that_was_told_in_a_pause_is_not_told_again_by_its_item(live: bool) -> None:
     from partita.formats.assembly import Assembly
     from partita.formats.codex.rollout import CodexRolloutDecoder
@@ -281,7 +280,7 @@ THOUGHTS: dict[str, tuple[Script, str, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "words", "said"), THOUGHTS.values(), ids=THOUGHTS)
+@each_row(("script", "words", "said"), THOUGHTS.values(), ids=THOUGHTS)
 def test_reasoning_is_told_once_and_keeps_what_only_the_provider_reads(
     script: Script, words: str, said: Json
 ) -> None:
@@ -388,7 +387,7 @@ COMPACTIONS: dict[str, tuple[Script, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "names"), COMPACTIONS.values(), ids=COMPACTIONS)
+@each_row(("script", "names"), COMPACTIONS.values(), ids=COMPACTIONS)
 def test_a_compaction_is_shown_once(script: Script, names: list[str]) -> None:
     parts = [part for notice in read(script.records).notices for part in notice.parts]
     assert [part.name for part in parts if isinstance(part, DataPart)] == names
@@ -410,7 +409,7 @@ ROLLBACKS: dict[str, tuple[int, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("turns", "prompts"), ROLLBACKS.values(), ids=ROLLBACKS)
+@each_row(("turns", "prompts"), ROLLBACKS.values(), ids=ROLLBACKS)
 def test_a_rollback_begins_a_branch_before_the_turns_it_drops(turns: int, prompts: list[str]) -> None:
     script = three_turns().event("thread_rolled_back", num_turns=turns).turn("t4", "Prune.", "Pruned.", 40)
     reading = read(script.records)
@@ -509,7 +508,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("record", "what"), STRANGE.values(), ids=STRANGE)
+@each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
 def test_what_is_unknown_is_kept_and_counted(record: JsonObject, what: str) -> None:
     reading = read([record])
     assert reading.puzzles[what] == 1
@@ -518,7 +517,7 @@ def test_what_is_unknown_is_kept_and_counted(record: JsonObject, what: str) -> N
     assert kept
 
 
-@pytest.mark.parametrize("role", ["user", "developer", "assistant"])
+@each_row("role", ["user", "developer", "assistant"])
 def test_an_unknown_field_of_a_message_stays_with_it(role: str) -> None:
     reading = read(Script().says(role, "Hm.", colour="red").records)
     (message,) = reading.messages
@@ -528,7 +527,7 @@ def test_an_unknown_field_of_a_message_stays_with_it(role: str) -> None:
     assert reading.puzzles == {"unknown field 'colour' of message": 1}
 
 
-@pytest.mark.parametrize("kind", ["world_state", "token_usage_record", "inter_agent_communication"])
+@each_row("kind", ["world_state", "token_usage_record", "inter_agent_communication"])
 def test_records_of_state_are_kept(kind: str) -> None:
     reading = read(Script().add(kind, {"x": 1}).records)
     assert [message.content.parts for message in reading.messages] == [
@@ -537,7 +536,7 @@ def test_records_of_state_are_kept(kind: str) -> None:
     assert not reading.puzzles
 
 
-@pytest.mark.parametrize("kind", ["ghost_snapshot", "compaction"])
+@each_row("kind", ["ghost_snapshot", "compaction"])
 def test_items_of_state_are_kept(kind: str) -> None:
     reading = read(Script().item(kind, x=1).records)
     assert [message.internal for message in reading.messages] == [True]
@@ -551,7 +550,7 @@ NOTICES: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("event", "words"), NOTICES.values(), ids=NOTICES)
+@each_row(("event", "words"), NOTICES.values(), ids=NOTICES)
 def test_notices_are_shown(event: JsonObject, words: str) -> None:
     (notice,) = read(Script().add("event_msg", event).records).notices
     assert text_of(notice) == words

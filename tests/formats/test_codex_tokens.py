@@ -2,12 +2,11 @@
 
 from datetime import timedelta
 
-import pytest
-
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage
 from tests.formats.codex_counts import own
 from tests.formats.codex_examples import FORK, THREAD, Reading, Script, read, turn_id, usage
+from tests.tables import each_row
 
 
 def totals(reading: Reading) -> list[int | None]:
@@ -66,8 +65,8 @@ ORDERS: dict[str, Script] = {
 }
 
 
-@pytest.mark.parametrize("script", ORDERS.values(), ids=ORDERS)
-@pytest.mark.parametrize("live", [False, True])
+@each_row("script", ORDERS.values(), ids=ORDERS)
+@each_row("live", [False, True])
 def test_each_response_has_its_own_count_wherever_it_stands(script: Script, live: bool) -> None:
     reading = read(script.records, live=live)
     assert totals(reading) == [10, 20, 30]
@@ -107,7 +106,7 @@ COUNTS: dict[str, tuple[Script, list[int]]] = {
 }
 
 
-@pytest.mark.parametrize(("script", "counts"), COUNTS.values(), ids=COUNTS)
+@each_row(("script", "counts"), COUNTS.values(), ids=COUNTS)
 def test_what_is_new_in_a_count(script: Script, counts: list[int]) -> None:
     reading = read(script.records)
     assert totals(reading) == counts
@@ -178,7 +177,7 @@ FORKS: dict[str, Script] = {
 }
 
 
-@pytest.mark.parametrize("script", FORKS.values(), ids=FORKS)
+@each_row("script", FORKS.values(), ids=FORKS)
 def test_copied_history_is_marked_and_not_counted_again(script: Script) -> None:
     reading = read(script.records)
     assert [consumption.usage.total_tokens for consumption in reading.ledger] == [30]

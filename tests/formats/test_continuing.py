@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import product
 
-import pytest
 from msgspec.structs import replace
 
 from partita.formats.converting import convert, read, write
@@ -15,6 +14,7 @@ from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tools import JsonOutput, ToolResultPart
 from tests.rules import anthropic, gemini, openai_chat, openai_responses
 from tests.rules.histories import ANSWER, ANSWERS, HISTORIES, KEEPER, LEAD, MORE, PNG, QUESTION
+from tests.tables import each_row
 
 RULES: dict[str, Callable[[JsonObject], list[str]]] = {
     "openai-chat": openai_chat.problems,
@@ -26,19 +26,19 @@ RULES: dict[str, Callable[[JsonObject], list[str]]] = {
 PAIRS = list(product(HISTORIES, RULES))
 
 
-@pytest.mark.parametrize("name", HISTORIES)
+@each_row("name", HISTORIES)
 def test_the_histories_themselves_keep_the_rules(name: str) -> None:
     assert RULES[name](HISTORIES[name]) == []
 
 
-@pytest.mark.parametrize("name", HISTORIES)
+@each_row("name", HISTORIES)
 def test_a_request_comes_back_as_it_was(name: str) -> None:
     result = convert(HISTORIES[name], name, name)
     assert result.payload == HISTORIES[name]
     assert result.losses == ()
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@each_row(("source", "target"), PAIRS)
 def test_a_history_goes_on_elsewhere(source: str, target: str) -> None:
     result = convert(HISTORIES[source], source, target)
     assert RULES[target](result.payload) == []
@@ -47,7 +47,7 @@ def test_a_history_goes_on_elsewhere(source: str, target: str) -> None:
         assert words in said
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@each_row(("source", "target"), PAIRS)
 def test_it_goes_on_with_what_is_answered_there_and_comes_back(source: str, target: str) -> None:
     began = read(HISTORIES[source], get_format(source))
     family = "openai-chat" if target.startswith("openai-chat") else target
@@ -69,7 +69,7 @@ def _more() -> list[Message]:
     return [ToolMessage(id="more-1", content=[result]), UserMessage(id="more-2", content="And the oldest?")]
 
 
-@pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair[0] != pair[1]])
+@each_row(("source", "target"), [pair for pair in PAIRS if pair[0] != pair[1]])
 def test_thoughts_that_one_provider_signed_are_not_sent_to_another(source: str, target: str) -> None:
     said = dumps(convert(HISTORIES[source], source, target).payload).decode()
     for opaque in ("EqQB-signed", "hidden-words", "gAAAAB-opaque", "c2lnbmVk", "opaque-page"):

@@ -14,6 +14,7 @@ from tests.converting import outcome
 from tests.damage import damaged
 from tests.formats.mastra_streams import STREAMS
 from tests.recordings import CORPORA, FAMILIES, LOGS, Recording, recordings
+from tests.tables import each_row
 
 TARGETS = sorted(name for name, one in all_formats().items() if one.dump)
 BOTH_WAYS = sorted(name for name in TARGETS if all_formats()[name].load)
@@ -90,7 +91,7 @@ DAMAGE: dict[str, tuple[str, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("source", "payload"), DAMAGE.values(), ids=DAMAGE)
+@each_row(("source", "payload"), DAMAGE.values(), ids=DAMAGE)
 def test_what_is_no_longer_what_it_was_is_read(source: str, payload: Json) -> None:
     for target in TARGETS:
         outcome(payload, source, target)

@@ -15,6 +15,7 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import TextOutput
 from tests import canonical
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 CALL = '{"name":"tide","arguments":{"port":"Vardø"}}'
 
@@ -169,7 +170,7 @@ BAD: dict[str, tuple[str, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "payload"), BAD.values(), ids=BAD)
+@each_row(("name", "payload"), BAD.values(), ids=BAD)
 def test_what_is_no_conversation_is_refused(name: str, payload: Json) -> None:
     load = get_format(name).load
     assert load is not None
@@ -200,7 +201,7 @@ def test_a_call_without_a_result_is_not_given_that_of_another() -> None:
         assert "repaired" in {loss.severity for loss in dumped.losses}
 
 
-@pytest.mark.parametrize("name", ["sharegpt", "chatml"])
+@each_row("name", ["sharegpt", "chatml"])
 def test_everything_is_written_twice_the_same(name: str) -> None:
     format_ = get_format(name)
     assert format_.load is not None

@@ -1,6 +1,5 @@
 """Stored chunks → a message, and what of them it does not show."""
 
-import pytest
 from hypothesis import given
 
 from partita.formats.folding import fold
@@ -10,6 +9,7 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
 from partita.types.parts import TextPart
 from tests import strategies
+from tests.tables import each_row
 
 
 def folded(*chunks: Json) -> tuple[tuple[object, ...], dict[str, str]]:
@@ -51,7 +51,7 @@ LOSSES: dict[str, tuple[list[Json], dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("chunks", "losses"), LOSSES.values(), ids=LOSSES)
+@each_row(("chunks", "losses"), LOSSES.values(), ids=LOSSES)
 def test_losses(chunks: list[Json], losses: dict[str, str]) -> None:
     assert folded(*chunks)[1] == losses
 

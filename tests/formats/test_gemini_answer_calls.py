@@ -1,6 +1,5 @@
 """Calls in answers of Gemini: for the client, with arguments in pieces, and those that Gemini ran itself."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from partita.formats.gemini.arguments import ArgumentWriter
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.tools import JsonOutput
 from tests.formats.gemini_answers import call, calls_of, decode, fold, piece, response, text, told
+from tests.tables import each_row
 
 CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
     "a call is told in one go, and ends a text": (
@@ -117,7 +117,7 @@ CALLS: dict[str, tuple[list[Json], list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "chunks"), CALLS.values(), ids=CALLS)
+@each_row(("events", "chunks"), CALLS.values(), ids=CALLS)
 def test_the_chunks_of_calls(events: list[Json], chunks: list[JsonObject]) -> None:
     assert told(decode(events)) == chunks
 
@@ -205,7 +205,7 @@ STREAMS: dict[str, tuple[list[JsonObject], list[str], Json]] = {
 }
 
 
-@pytest.mark.parametrize(("parts", "deltas", "value"), STREAMS.values(), ids=STREAMS)
+@each_row(("parts", "deltas", "value"), STREAMS.values(), ids=STREAMS)
 def test_arguments_in_pieces(parts: list[JsonObject], deltas: list[str], value: Json) -> None:
     chunks = decode([*(response(part) for part in parts), response(end="STOP")])
     written = [c for c in told(chunks) if c["type"] == "tool-input-delta" and c["toolCallId"] == "gemini-0"]
@@ -247,7 +247,7 @@ NOT_UNDERSTOOD: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("bad", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
+@each_row("bad", NOT_UNDERSTOOD.values(), ids=NOT_UNDERSTOOD)
 def test_a_piece_that_is_not_understood_is_kept_and_harms_no_other(bad: Json) -> None:
     known = [piece("$.known", stringValue="k"), piece("$.object.a", numberValue=1)]
     part = call("f", partialArgs=[*known, bad, piece("$.z", numberValue=2)])
@@ -257,7 +257,7 @@ def test_a_piece_that_is_not_understood_is_kept_and_harms_no_other(bad: Json) ->
     assert {"type": "data-google-unknown", "data": part} in told(chunks)
 
 
-@pytest.mark.parametrize("end", [None, "MAX_TOKENS"])
+@each_row("end", [None, "MAX_TOKENS"])
 def test_a_call_that_is_cut_stays_open_with_what_was_written(end: str | None) -> None:
     parts = [call("f", willContinue=True), call(partialArgs=[piece("$.a", stringValue="x", goes_on=True)])]
     [found] = calls_of(fold(decode([*(response(part) for part in parts), response(end=end)])))

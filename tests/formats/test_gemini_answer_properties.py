@@ -2,7 +2,6 @@
 
 from copy import deepcopy
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart, TextPart
 from tests.formats.gemini_answers import ANSWERS, call, decode, end_of, fold, response, text, thought
 from tests.strategies import json_values
+from tests.tables import each_row
 
 
 def still_open(message: AssistantMessage) -> list[TextPart | ReasoningPart]:
@@ -19,7 +19,7 @@ def still_open(message: AssistantMessage) -> list[TextPart | ReasoningPart]:
     return [part for part in words if part.state != "done"]
 
 
-@pytest.mark.parametrize("events", ANSWERS.values(), ids=ANSWERS)
+@each_row("events", ANSWERS.values(), ids=ANSWERS)
 def test_an_answer_that_stops_anywhere_folds_and_says_so(events: list[Json]) -> None:
     for length in range(len(events)):
         assert not still_open(fold(decode(events[:length])))
@@ -105,7 +105,7 @@ DEEP_EVENTS: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("event", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
+@each_row("event", DEEP_EVENTS.values(), ids=DEEP_EVENTS)
 def test_values_nested_too_deeply_to_look_at_are_passed_on(event: Json) -> None:
     assert decode([event])
 

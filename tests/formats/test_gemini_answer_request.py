@@ -2,7 +2,6 @@
 
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -50,6 +49,7 @@ from partita.types.tools import (
 )
 from tests.formats.gemini_answers import call, decode, fold, response, text, thought
 from tests.strategies import json_values
+from tests.tables import each_row
 
 OLD: Final = "gemini-2.5-flash"
 NEW: Final = "gemini-3-pro-preview"
@@ -141,7 +141,7 @@ SAID: dict[str, tuple[UserPart, list[JsonObject], int]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "sent", "losses"), SAID.values(), ids=SAID)
+@each_row(("part", "sent", "losses"), SAID.values(), ids=SAID)
 def test_what_the_user_says(part: UserPart, sent: list[JsonObject], losses: int) -> None:
     built = build_request([user("-", part)], model=OLD)
     assert built.payload == {"model": OLD, "contents": [{"role": "user", "parts": [{"text": "-"}, *sent]}]}
@@ -234,7 +234,7 @@ ANSWERED: dict[str, tuple[AssistantPart, list[JsonObject], int]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "sent", "losses"), ANSWERED.values(), ids=ANSWERED)
+@each_row(("part", "sent", "losses"), ANSWERED.values(), ids=ANSWERED)
 def test_what_the_model_said(part: AssistantPart, sent: list[JsonObject], losses: int) -> None:
     built = build_request([user("-"), step("-", part), user("-")], model=OLD)
     assert built.payload["contents"][1] == {"role": "model", "parts": [{"text": "-"}, *sent]}
@@ -260,7 +260,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, JsonObject, int]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "answer", "losses"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "answer", "losses"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_a_tool_gave_back(output: ToolOutput, answer: JsonObject, losses: int) -> None:
     built = build_request([user("-"), step(asked("c")), answers(c=output)], model=OLD)
     assert built.payload["contents"][2] == {
@@ -324,7 +324,7 @@ INPUTS: dict[str, tuple[ToolCallPart, JsonObject, int]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "arguments", "losses"), INPUTS.values(), ids=INPUTS)
+@each_row(("part", "arguments", "losses"), INPUTS.values(), ids=INPUTS)
 def test_arguments_are_an_object(part: ToolCallPart, arguments: JsonObject, losses: int) -> None:
     built = build_request([user("-"), step(part), answers(c=TextOutput(""))], model=OLD)
     assert built.payload["contents"][1]["parts"] == [{"functionCall": {"name": "f", "args": arguments}}]
@@ -343,7 +343,7 @@ SIGNED: dict[str, tuple[str, ToolCallPart, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("model", "part", "signature"), SIGNED.values(), ids=SIGNED)
+@each_row(("model", "part", "signature"), SIGNED.values(), ids=SIGNED)
 def test_the_first_call_of_a_step_is_signed(model: str, part: ToolCallPart, signature: str | None) -> None:
     view: list[Message] = [user("-"), step(part, asked("d")), answers(c=TextOutput(""), d=TextOutput(""))]
     first, second = contents(*view, model=model)[1]["parts"]
@@ -387,7 +387,7 @@ FRAMES: dict[str, tuple[list[Message], list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("view", "sent"), FRAMES.values(), ids=FRAMES)
+@each_row(("view", "sent"), FRAMES.values(), ids=FRAMES)
 def test_user_and_model_take_turns(view: list[Message], sent: list[JsonObject]) -> None:
     assert contents(*view) == sent
 

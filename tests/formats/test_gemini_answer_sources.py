@@ -1,12 +1,12 @@
 """Sources and citations in answers of Gemini."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject
 from partita.types.parts import Citation, TextPart
 from tests.formats.gemini_answers import SEARCH, call, decode, fold, response, text, told
+from tests.tables import each_row
 
 CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
     "a page": (
@@ -60,7 +60,7 @@ CHUNKS: dict[str, tuple[Json, JsonObject | None]] = {
 }
 
 
-@pytest.mark.parametrize(("chunk", "source"), CHUNKS.values(), ids=CHUNKS)
+@each_row(("chunk", "source"), CHUNKS.values(), ids=CHUNKS)
 def test_the_source_that_a_chunk_is(chunk: Json, source: JsonObject | None) -> None:
     event = response(candidate={"groundingMetadata": {"groundingChunks": [chunk, chunk]}})
     expected = [] if source is None else [{"sourceId": "source-0", **source}]
@@ -173,7 +173,7 @@ CITED: dict[str, tuple[list[Json], list[list[tuple[str, str | None]]]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "found"), CITED.values(), ids=CITED)
+@each_row(("events", "found"), CITED.values(), ids=CITED)
 def test_which_words_rest_on_which_source(
     events: list[Json], found: list[list[tuple[str, str | None]]]
 ) -> None:

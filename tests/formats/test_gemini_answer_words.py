@@ -1,11 +1,10 @@
 """Texts, reasonings, files, ends and errors in answers of Gemini."""
 
-import pytest
-
 from partita.formats.gemini.decoder import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from tests.formats.gemini_answers import decode, end_of, fold, response, text, thought, told
+from tests.tables import each_row
 
 GOOGLE = "google"
 
@@ -175,7 +174,7 @@ WORDS: dict[str, tuple[list[Json], list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "chunks"), WORDS.values(), ids=WORDS)
+@each_row(("events", "chunks"), WORDS.values(), ids=WORDS)
 def test_the_chunks_of_words(events: list[Json], chunks: list[JsonObject]) -> None:
     assert told(decode(events)) == chunks
 
@@ -289,7 +288,7 @@ ENDS: dict[str, tuple[list[Json], JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "end"), ENDS.values(), ids=ENDS)
+@each_row(("events", "end"), ENDS.values(), ids=ENDS)
 def test_how_an_answer_ends(events: list[Json], end: JsonObject) -> None:
     assert end_of(events) == end
 
@@ -327,7 +326,7 @@ COUNTS: dict[str, tuple[list[Json], JsonObject | None]] = {
 }
 
 
-@pytest.mark.parametrize(("counts", "usage"), COUNTS.values(), ids=COUNTS)
+@each_row(("counts", "usage"), COUNTS.values(), ids=COUNTS)
 def test_what_an_answer_consumed(counts: list[Json], usage: JsonObject | None) -> None:
     found = end_of([{"candidates": [], "usageMetadata": count} for count in counts]).get("usage")
     assert found == (None if usage is None else {**usage, "raw": counts[-1]})

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from msgspec import UNSET
 
 from partita.formats.assembly import Assembly
@@ -23,6 +22,7 @@ from partita.types.tools import (
 )
 from partita.types.usage import Usage
 from tests.formats.gemini_counts import counts, read
+from tests.tables import each_row
 
 HEADER: JsonObject = {
     "sessionId": "s-1",
@@ -127,7 +127,7 @@ CONTENTS: dict[str, tuple[Json, Sequence[object]]] = {
 }
 
 
-@pytest.mark.parametrize(("content", "parts"), CONTENTS.values(), ids=CONTENTS)
+@each_row(("content", "parts"), CONTENTS.values(), ids=CONTENTS)
 def test_content_of_a_prompt(content: Json, parts: Sequence[object]) -> None:
     messages, _ = read([message("u1", "user", content)])
     assert messages["u1"].parts == tuple(parts)
@@ -183,7 +183,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput | None]] = {
 }
 
 
-@pytest.mark.parametrize(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput | None) -> None:
     messages, assembly = read([asked("u1", "Go"), answered("g1", toolCalls=[call])])
     assert call_in(messages, "g1").output == output
@@ -269,7 +269,7 @@ NOTICES: dict[str, tuple[JsonObject, str | None, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("notice", "end", "internal"), NOTICES.values(), ids=NOTICES)
+@each_row(("notice", "end", "internal"), NOTICES.values(), ids=NOTICES)
 def test_notices(notice: JsonObject, end: str | None, internal: bool) -> None:
     messages, assembly = read([asked("u1", "Go"), notice])
     (turn,) = assembly.take_turns()
@@ -304,7 +304,7 @@ GROWING: dict[str, list[JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize("versions", GROWING.values(), ids=GROWING)
+@each_row("versions", GROWING.values(), ids=GROWING)
 def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[JsonObject]) -> None:
     messages, assembly = read([asked("u1", "Go"), *versions])
     fresh, _ = read([asked("u1", "Go"), versions[-1]])
@@ -470,7 +470,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("record", "what"), STRANGE.values(), ids=STRANGE)
+@each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
 def test_what_is_not_understood_is_told_and_does_not_stop_the_rest(record: JsonObject, what: str) -> None:
     messages, assembly = read([asked("u1", "One"), record, asked("u2", "Two")])
     assert what in puzzles(assembly)

@@ -8,6 +8,7 @@ from partita.formats.gemini_cli.records import records_of
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads
 from tests.formats.gemini_counts import counts, read
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 FILES = sorted(path.relative_to(CORPUS).as_posix() for path in CORPUS.glob("gemini/json*/*"))
@@ -22,7 +23,7 @@ def records_in(file: Path) -> list[JsonObject]:
     return list(records_of(loads(content)))
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_a_chat_amounts_to_what_was_counted(name: str) -> None:
     truth = loads((CORPUS / "truth.json").read_bytes())["files"][name]
     records = records_in(CORPUS / name)

@@ -1,13 +1,12 @@
 """What Gemini CLI prints while it works."""
 
-import pytest
-
 from partita.formats.gemini_cli.stream import GeminiStreamDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import DataPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, TextOutput, ToolState
+from tests.tables import each_row
 
 AT = "2026-05-01T08:00:00.000Z"
 
@@ -99,7 +98,7 @@ def accumulate(events: list[Json]) -> Accumulator:
     return accumulator
 
 
-@pytest.mark.parametrize(("events", "parts"), CASES.values(), ids=CASES)
+@each_row(("events", "parts"), CASES.values(), ids=CASES)
 def test_events(events: list[Json], parts: list[AssistantPart]) -> None:
     assert accumulate(events).finish().parts == tuple(parts)
 

@@ -45,6 +45,7 @@ from tests.canonical import messages as any_message
 from tests.formats.gemini_answers import ANSWERS, call, response, text
 from tests.formats.gemini_requests import BAKERY, BODY, OLDER, REQUESTS, SNAKES
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 
@@ -146,7 +147,7 @@ ODD: dict[str, tuple[list[JsonObject], str]] = {
 }
 
 
-@pytest.mark.parametrize(("contents", "path"), ODD.values(), ids=ODD)
+@each_row(("contents", "path"), ODD.values(), ids=ODD)
 def test_what_cannot_be_kept_of_odd_contents_is_told(contents: list[JsonObject], path: str) -> None:
     loaded = load(contents)
     assert [loss.path for loss in loaded.losses] == [path]
@@ -166,7 +167,7 @@ BAD: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("payload", BAD.values(), ids=BAD)
+@each_row("payload", BAD.values(), ids=BAD)
 def test_what_is_no_request_is_refused_with_a_place(payload: Json) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
@@ -252,7 +253,7 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
 }
 
 
-@pytest.mark.parametrize(("messages", "losses"), REPAIRS.values(), ids=REPAIRS)
+@each_row(("messages", "losses"), REPAIRS.values(), ids=REPAIRS)
 def test_what_gemini_insists_on_is_mended_and_told(
     messages: list[Message], losses: dict[str, Severity]
 ) -> None:
@@ -279,7 +280,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Severity | None]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "severity"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "severity"), OUTPUTS.values(), ids=OUTPUTS)
 def test_an_output_is_read_again_or_told(output: ToolOutput, severity: Severity | None) -> None:
     dumped = dump([user(), step(answered(output))])
     [found] = calls_of(load(dumped.payload))
@@ -404,7 +405,7 @@ def outcome(read: Callable[[Json], Loaded], payload: Json) -> tuple[Json, Json] 
     )
 
 
-@pytest.mark.parametrize(("read", "payload"), READ.values(), ids=READ)
+@each_row(("read", "payload"), READ.values(), ids=READ)
 def test_no_leaf_changes_in_silence(read: Callable[[Json], Loaded], payload: Json) -> None:
     before = outcome(read, payload)
     assert before is not None
@@ -434,7 +435,7 @@ def test_any_messages_become_a_request_that_is_read_again(messages: list[Message
 # What Google's own package makes of it
 
 
-@pytest.mark.parametrize("payload", [BAKERY, SNAKES], ids=["all of it", "in snake case"])
+@each_row("payload", [BAKERY, SNAKES], ids=["all of it", "in snake case"])
 def test_google_reads_the_contents(payload: JsonObject) -> None:
     for one in dump(load(payload).messages).payload["contents"]:
         types.Content.model_validate(one)

@@ -23,12 +23,13 @@ from tests.formats.langchain_histories import histories, standard_blocks, stream
 from tests.leaves import changed, leaves
 from tests.sampling import sampled
 from tests.strategies import ui_messages
+from tests.tables import each_row
 
 HISTORIES = histories()
 NAMES = tuple(HISTORIES)
 
 
-@pytest.mark.parametrize("name", ["standard", "other"])
+@each_row("name", ["standard", "other"])
 def test_what_langchain_writes_today_comes_back_the_same(name: str) -> None:
     loaded = load(HISTORIES[name])
     dumped = dump(loaded.messages)
@@ -37,7 +38,7 @@ def test_what_langchain_writes_today_comes_back_the_same(name: str) -> None:
     assert dumped.payload == HISTORIES[name]
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai", "other"])
+@each_row("name", ["anthropic", "openai", "other"])
 def test_blocks_of_providers_come_back_the_same_in_version_0(name: str) -> None:
     loaded = load(HISTORIES[name])
     dumped = dump(loaded.messages, version=0)
@@ -56,8 +57,8 @@ def _without_version(message: Json) -> Json:
     return {**message, "data": {**message["data"], "response_metadata": about}}
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("version", [0, 1])
+@each_row("name", NAMES)
+@each_row("version", [0, 1])
 def test_reading_what_was_written_gives_the_same_messages(name: str, version: int) -> None:
     messages = load(HISTORIES[name]).messages
     dumped = dump(messages, version)
@@ -66,15 +67,15 @@ def test_reading_what_was_written_gives_the_same_messages(name: str, version: in
     assert [type(one) for one in again.messages] == [type(one) for one in messages]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("version", [0, 1])
+@each_row("name", NAMES)
+@each_row("version", [0, 1])
 def test_langchain_reads_what_is_written(name: str, version: int) -> None:
     dumped = dump(load(HISTORIES[name]).messages, version)
     for message in messages_from_dict(dumped.payload):
         assert message.content_blocks is not None
 
 
-@pytest.mark.parametrize("version", [0, 1])
+@each_row("version", [0, 1])
 def test_langchain_reads_a_conversation_that_has_everything(version: int) -> None:
     dumped = dump(everything(), version)
     messages = messages_from_dict(dumped.payload)
@@ -169,7 +170,7 @@ def test_results_that_stand_elsewhere_are_told() -> None:
     assert [loss.severity for loss in loaded.losses] == ["changed", "changed"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_no_leaf_is_lost_in_silence(name: str) -> None:
     payload = HISTORIES[name]
     loaded = load(payload)
@@ -211,7 +212,7 @@ def _plain(message: Any) -> Json:
     return to_json(message)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "payload",
     [
         3,

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from tests.formats.langchain_histories import histories
 from tests.formats.long_way import besides_the_way, by_the_long_way
+from tests.tables import each_row
 
 STEP = StepStartPart()
 HEIGHT = ToolCallPart("c1", "height", "output-available", {"tower": 1}, output=JsonOutput({"metres": 39.5}))
@@ -103,7 +103,7 @@ def test_both_ways_read_the_same(history: list[JsonObject]) -> None:
         assert Loaded(tuple(short)) == load_slowly(messages_in(history))
 
 
-@pytest.mark.parametrize("name", histories())
+@each_row("name", histories())
 def test_both_ways_read_the_same_histories(name: str) -> None:
     found = messages_in(histories()[name])
     for raw in found.items:
@@ -112,7 +112,7 @@ def test_both_ways_read_the_same_histories(name: str) -> None:
     assert load(found.items) == load_slowly(found._replace(path="$"))
 
 
-@pytest.mark.parametrize("version", [0, 1])
+@each_row("version", [0, 1])
 def test_a_usual_talk_is_read_by_the_short_way(version: int) -> None:
     payload = dump(talk(), version).payload
     short = read_plainly(payload)
@@ -161,7 +161,7 @@ CHANGES: list[Change] = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each_row("change", CHANGES)
 def test_what_is_unusual_is_read_by_the_long_way(change: Change) -> None:
     payload = dump(talk()).payload
     assert read_plainly(payload) is not None
@@ -209,7 +209,7 @@ def test_usual_answers_are_written_by_the_short_way_and_others_are_not() -> None
     assert not _plain([HEIGHT, HEIGHT])
 
 
-@pytest.mark.parametrize("version", [0, 1])
+@each_row("version", [0, 1])
 def test_an_answer_that_is_odd_at_its_end_is_written_once(version: int) -> None:
     parts: list[AssistantPart] = [
         STEP,
@@ -225,8 +225,8 @@ def test_an_answer_that_is_odd_at_its_end_is_written_once(version: int) -> None:
     assert len(short.payload) == 3
 
 
-@pytest.mark.parametrize("version", [0, 1])
-@pytest.mark.parametrize(
+@each_row("version", [0, 1])
+@each_row(
     "steps",
     [[HEIGHT, STEP, TextPart("Tall.")], [TextPart("I look."), STEP, HEIGHT, STEP, TextPart("Tall.")]],
     ids=["a call first", "words first"],

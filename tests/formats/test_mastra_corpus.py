@@ -17,6 +17,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
 from partita.types.parts import DataPart
 from partita.types.tools import JsonOutput, TextOutput
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "mastra"
 
@@ -109,7 +110,7 @@ def test_every_network_payload_reads_as_it_should() -> None:
 LOADERS: dict[str, Callable[[Json], Loaded]] = {"db": v2.load, "v1": v1.load}
 
 
-@pytest.mark.parametrize("view", LOADERS)
+@each_row("view", LOADERS)
 def test_every_message_of_a_list_is_loaded(view: str) -> None:
     for case in cases("message-list"):
         rows = case["expected"].get(view)
@@ -125,7 +126,7 @@ def test_every_message_of_a_list_is_loaded(view: str) -> None:
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@each_row("version", VERSIONS)
 def test_every_ui_message_comes_back_from_a_row(version: Version) -> None:
     for case in cases("ui-roundtrip"):
         (message,) = ui_load.load([case["input"]]).messages

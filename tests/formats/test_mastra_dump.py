@@ -34,6 +34,7 @@ from partita.types.tools import (
 )
 from tests import canonical
 from tests.leaves import changes
+from tests.tables import each_row
 
 from .test_mastra_v2 import rows, words
 
@@ -113,7 +114,7 @@ WRITTEN: dict[str, tuple[Message, list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "parts"), WRITTEN.values(), ids=WRITTEN)
+@each_row(("message", "parts"), WRITTEN.values(), ids=WRITTEN)
 def test_parts_as_v2(message: Message, parts: list[JsonObject]) -> None:
     (row,) = v2.dump([message]).payload
     assert row["content"]["parts"] == parts
@@ -142,7 +143,7 @@ LOST: dict[str, tuple[Message, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "paths"), LOST.values(), ids=LOST)
+@each_row(("message", "paths"), LOST.values(), ids=LOST)
 def test_what_v2_has_no_place_for_is_told(message: Message, paths: set[str]) -> None:
     assert {loss.path for loss in v2.dump([message]).losses} == paths
 

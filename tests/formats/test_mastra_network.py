@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -25,6 +24,7 @@ from partita.types.tools import JsonOutput, TextOutput, ToolOutput
 from partita.types.value import Extra
 from tests import canonical
 from tests.leaves import changes
+from tests.tables import each_row
 
 ASKED: JsonObject = {"role": "user", "id": "n1", "type": "text", "content": "Is the library open?"}
 CALL: JsonObject = {
@@ -176,7 +176,7 @@ EXECUTIONS: dict[str, tuple[JsonObject, NetworkExecution]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "execution"), EXECUTIONS.values(), ids=EXECUTIONS)
+@each_row(("raw", "execution"), EXECUTIONS.values(), ids=EXECUTIONS)
 def test_an_execution_is_read(raw: JsonObject, execution: NetworkExecution) -> None:
     assert read_network(text(raw)) == execution
 
@@ -195,7 +195,7 @@ OTHER_TEXTS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("words", OTHER_TEXTS.values(), ids=OTHER_TEXTS)
+@each_row("words", OTHER_TEXTS.values(), ids=OTHER_TEXTS)
 def test_other_texts_stay_texts(words: str) -> None:
     assert read_network(words) is None
     assert structured(AssistantMessage(id="m", content=words)) is None
@@ -227,7 +227,7 @@ CALLS: dict[str, tuple[JsonObject, list[ToolCallPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "calls"), CALLS.values(), ids=CALLS)
+@each_row(("body", "calls"), CALLS.values(), ids=CALLS)
 def test_calls_are_found_with_their_results(body: JsonObject, calls: list[ToolCallPart]) -> None:
     assert list(given_back(body).tool_calls) == calls
 
@@ -289,7 +289,7 @@ def test_what_stood_around_the_text_is_noted() -> None:
     assert found.content.extra == Extra({"mastra:note": {"network": {"place": 1, "part": part}}})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "left", "note"),
     [
         (PAYLOAD, None, {"network": {"place": 0}, "content": 0}),
@@ -311,7 +311,7 @@ def test_a_second_execution_in_a_message_becomes_data() -> None:
     assert found.parts == (DataPart(EXECUTION, data, extra=Extra({"createdAt": 5})),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "decision",
     [
         DECISION,
@@ -336,14 +336,14 @@ def test_json_that_only_looks_like_a_decision_stays_text() -> None:
     assert structured(assistant(TextPart(text(short)))) is None
 
 
-@pytest.mark.parametrize("name", ["completionResult", "isTaskCompleteResult"])
+@each_row("name", ["completionResult", "isTaskCompleteResult"])
 def test_feedback_of_a_check_is_internal(name: str) -> None:
     message = assistant(TextPart("Not done."), metadata={name: {"passed": False, "suppressFeedback": True}})
     assert structured(message) == replace(message, internal=True)
     assert structured(assistant(TextPart("Not done."), metadata={name: None})) is None
 
 
-@pytest.mark.parametrize("words", [PAYLOAD, text(DECISION)])
+@each_row("words", [PAYLOAD, text(DECISION)])
 def test_what_a_user_wrote_stays_text(words: str) -> None:
     assert structured(UserMessage(id="m", content=words)) is None
 

@@ -37,6 +37,7 @@ from partita.types.tools import (
 from tests import strategies
 from tests.formats.mastra_streams import AGENT, ANSWER, NETWORK, STREAMS, WORKFLOW, chunk, network
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 PartT = TypeVar("PartT")
 
@@ -204,9 +205,7 @@ def test_an_answer_that_was_not_streamed_is_taken_from_the_router() -> None:
     assert (message.id, text_of(message), message.internal) == ("r", "Done.", False)
 
 
-@pytest.mark.parametrize(
-    "type_", ["text-end", "tool-output", "agent-execution-end", "file", "source", "goal"]
-)
+@each_row("type_", ["text-end", "tool-output", "agent-execution-end", "file", "source", "goal"])
 def test_what_is_not_understood_is_data_and_whole(type_: str) -> None:
     payload = {"id": "x", "toolCallId": "nobody", "result": "r", "sourceType": "map"}
     message = only([chunk(type_, **payload)])
@@ -224,7 +223,7 @@ def test_the_stream_tells_the_same_chunk_by_chunk() -> None:
     assert [one.message_id for one in chunks if isinstance(one, MessageStart)] == ["answer-1"]
 
 
-@pytest.mark.parametrize("events", STREAMS.values(), ids=STREAMS)
+@each_row("events", STREAMS.values(), ids=STREAMS)
 def test_every_leaf_counts(events: list[JsonObject]) -> None:
     whole = told(events)
     assert [path for path in leaves(events) if told(changed(events, path)) == whole] == []
@@ -238,15 +237,15 @@ def told(events: Json) -> bytes | None:
     return dumps([to_json(loaded.messages), loaded.losses])
 
 
-@pytest.mark.parametrize("target", ["mastra-v2", "mastra-v1", "ai-sdk-ui-v7", "ai-sdk-model-v7"])
-@pytest.mark.parametrize("events", STREAMS.values(), ids=STREAMS)
+@each_row("target", ["mastra-v2", "mastra-v1", "ai-sdk-ui-v7", "ai-sdk-model-v7"])
+@each_row("events", STREAMS.values(), ids=STREAMS)
 def test_it_can_be_written_as_anything(events: list[JsonObject], target: str) -> None:
     dump = get_format(target).dump
     assert dump is not None
     assert dump(load(events).messages).payload
 
 
-@pytest.mark.parametrize(("event", "where"), [(5, "$[1]"), ({"payload": {}}, "$[1].type")])
+@each_row(("event", "where"), [(5, "$[1]"), ({"payload": {}}, "$[1].type")])
 def test_what_is_no_chunk_is_refused(event: Json, where: str) -> None:
     with pytest.raises(StreamError) as raised:
         load([AGENT[0], event])

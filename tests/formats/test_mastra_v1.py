@@ -26,6 +26,7 @@ from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolRes
 from partita.types.value import Extra
 from tests import strategies
 from tests.leaves import changes
+from tests.tables import each_row
 
 PNG = "data:image/png;base64,iVBO"
 
@@ -96,7 +97,7 @@ TYPES: dict[str, type[Message]] = {
 }
 
 
-@pytest.mark.parametrize(("role", "content", "parts"), CONTENTS.values(), ids=CONTENTS)
+@each_row(("role", "content", "parts"), CONTENTS.values(), ids=CONTENTS)
 def test_a_content_is_read(role: str, content: Json, parts: list[Any]) -> None:
     message = only(said(role, content))
     assert isinstance(message, TYPES[role])
@@ -114,7 +115,7 @@ def test_a_message_keeps_what_stands_around_it() -> None:
     assert message.extra == Extra({"toolCallIds": ["c"]})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("role", "content", "type_"),
     [("user", "hi", "text"), ("assistant", [call()], "tool-call"), ("tool", [result()], "tool-result")],
 )
@@ -158,7 +159,7 @@ def test_a_text_column_may_hold_parts() -> None:
     assert message.extra == Extra({"mastra:note": {"threadId": "thread_id", "content": "json"}})
 
 
-@pytest.mark.parametrize("words", ["[1]", "[", "[] or not", '["a"]'])
+@each_row("words", ["[1]", "[", "[] or not", '["a"]'])
 def test_words_that_begin_like_a_list_stay_words(words: str) -> None:
     assert only(said("user", words, thread_id="t")).parts == (TextPart(words),)
 
@@ -175,7 +176,7 @@ def test_a_signal_is_an_event() -> None:
     assert message.extra == Extra({"foreign:type": "state", "foreign:role": "signal"})
 
 
-@pytest.mark.parametrize("content", ["hey", [{"type": "text", "text": "hey"}]])
+@each_row("content", ["hey", [{"type": "text", "text": "hey"}]])
 def test_a_signal_of_a_user_is_what_the_user_says(content: Json) -> None:
     payload = [said("signal", content, type="user")]
     loaded = load(payload)
@@ -201,7 +202,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+@each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_v1_message_is_refused(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload)

@@ -43,6 +43,7 @@ from partita.types.tools import (
 from partita.types.value import Extra
 from tests import strategies
 from tests.leaves import changes
+from tests.tables import each_row
 
 PNG = "data:image/png;base64,iVBO"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -317,7 +318,7 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "parts"), PARTS.values(), ids=PARTS)
+@each_row(("raw", "parts"), PARTS.values(), ids=PARTS)
 def test_a_part_is_read(raw: JsonObject, parts: list[Any]) -> None:
     assert list(only(row(raw)).parts) == parts
 
@@ -337,7 +338,7 @@ BROKEN: list[Json] = [
 ]
 
 
-@pytest.mark.parametrize("raw", BROKEN, ids=str)
+@each_row("raw", BROKEN, ids=str)
 def test_a_broken_part_is_kept_whole(raw: Json) -> None:
     assert only(row(raw)).parts == (ForeignPart("mastra", raw),)
 
@@ -375,7 +376,7 @@ AS_SHOWN: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "shown"), AS_SHOWN.values(), ids=AS_SHOWN)
+@each_row(("raw", "shown"), AS_SHOWN.values(), ids=AS_SHOWN)
 def test_clients_see_what_was_stored(raw: JsonObject, shown: JsonObject) -> None:
     (message,) = ui_dump.dump([only(row(raw))]).payload
     assert message["parts"] == [{"toolCallId": "c", "input": {"a": 1}, **shown}]
@@ -470,7 +471,7 @@ def test_an_attachment_that_is_a_part_too_is_one_file() -> None:
     assert message.content.extra is None
 
 
-@pytest.mark.parametrize("attachments", [[], [5], [{"name": "x"}], "x"])
+@each_row("attachments", [[], [5], [{"name": "x"}], "x"])
 def test_attachments_that_are_none_are_kept(attachments: Json) -> None:
     message = only(row(words("hi"), role="user", experimental_attachments=attachments))
     assert message.content.extra == Extra({"experimental_attachments": attachments})
@@ -492,7 +493,7 @@ WAITING: dict[str, tuple[JsonObject, Approval]] = {
 }
 
 
-@pytest.mark.parametrize(("metadata", "approval"), WAITING.values(), ids=WAITING)
+@each_row(("metadata", "approval"), WAITING.values(), ids=WAITING)
 def test_a_call_that_waits_asks_for_approval(metadata: JsonObject, approval: Approval) -> None:
     message = only(row(invocation(), metadata=metadata))
     asks = ToolCallPart(
@@ -502,7 +503,7 @@ def test_a_call_that_waits_asks_for_approval(metadata: JsonObject, approval: App
     assert message.content.metadata == metadata
 
 
-@pytest.mark.parametrize(
+@each_row(
     "part",
     [
         DONE,
@@ -515,9 +516,7 @@ def test_a_call_that_does_not_wait_is_left_alone(part: JsonObject) -> None:
     assert only(row(part, metadata=metadata)).parts == only(row(part)).parts
 
 
-@pytest.mark.parametrize(
-    "metadata", [None, 5, {"pendingToolApprovals": 5}, {"pendingToolApprovals": {"w": 5}}]
-)
+@each_row("metadata", [None, 5, {"pendingToolApprovals": 5}, {"pendingToolApprovals": {"w": 5}}])
 def test_metadata_of_any_kind_is_kept(metadata: Json) -> None:
     assert only(row(invocation(), metadata=metadata)).content.metadata == metadata
 
@@ -572,7 +571,7 @@ TIMES: dict[Json, datetime | None] = {
 }
 
 
-@pytest.mark.parametrize(("told", "moment"), TIMES.items(), ids=map(str, TIMES))
+@each_row(("told", "moment"), TIMES.items(), ids=map(str, TIMES))
 def test_times_are_read_in_all_their_spellings(told: Json, moment: datetime | None) -> None:
     message = only(row(words("hi")) | {"createdAt": told})
     assert message.created_at == moment
@@ -591,7 +590,7 @@ def test_messages_without_an_id_are_named_by_their_place() -> None:
     assert [message.id for message in load(raws).messages] == ["message-1", "message-2"]
 
 
-@pytest.mark.parametrize("kind", ["user", "state", "reactive", "notification"])
+@each_row("kind", ["user", "state", "reactive", "notification"])
 def test_a_signal_is_an_event_unless_a_user_sent_it(kind: str) -> None:
     signal = {"signal": {"id": "s", "type": kind, "contents": "hey", "createdAt": "2026-03-01T12:00:00.000Z"}}
     message = only(row(words("hey"), role="signal", metadata=signal) | {"type": kind})
@@ -615,7 +614,7 @@ def test_a_message_of_a_tool_is_the_assistants() -> None:
 # --- contents that are no V2 -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("said", ["hello", '{"a": 1}', "{curly}", '{"isNetwork":true}', "[1]", ""])
+@each_row("said", ["hello", '{"a": 1}', "{curly}", '{"isNetwork":true}', "[1]", ""])
 def test_a_plain_string_is_text(said: str) -> None:
     message = only({"id": "m", "role": "user", "content": said})
     assert message.parts == (TextPart(said),)
@@ -631,7 +630,7 @@ def test_damaged_json_is_kept_as_text_and_told() -> None:
     assert "breaks off" in loss.why
 
 
-@pytest.mark.parametrize("content", [None, 5, {}, {"format": 3}])
+@each_row("content", [None, 5, {}, {"format": 3}])
 def test_a_content_of_another_kind_is_kept_whole(content: Json) -> None:
     assert only({"id": "m", "role": "user", "content": content}).parts == (ForeignPart("mastra", content),)
 
@@ -667,7 +666,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+@each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_message_is_refused(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as caught:
         load(payload)

@@ -45,6 +45,7 @@ from partita.types.tools import (
 from tests import canonical
 from tests.leaves import Path, changed, leaves
 from tests.sampling import picked
+from tests.tables import each_row
 
 NOTES: Final = {"audience": ["user"], "priority": 0.5, "lastModified": "2026-03-01T09:00:00Z"}
 
@@ -191,7 +192,7 @@ OUTPUTS: Final[dict[str, tuple[JsonObject, ToolOutput]]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "output"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("payload", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_results_keep_both_blocks_and_structured_content(payload: JsonObject, output: ToolOutput) -> None:
     loaded = load(payload)
     match loaded.messages:
@@ -265,7 +266,7 @@ BAD: Final[dict[str, tuple[Json, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), BAD.values(), ids=BAD)
+@each_row(("payload", "where"), BAD.values(), ids=BAD)
 def test_what_is_no_content_is_refused_with_its_place(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
@@ -282,7 +283,7 @@ PAYLOADS: Final[dict[str, tuple[Json, Callable[[Loaded], Dumped]]]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "write"), PAYLOADS.values(), ids=PAYLOADS)
+@each_row(("payload", "write"), PAYLOADS.values(), ids=PAYLOADS)
 def test_every_leaf_is_read_and_written_or_told(payload: Json, write: Callable[[Loaded], Dumped]) -> None:
     loaded = load(payload)
     written = write(loaded)

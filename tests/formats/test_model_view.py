@@ -1,6 +1,5 @@
 """What a model is sent of a stored conversation: one step a message, every call answered."""
 
-import pytest
 from hypothesis import given
 
 from partita.formats.ai_sdk.ui.load import load
@@ -36,6 +35,7 @@ from partita.types.tools import (
     ToolState,
 )
 from tests.strategies import ui_messages
+from tests.tables import each_row
 
 
 def call(state: ToolState, **fields: object) -> ToolCallPart:
@@ -95,7 +95,7 @@ CALLS: dict[str, tuple[ToolCallPart, ToolOutput, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "output", "repairs"), CALLS.values(), ids=CALLS)
+@each_row(("part", "output", "repairs"), CALLS.values(), ids=CALLS)
 def test_every_call_is_answered(part: ToolCallPart, output: ToolOutput, repairs: list[str]) -> None:
     view = model_view([answer(part)])
     assert outputs(view.messages) == [output]

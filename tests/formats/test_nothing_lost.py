@@ -11,6 +11,7 @@ from tests.converting import silent, spelled
 from tests.leaves import leaves
 from tests.recordings import CORPORA, Recording, recordings
 from tests.sampling import FULL, picked, sampled
+from tests.tables import each_row
 
 pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
 
@@ -33,14 +34,14 @@ def targets(recording: Recording) -> list[str]:
     return sorted({*others, *([recording.format] if recording.format in TARGETS else [])})
 
 
-@pytest.mark.parametrize("recording", CONVERTED, ids=named)
+@each_row("recording", CONVERTED, ids=named)
 def test_a_recording_converts_to_anything(recording: Recording) -> None:
     payload = recording.payload()
     for target in TARGETS if FULL else targets(recording):
         convert(payload, recording.format, target)
 
 
-@pytest.mark.parametrize("recording", CHANGED, ids=named)
+@each_row("recording", CHANGED, ids=named)
 def test_no_leaf_of_a_recording_is_lost_in_silence(recording: Recording) -> None:
     payload = recording.payload()
     some = picked(list(leaves(payload)), 8)

@@ -28,6 +28,7 @@ from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
 from tests.formats.openai_responses_requests import HOSTED, ITEMS
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 FAKE: Final = "__fake_id__"
 ITEM: Final[TypeAdapter[Any]] = TypeAdapter(ResponseInputItemParam)
@@ -179,7 +180,7 @@ def silent(items: list[JsonObject]) -> Iterator[object]:
             yield path
 
 
-@pytest.mark.parametrize("items", [CHAT, RUN, HOSTED[:4]], ids=["chat", "run", "hosted"])
+@each_row("items", [CHAT, RUN, HOSTED[:4]], ids=["chat", "run", "hosted"])
 def test_no_leaf_is_lost_in_silence(items: list[JsonObject]) -> None:
     assert not [*silent(items)]
 

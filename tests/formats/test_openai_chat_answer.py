@@ -17,6 +17,7 @@ from partita.types.tools import TextOutput
 from partita.types.usage import Usage
 from tests.formats.chat_payloads import ANSWER, STREAM
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 
 def test_a_body_comes_back_as_it_was() -> None:
@@ -28,7 +29,7 @@ def test_a_body_comes_back_as_it_was() -> None:
     ChatCompletion.model_validate(dumped.payload)
 
 
-@pytest.mark.parametrize("payload", [ANSWER, STREAM], ids=["body", "stream"])
+@each_row("payload", [ANSWER, STREAM], ids=["body", "stream"])
 def test_no_leaf_changes_in_silence(payload: Json) -> None:
     loaded = load(payload)
     dumped = dump_answer(loaded.messages)
@@ -116,7 +117,7 @@ BODIES: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("message", BODIES.values(), ids=BODIES)
+@each_row("message", BODIES.values(), ids=BODIES)
 def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObject) -> None:
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     body = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}

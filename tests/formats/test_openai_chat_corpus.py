@@ -16,6 +16,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.sampling import sampled
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
 FAMILIES = ("openai-chat", "openai-compatible")
@@ -52,7 +53,7 @@ def difference(found: JsonObject, truth: JsonObject) -> JsonObject:
     return {key: (found.get(key), value) for key, value in truth.items() if found.get(key) != value}
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_row("family", FAMILIES)
 def test_every_recording_amounts_to_the_truth(family: str) -> None:
     truths = loads((CORPUS / "truth.json").read_bytes())
     wrong = {

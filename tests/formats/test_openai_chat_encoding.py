@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
@@ -35,6 +34,7 @@ from partita.types.chunks import (
 from partita.types.codec import read_chunk
 from partita.types.messages import ToolCallPart, text_of
 from tests.strategies import chunk_streams
+from tests.tables import each_row
 
 HELLO = (TextStart("0"), TextDelta("0", "Good "), TextDelta("0", "evening."), TextEnd("0"))
 STREAMED = (
@@ -167,7 +167,7 @@ def test_any_chunks_are_told(stream: list[Any]) -> None:
         ChatCompletion.model_validate(body)
 
 
-@pytest.mark.parametrize("name", ["openai-chat", "openai-chat-vllm", "ag-ui", "ai-sdk-chunks"])
+@each_row("name", ["openai-chat", "openai-chat-vllm", "ag-ui", "ai-sdk-chunks"])
 def test_streams_can_be_written(name: str) -> None:
     make = get_format(name).encoder
     assert make is not None

@@ -24,6 +24,7 @@ from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, Text
 from tests import canonical
 from tests.formats.chat_payloads import REQUEST, THOUGHTS, function, thoughtful
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 SERVERS = [name for name in DIALECTS if name != "generic"]
 MESSAGE: TypeAdapter[Any] = TypeAdapter(ChatCompletionMessageParam)
@@ -54,7 +55,7 @@ PAYLOADS: dict[str, tuple[str, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
+@each_row(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
 def test_a_request_comes_back_as_it_was(server: str, payload: JsonObject) -> None:
     loaded = load(payload, server)
     dumped = written(loaded, server)
@@ -62,7 +63,7 @@ def test_a_request_comes_back_as_it_was(server: str, payload: JsonObject) -> Non
     assert [*loaded.losses, *dumped.losses] == []
 
 
-@pytest.mark.parametrize(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
+@each_row(("server", "payload"), PAYLOADS.values(), ids=PAYLOADS)
 def test_no_leaf_changes_in_silence(server: str, payload: JsonObject) -> None:
     loaded = load(payload, server)
     dumped = written(loaded, server)
@@ -173,7 +174,7 @@ BAD: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), BAD.values(), ids=BAD)
+@each_row(("payload", "where"), BAD.values(), ids=BAD)
 def test_what_is_no_request_is_refused(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)
@@ -181,7 +182,7 @@ def test_what_is_no_request_is_refused(payload: Json, where: str) -> None:
     assert raised.value.hint
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@each_row("server", SERVERS)
 def test_everything_is_written_as_the_vendor_takes_it_and_twice_the_same(server: str) -> None:
     dumped = dump(everything(), server)
     if server != "mistral":  # whose thoughts stand in the content

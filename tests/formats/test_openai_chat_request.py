@@ -46,6 +46,7 @@ from partita.types.tools import (
     ToolResultPart,
 )
 from tests.formats.test_openai_chat_stream import decoded, folded, piece, record
+from tests.tables import each_row
 
 NO_MARK = "a tool message cannot say that it is an error"
 NO_JSON = "it is no JSON, which servers want: it is sent in an object"
@@ -167,7 +168,7 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("dialect", "sent", "lost"), SYSTEMS.values(), ids=SYSTEMS)
+@each_row(("dialect", "sent", "lost"), SYSTEMS.values(), ids=SYSTEMS)
 def test_where_instructions_stand(dialect: Dialect, sent: list[JsonObject], lost: list[str]) -> None:
     view: list[Message] = [system("Be brief."), user("Hi"), system("Be kind.")]
     assert messages(*view, dialect=dialect) == sent
@@ -203,7 +204,7 @@ ITEMS: dict[str, tuple[UserPart, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "item"), ITEMS.values(), ids=ITEMS)
+@each_row(("part", "item"), ITEMS.values(), ids=ITEMS)
 def test_what_a_user_attaches(part: UserPart, item: Json) -> None:
     sent = messages(user(ImagePart(PIXEL), part, "Look."))[0]["content"]
     assert sent[1:] == [item, {"type": "text", "text": "Look."}]
@@ -227,7 +228,7 @@ REFUSED: dict[str, tuple[UserPart, str]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "why"), REFUSED.values(), ids=REFUSED)
+@each_row(("part", "why"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_attached_is_told(part: UserPart, why: str) -> None:
     view = user("Look.", part)
     assert messages(view) == [{"role": "user", "content": "Look."}]
@@ -271,7 +272,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "content", "lost"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "content", "lost"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_tools_gave_back(output: ToolOutput, content: Json, lost: list[str]) -> None:
     view: list[Message] = [user("Hi"), assistant(called("a")), results(("a", output))]
     assert messages(*view)[2] == {"role": "tool", "tool_call_id": "a", "content": content}
@@ -351,7 +352,7 @@ INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "arguments", "lost"), INPUTS.values(), ids=INPUTS)
+@each_row(("part", "arguments", "lost"), INPUTS.values(), ids=INPUTS)
 def test_the_input_of_a_call_is_its_text(part: ToolCallPart, arguments: str, lost: list[str]) -> None:
     view = assistant(part)
     assert messages(view)[0]["tool_calls"][0]["function"]["arguments"] == arguments
@@ -370,7 +371,7 @@ NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "why"), NOT_SENT.values(), ids=NOT_SENT)
+@each_row(("part", "why"), NOT_SENT.values(), ids=NOT_SENT)
 def test_what_an_answer_cannot_hold_is_told(part: AssistantPart, why: str) -> None:
     view = assistant("Hi", part)
     assert messages(view) == [{"role": "assistant", "content": "Hi"}]
@@ -417,14 +418,14 @@ REASONED: dict[str, tuple[str, ReasoningPart, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "part", "said"), REASONED.values(), ids=REASONED)
+@each_row(("name", "part", "said"), REASONED.values(), ids=REASONED)
 def test_where_reasoning_goes_back(name: str, part: ReasoningPart, said: JsonObject) -> None:
     assert messages(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])[1:] == [
         {"role": "assistant", **said}
     ]
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@each_row("name", DIALECTS)
 def test_reasoning_of_others_never_goes_anywhere(name: str) -> None:
     part = thought("anthropic", signature="s1g", reasoning_details=DETAILS)
     dumped = built(user("Hi"), assistant(part, "Yes"), dialect=DIALECTS[name])
@@ -543,7 +544,7 @@ SENT_BACK: dict[str, tuple[str, list[Json], JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "records", "said"), SENT_BACK.values(), ids=SENT_BACK)
+@each_row(("name", "records", "said"), SENT_BACK.values(), ids=SENT_BACK)
 def test_what_a_server_gave_goes_back_to_it_byte_for_byte(
     name: str, records: list[Json], said: JsonObject
 ) -> None:

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import pytest
-
 from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, ErrorChunk, MessageFinish, type_of
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage
+from tests.tables import each_row
 
 
 def record(delta: JsonObject | None = None, **fields: Any) -> JsonObject:
@@ -319,7 +318,7 @@ PARTS: dict[str, tuple[list[Json], list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("records", "parts"), PARTS.values(), ids=PARTS)
+@each_row(("records", "parts"), PARTS.values(), ids=PARTS)
 def test_what_a_stream_amounts_to(records: list[Json], parts: list[JsonObject]) -> None:
     assert parts_of(decoded([*records, record(finish="stop")])) == parts
 
@@ -377,7 +376,7 @@ ENDS: dict[str, tuple[list[Json], str, str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("records", "reason", "raw"), ENDS.values(), ids=ENDS)
+@each_row(("records", "reason", "raw"), ENDS.values(), ids=ENDS)
 def test_why_a_stream_ended(records: list[Json], reason: str, raw: str | None) -> None:
     said = said_of(decoded(records))
     assert (said["finishReason"], said.get("rawFinishReason")) == (reason, raw)
@@ -427,7 +426,7 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("raw", "counts"), USAGES.values(), ids=USAGES)
+@each_row(("raw", "counts"), USAGES.values(), ids=USAGES)
 def test_what_an_answer_consumed(raw: JsonObject, counts: JsonObject) -> None:
     records: list[Json] = [record({"content": "a"}, finish="stop"), {"choices": [], "usage": raw}]
     assert said_of(decoded(records))["usage"] == {**counts, "raw": raw}
@@ -461,7 +460,7 @@ def test_a_body_that_is_no_answer_is_kept_and_has_no_end() -> None:
     assert not any(isinstance(chunk, MessageFinish | ErrorChunk) for chunk in chunks)
 
 
-@pytest.mark.parametrize(("failure", "texts"), ERRORS.values(), ids=ERRORS)
+@each_row(("failure", "texts"), ERRORS.values(), ids=ERRORS)
 def test_an_error_says_what_went_wrong_streamed_or_not(failure: Json, texts: list[str]) -> None:
     streamed, whole = said_of(decoded([failure])), said_of(ChatDecoder().read_body(failure))
     assert (streamed["errors"], streamed["finishReason"], streamed["complete"]) == (texts, "error", False)

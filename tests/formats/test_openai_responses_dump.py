@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-import pytest
 from openai.types.responses import Response, ResponseInputItemParam
 from pydantic import TypeAdapter
 
@@ -37,6 +36,7 @@ from partita.types.value import Extra
 from tests.formats.openai_responses_requests import CALLS, HOSTED, ITEMS, OUTPUTS, WORDS
 from tests.leaves import changed, leaves
 from tests.sampling import picked
+from tests.tables import each_row
 
 HELLO: Final = UserMessage(id="message-1", content="Tide?")
 TIDE: Final = ToolCallPart("call_1", "tide", "output-available", {"at": "noon"}, output=TextOutput("3"))
@@ -154,7 +154,7 @@ REPAIRS: Final[dict[str, tuple[AssistantPart, list[tuple[str, str]]]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "losses"), REPAIRS.values(), ids=REPAIRS)
+@each_row(("part", "losses"), REPAIRS.values(), ids=REPAIRS)
 def test_every_repair_is_told(part: AssistantPart, losses: list[tuple[str, str]]) -> None:
     items, told = said(part, StepStartPart(), TextPart("High"))
     assert [one for one in told if one[0].startswith(at(0))] == losses
@@ -260,7 +260,7 @@ def test_only_the_last_step_is_the_answer() -> None:
     assert dumped.losses[0].path == "$[0].content.parts[0]"
 
 
-@pytest.mark.parametrize("items", [ITEMS, [*CALLS, *OUTPUTS], HOSTED], ids=["all", "calls", "hosted"])
+@each_row("items", [ITEMS, [*CALLS, *OUTPUTS], HOSTED], ids=["all", "calls", "hosted"])
 def test_what_is_written_is_read_as_it_was(items: list[JsonObject]) -> None:
     messages = load(items).messages
     assert load(dump(messages).payload).messages == messages

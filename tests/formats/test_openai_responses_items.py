@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import pytest
-
 from partita.formats.openai_responses.decoder import ResponsesDecoder
 from partita.types.chunks import type_of
 from partita.types.json import Json, JsonObject
@@ -18,6 +16,7 @@ from tests.formats.openai_responses_answers import (
     told,
     words,
 )
+from tests.tables import each_row
 
 PAGE: Final[JsonObject] = {
     "type": "url_citation",
@@ -520,12 +519,12 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
 }
 
 
-@pytest.mark.parametrize(("items", "expected"), ITEMS.values(), ids=ITEMS)
+@each_row(("items", "expected"), ITEMS.values(), ids=ITEMS)
 def test_an_item_of_a_body(items: list[JsonObject], expected: list[JsonObject]) -> None:
     assert parts(ResponsesDecoder().read_body(response(*items))) == expected
 
 
-@pytest.mark.parametrize(("items", "expected"), ITEMS.values(), ids=ITEMS)
+@each_row(("items", "expected"), ITEMS.values(), ids=ITEMS)
 def test_the_same_item_of_a_stream(items: list[JsonObject], expected: list[JsonObject]) -> None:
     assert parts(decode(streamed(response(*items)))) == expected
 
@@ -549,7 +548,7 @@ SOURCES: Final[dict[str, tuple[JsonObject, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("annotation", "expected"), SOURCES.values(), ids=SOURCES)
+@each_row(("annotation", "expected"), SOURCES.values(), ids=SOURCES)
 def test_where_a_source_is_told(annotation: JsonObject, expected: list[str]) -> None:
     chunks = decode(streamed(response(message(words("High", annotation)))))
     kinds = [type_of(chunk) for chunk in chunks]
@@ -583,7 +582,7 @@ FINISHES: Final[dict[str, tuple[JsonObject, str, str | None]]] = {
 }
 
 
-@pytest.mark.parametrize(("whole", "reason", "raw"), FINISHES.values(), ids=FINISHES)
+@each_row(("whole", "reason", "raw"), FINISHES.values(), ids=FINISHES)
 def test_why_an_answer_ended(whole: JsonObject, reason: str, raw: str | None) -> None:
     said = told(ResponsesDecoder().read_body(whole))
     assert (said["finishReason"], said["rawFinishReason"]) == (reason, raw)
@@ -622,7 +621,7 @@ ERRORS: Final[dict[str, tuple[Json, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "expected"), ERRORS.values(), ids=ERRORS)
+@each_row(("body", "expected"), ERRORS.values(), ids=ERRORS)
 def test_an_error_instead_of_an_answer(body: Json, expected: str) -> None:
     said = told(ResponsesDecoder().read_body(body))
     assert said == {"finishReason": "error", "errors": [expected]}

@@ -42,6 +42,7 @@ from tests.formats.openai_responses_requests import (
     WORDS,
 )
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 HIGH: Final = message(words("High"), status="completed")
 
@@ -231,7 +232,7 @@ def test_an_error_is_an_answer_without_words() -> None:
     assert answer_again(loaded).payload == body
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("payload", "where"),
     [
         (3, "$"),

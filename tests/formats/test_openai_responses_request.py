@@ -45,6 +45,7 @@ from partita.types.tools import (
     ToolResultPart,
 )
 from tests.formats.openai_responses_answers import fold, function, message, reasoning, response, words
+from tests.tables import each_row
 
 HELLO: Final = UserMessage(id="u", content="Tide?")
 
@@ -150,7 +151,7 @@ SHOWN: Final[dict[str, tuple[UserPart, JsonObject | None]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "expected"), SHOWN.values(), ids=SHOWN)
+@each_row(("part", "expected"), SHOWN.values(), ids=SHOWN)
 def test_what_a_user_shows(part: UserPart, expected: JsonObject | None) -> None:
     view = [UserMessage(id="u", content=[TextPart("Look:"), part])]
     dumped = build_request(view, model="tide-1")
@@ -286,7 +287,7 @@ SAID: Final[dict[str, tuple[AssistantPart, list[JsonObject], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "expected", "losses"), SAID.values(), ids=SAID)
+@each_row(("part", "expected", "losses"), SAID.values(), ids=SAID)
 def test_what_a_model_said(part: AssistantPart, expected: list[JsonObject], losses: list[str]) -> None:
     assert said(part) == (expected, losses)
 
@@ -356,7 +357,7 @@ def answered(call: ToolCallPart, output: ToolOutput) -> tuple[list[Json], list[s
     return dumped.payload["input"][2:], [loss.what for loss in dumped.losses]
 
 
-@pytest.mark.parametrize(("output", "expected", "lossy"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "expected", "lossy"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_came_of_a_function(output: ToolOutput, expected: Json, lossy: bool) -> None:
     items, losses = answered(ToolCallPart("c", "tide", "input-available", {}), output)
     assert items == [{"type": "function_call_output", "call_id": "c", "output": expected}]
@@ -436,7 +437,7 @@ BUILT_IN: Final[dict[str, tuple[str, ToolOutput, list[JsonObject]]]] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "output", "expected"), BUILT_IN.values(), ids=BUILT_IN)
+@each_row(("kind", "output", "expected"), BUILT_IN.values(), ids=BUILT_IN)
 def test_what_came_of_a_built_in_tool(kind: str, output: ToolOutput, expected: list[JsonObject]) -> None:
     metadata = openai(itemId="item_1", type=kind)
     call = ToolCallPart("c", "tool", "input-available", {}, call_provider_metadata=metadata)

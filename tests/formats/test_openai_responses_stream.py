@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import pytest
-
 from partita.formats.openai_responses.decoder import ResponsesDecoder
 from partita.types.chunks import (
     Chunk,
@@ -32,6 +30,7 @@ from tests.formats.openai_responses_answers import (
     told,
     words,
 )
+from tests.tables import each_row
 
 
 def texts(chunks: list[Chunk]) -> list[str]:
@@ -109,7 +108,7 @@ TEXTS: Final[dict[str, tuple[list[Json], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "expected"), TEXTS.values(), ids=TEXTS)
+@each_row(("events", "expected"), TEXTS.values(), ids=TEXTS)
 def test_words_are_told_once(events: list[Json], expected: list[str]) -> None:
     chunks = decode(events)
     fold(chunks)
@@ -185,7 +184,7 @@ ARGUMENTS: Final[dict[str, tuple[list[Json], JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "expected"), ARGUMENTS.values(), ids=ARGUMENTS)
+@each_row(("events", "expected"), ARGUMENTS.values(), ids=ARGUMENTS)
 def test_the_input_of_a_function(events: list[Json], expected: JsonObject) -> None:
     (part,) = parts(decode(events))
     assert {name: part.get(name) for name in expected} == expected
@@ -244,7 +243,7 @@ def test_a_search_for_tools_has_the_id_of_the_whole_item_when_the_client_runs_it
     assert (part["id"], part.get("providerExecuted")) == ("new", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "item",
     [
         {"type": "mcp_call", "id": "mcp_1", "name": "tide"},
@@ -292,7 +291,7 @@ FAILURES: Final[dict[str, tuple[list[Json], JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "expected"), FAILURES.values(), ids=FAILURES)
+@each_row(("events", "expected"), FAILURES.values(), ids=FAILURES)
 def test_a_failure_is_told_once(events: list[Json], expected: JsonObject) -> None:
     chunks = decode(events)
     said = told(chunks)
@@ -307,7 +306,7 @@ def test_a_record_that_is_no_json_is_reported_and_passed_over() -> None:
     assert told(chunks)["finishReason"] == "stop"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "strange",
     [
         {"type": "response.moon.delta", "output_index": 0},
@@ -328,7 +327,7 @@ def test_what_is_not_understood_is_kept(strange: Json) -> None:
     assert decoder.feed(strange) == [DataChunk("data-openai-unknown", strange)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "kind",
     [
         "web_search_call.searching",

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from partita.formats.assembly import Assembly
 from partita.formats.opencode.decoder import OpenCodeDecoder
 from partita.formats.opencode.records import records_of
@@ -21,6 +19,7 @@ from partita.types.tools import (
 )
 from partita.types.usage import Usage
 from tests.formats.opencode_counts import own_of, read
+from tests.tables import each_row
 
 SESSION: JsonObject = {
     "id": "ses_1",
@@ -181,7 +180,7 @@ PROMPTS: dict[str, tuple[list[JsonObject], Sequence[object], bool]] = {
 }
 
 
-@pytest.mark.parametrize(("parts", "told", "internal"), PROMPTS.values(), ids=PROMPTS)
+@each_row(("parts", "told", "internal"), PROMPTS.values(), ids=PROMPTS)
 def test_prompts(parts: list[JsonObject], told: Sequence[object], internal: bool) -> None:
     messages, assembly = read([asked("u1", *parts)])
     prompt = messages["u1"]
@@ -247,7 +246,7 @@ OUTPUTS: dict[str, tuple[JsonObject, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("call", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
     messages, assembly = read([GO, answered("a1", call)])
     assert call_in(messages, "a1").output == output
@@ -281,7 +280,7 @@ def test_a_call_holds_what_a_person_may_want_to_see() -> None:
     assert (began.timestamp(), ended.timestamp()) == (3, 8)
 
 
-@pytest.mark.parametrize("field", ["sessionId", "sessionID"])
+@each_row("field", ["sessionId", "sessionID"])
 def test_a_task_names_its_child(field: str) -> None:
     messages, _ = read([GO, answered("a1", tool("task", output="done", metadata={field: "ses_2"}))])
     metadata = call_in(messages, "a1").tool_metadata
@@ -319,7 +318,7 @@ ERRORS: dict[str, tuple[JsonObject, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("error", "end", "words"), ERRORS.values(), ids=ERRORS)
+@each_row(("error", "end", "words"), ERRORS.values(), ids=ERRORS)
 def test_errors(error: JsonObject, end: str, words: str) -> None:
     messages, assembly = read(
         [GO, answered("a1", tool(status="running"), error=error), asked("u2", text("Again"))]
@@ -337,7 +336,7 @@ def test_errors(error: JsonObject, end: str, words: str) -> None:
 FINISHES = {"stop": "completed", "length": "completed", "tool-calls": None, None: None}
 
 
-@pytest.mark.parametrize(("finish", "end"), FINISHES.items(), ids=map(str, FINISHES))
+@each_row(("finish", "end"), FINISHES.items(), ids=map(str, FINISHES))
 def test_how_a_turn_ends(finish: str | None, end: str | None) -> None:
     _, assembly = read([GO, answered("a1", text("x"), finish=finish)])
     (turn,) = assembly.take_turns()
@@ -357,7 +356,7 @@ COUNTERS: dict[str, tuple[JsonObject, tuple[int | None, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("tokens", "wanted"), COUNTERS.values(), ids=COUNTERS)
+@each_row(("tokens", "wanted"), COUNTERS.values(), ids=COUNTERS)
 def test_tokens(tokens: JsonObject, wanted: tuple[int | None, ...]) -> None:
     _, assembly = read([answered("a1", text("x"), tokens=tokens)])
     (consumption,) = assembly.take_ledger()
@@ -437,7 +436,7 @@ GROWING: dict[str, list[list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize("versions", GROWING.values(), ids=GROWING)
+@each_row("versions", GROWING.values(), ids=GROWING)
 def test_a_response_that_grows_is_told_as_it_is_in_the_end(versions: list[list[JsonObject]]) -> None:
     messages, assembly = read([GO, *(answered("a1", *parts) for parts in versions)])
     fresh, _ = read([GO, answered("a1", *versions[-1])])
@@ -452,7 +451,7 @@ ANEW: dict[str, list[list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize("versions", ANEW.values(), ids=ANEW)
+@each_row("versions", ANEW.values(), ids=ANEW)
 def test_a_response_that_changes_is_told_anew(versions: list[list[JsonObject]]) -> None:
     messages, _ = read([GO, *(answered("a1", *parts) for parts in versions)])
     fresh, _ = read([GO, answered("a1", *versions[-1])])
@@ -519,7 +518,7 @@ REVERTS: dict[str, tuple[JsonObject, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("revert", "active", "undone"), REVERTS.values(), ids=REVERTS)
+@each_row(("revert", "active", "undone"), REVERTS.values(), ids=REVERTS)
 def test_what_was_reverted_stays_as_a_branch(
     revert: JsonObject, active: list[str], undone: list[str]
 ) -> None:
@@ -547,7 +546,7 @@ STRANGE: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("record", "what"), STRANGE.values(), ids=STRANGE)
+@each_row(("record", "what"), STRANGE.values(), ids=STRANGE)
 def test_what_is_not_understood_is_told_and_does_not_stop_the_rest(record: JsonObject, what: str) -> None:
     messages, assembly = read([GO, record, asked("u2", text("Two"))])
     assert what in puzzles(assembly)

@@ -10,6 +10,7 @@ from partita.logs.opencode.opening import open_storage, records_in
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads
 from tests.formats.opencode_counts import counts, read
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 TRUTH: JsonObject = loads((CORPUS / "truth.json").read_bytes())["files"] if CORPUS.is_dir() else {}
@@ -38,20 +39,20 @@ def judged(records: list[JsonObject], truth: JsonObject) -> None:
         assert sum(consumption.usage.output_tokens or 0 for consumption in ledger) == tokens["output"]
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@each_row("name", EXPORTS)
 def test_an_export_amounts_to_what_was_counted(name: str) -> None:
     content = (CORPUS / name).read_bytes()
     document = loads(gzip.decompress(content) if name.endswith(".gz") else content)
     judged(list(records_of(document)), TRUTH[name])
 
 
-@pytest.mark.parametrize("name", ROWS)
+@each_row("name", ROWS)
 def test_rows_amount_to_what_was_counted(name: str) -> None:
     records = [loads(line) for line in (CORPUS / name).read_bytes().split(b"\n") if line]
     judged(records, {"parts_by_type": TRUTH[name]["record_types"]})
 
 
-@pytest.mark.parametrize("name", STORAGES)
+@each_row("name", STORAGES)
 def test_a_storage_amounts_to_what_was_counted(name: str) -> None:
     storage = open_storage(CORPUS / name)
     sessions: JsonObject = TRUTH[name]["sessions"]

@@ -1,7 +1,5 @@
 """Sessions of OpenCode 2: what each record amounts to."""
 
-import pytest
-
 from partita.formats.assembly import Assembly
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -23,6 +21,7 @@ from partita.types.tools import (
 )
 from partita.types.usage import Usage
 from tests.formats.opencode_counts import own_of, read
+from tests.tables import each_row
 
 SESSION: JsonObject = {
     "id": "ses_1",
@@ -145,7 +144,7 @@ OUTCOMES: dict[str, tuple[JsonObject, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("call", "output"), OUTCOMES.values(), ids=OUTCOMES)
+@each_row(("call", "output"), OUTCOMES.values(), ids=OUTCOMES)
 def test_what_came_of_a_call(call: JsonObject, output: ToolOutput) -> None:
     messages, assembly = read([asked(1, "Look"), answered(2, call)])
     told = call_in(messages["msg_2"])
@@ -199,7 +198,7 @@ def test_prompts_with_files_agents_and_skills() -> None:
     assert not puzzles(assembly)
 
 
-@pytest.mark.parametrize("kind", ["synthetic", "system", "skill"])
+@each_row("kind", ["synthetic", "system", "skill"])
 def test_what_opencode_puts_in_is_hidden(kind: str) -> None:
     messages, assembly = read([asked(1, "Go"), record(kind, 2, text="Mind the rules")])
     told = messages["msg_2"]
@@ -225,7 +224,7 @@ EVENTS: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("fields", "words"), EVENTS.values(), ids=EVENTS)
+@each_row(("fields", "words"), EVENTS.values(), ids=EVENTS)
 def test_what_happened_is_a_notice(fields: JsonObject, words: str) -> None:
     event = {**record("", 2), **fields}
     messages, assembly = read([asked(1, "Go"), event, event])
@@ -243,7 +242,7 @@ def test_a_compaction_counts_what_it_consumed() -> None:
     assert (consumption.model, consumption.cost, consumption.usage.output_tokens) == ("acme-2", 0.25, 42)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("outcome", "end"), [("succeeded", "completed"), ("failed", "failed"), ("interrupted", "interrupted")]
 )
 def test_how_a_turn_ends(outcome: str, end: str) -> None:

@@ -37,6 +37,7 @@ from tests.formats.pydantic_ai_histories import history
 from tests.leaves import changed, leaves
 from tests.sampling import sampled
 from tests.strategies import ui_messages
+from tests.tables import each_row
 
 
 def _part(type_: str, required: dict[str, Any], **optional: Any) -> Json:
@@ -98,7 +99,7 @@ def test_the_attributes_have_the_names_that_the_conventions_give_them() -> None:
     assert {key for key in ATTRIBUTES if key.startswith("gen_ai.usage.")} <= usage
 
 
-@pytest.mark.parametrize("name", ["attributes", "strings", "list", "unnamed"])
+@each_row("name", ["attributes", "strings", "list", "unnamed"])
 def test_a_recording_comes_back_the_same(name: str) -> None:
     payload = RECORDINGS[name]
     loaded = load(payload)
@@ -218,7 +219,7 @@ def test_what_pydantic_ai_records_can_be_read(version: Any) -> None:
     assert "You keep the register." in "".join(map(text_of, system))
 
 
-@pytest.mark.parametrize("name", ["attributes", "list", "events", "unnamed"])
+@each_row("name", ["attributes", "list", "events", "unnamed"])
 def test_no_leaf_is_lost_in_silence(name: str) -> None:
     payload = RECORDINGS[name]
     loaded = load(payload)
@@ -236,7 +237,7 @@ def test_no_leaf_is_lost_in_silence(name: str) -> None:
     assert silent == []
 
 
-@pytest.mark.parametrize("payload", [ATTRIBUTES, MESSAGES])
+@each_row("payload", [ATTRIBUTES, MESSAGES])
 def test_what_has_no_place_can_be_carried_along(payload: Json) -> None:
     filled = put(payload, {"version": 1})
     assert take(filled) == (payload, {"version": 1})
@@ -251,7 +252,7 @@ def test_carrying_everything_loses_nothing() -> None:
     assert back.payload == convert(plain, "canonical", "canonical").payload
 
 
-@pytest.mark.parametrize(
+@each_row(
     "payload",
     [
         3,

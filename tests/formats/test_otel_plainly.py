@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from partita.types.messages import Message
 from tests import canonical
 from tests.formats.otel_recordings import RECORDINGS
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 
 def text(words: str) -> JsonObject:
@@ -52,7 +52,7 @@ PLAIN: Mapping[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("recording", PLAIN.values(), ids=PLAIN)
+@each_row("recording", PLAIN.values(), ids=PLAIN)
 def test_a_plain_recording_takes_the_short_way_to_the_same_messages(recording: Json) -> None:
     assert read_plainly(recording) is not None
     assert load(recording) == load_any(recording)
@@ -62,7 +62,7 @@ def test_a_plain_recording_takes_the_short_way_to_the_same_messages(recording: J
             assert load(other) == load_any(other), path
 
 
-@pytest.mark.parametrize("name", RECORDINGS)
+@each_row("name", RECORDINGS)
 def test_whatever_a_recording_holds_is_read_the_same(name: str) -> None:
     assert load(RECORDINGS[name]) == load_any(RECORDINGS[name])
 
@@ -94,7 +94,7 @@ UNUSUAL: Mapping[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("recording", UNUSUAL.values(), ids=UNUSUAL)
+@each_row("recording", UNUSUAL.values(), ids=UNUSUAL)
 def test_what_is_unusual_takes_the_long_way(recording: Json) -> None:
     assert read_plainly(recording) is None
 

@@ -21,6 +21,7 @@ from partita.types.parts import DataPart, ForeignPart, TextPart
 from partita.types.usage import Usage
 from tests import strategies
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -66,7 +67,7 @@ ROLES: dict[str, tuple[str, type[Message], JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "type_", "kept"), ROLES.values(), ids=ROLES)
+@each_row(("name", "type_", "kept"), ROLES.values(), ids=ROLES)
 def test_roles(name: str, type_: type[Message], kept: JsonObject) -> None:
     (message,) = load([{"role": name, "text": "x"}]).messages
     assert isinstance(message, type_)
@@ -106,7 +107,7 @@ def test_every_leaf_counts() -> None:
     assert [path for path in leaves(ROW) if dumps(to_json(load(changed(ROW, path)).messages)) == whole] == []
 
 
-@pytest.mark.parametrize("row", [5, {"role": "user"}, {"content": "x"}, {"role": 1, "content": "x"}])
+@each_row("row", [5, {"role": "user"}, {"content": "x"}, {"role": 1, "content": "x"}])
 def test_what_is_no_row_of_text_is_refused(row: Json) -> None:
     with pytest.raises(ConversionError):
         load([row])

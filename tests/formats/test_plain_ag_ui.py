@@ -1,6 +1,5 @@
 """What is plain is written as AG-UI messages by a short way: it leads where the long way leads."""
 
-import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
@@ -9,6 +8,7 @@ from partita.formats.losses import Loss
 from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput
+from tests.tables import each_row
 
 from .test_plain_talk import talks
 
@@ -60,7 +60,7 @@ def test_both_ways_write_the_same_of_sub_agents(talk: list[Message]) -> None:
     assert list(short.losses) == told(long.losses)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "words", "changes"), [(TextOutput("lit"), "lit", 0), (JsonOutput({"a": 1}), '{"a":1}', 1)]
 )
 def test_a_call_and_its_result(output: TextOutput | JsonOutput, words: str, changes: int) -> None:

@@ -31,6 +31,7 @@ from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from partita.types.usage import Usage
 from tests import canonical
+from tests.tables import each_row
 
 from .test_plain_talk import counted, talks
 
@@ -78,7 +79,7 @@ def test_no_plain_message_is_written_in_another_way(server: str, talk: list[Mess
     assert write(talk, DIALECTS[server]) == (long.messages, losses)
 
 
-@pytest.mark.parametrize("server", DIALECTS)
+@each_row("server", DIALECTS)
 def test_a_plain_talk_is_written_in_one_walk(server: str) -> None:
     talk: list[Message] = [TOLD, ASKED, ANSWERED, around(ASKED), around(ANSWERED)]
     assert write_plainly(talk, DIALECTS[server]) == write_at_length(talk, DIALECTS[server])
@@ -125,7 +126,7 @@ ODD: dict[str, Message] = {
 }
 
 
-@pytest.mark.parametrize("message", ODD.values(), ids=ODD)
+@each_row("message", ODD.values(), ids=ODD)
 def test_what_is_unusual_is_written_at_length(message: Message) -> None:
     talk: list[Message] = [TOLD, ASKED, message, ASKED]
     assert write_plainly(talk, OPENAI) is None
@@ -197,13 +198,13 @@ def at_length(said: list[Json]) -> Loaded:
     return Loaded(loaded.messages[:-1], loaded.losses)
 
 
-@pytest.mark.parametrize("said", PLAIN.values(), ids=PLAIN)
+@each_row("said", PLAIN.values(), ids=PLAIN)
 def test_what_is_plain_is_read_as_at_length(said: list[Json]) -> None:
     assert read_plainly(said, OPENAI) == list(at_length(said).messages)
     assert load(said) == at_length(said)
 
 
-@pytest.mark.parametrize("said", NOT_PLAIN.values(), ids=NOT_PLAIN)
+@each_row("said", NOT_PLAIN.values(), ids=NOT_PLAIN)
 def test_what_is_unusual_is_read_at_length(said: list[Json]) -> None:
     assert read_plainly(said, OPENAI) is None
     assert load(said) == at_length(said)

@@ -28,6 +28,7 @@ from partita.types.parts import DataPart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from tests import canonical
 from tests.formats.long_way import besides_the_way, by_the_long_way
+from tests.tables import each_row
 
 NAMES = ("langchain", "langchain-v0", "pydantic-ai", "otel-genai")
 WORDS = st.sampled_from(("", "lit", "39.5 metres"))
@@ -126,7 +127,7 @@ def test_plain_parts_of_pydantic_ai_are_read_as_all_parts_are(parts: list[Assist
             assert read_plain({**raw, "id": "i1"}) is None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_step_of_which_nothing_is_told_leaves_nothing_empty(name: str) -> None:
     shown = DataPart("lamp", {"lit": True})
     parts: list[AssistantPart] = [StepStartPart(), shown, StepStartPart(), TextPart("The lamp is lit.")]

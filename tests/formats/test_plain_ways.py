@@ -33,6 +33,7 @@ from partita.types.messages import AssistantPart, Message, ToolCallPart, UserMes
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput, ToolResultPart
 from tests import canonical
+from tests.tables import each_row
 
 texts = st.sampled_from(["", " ", "a", "two\nlines", "\ud83d", "\ud83d\ude00", "é"])
 names = st.sampled_from(["", "c1", "msg_1", "fc_1", "a b", "x" * 70])
@@ -129,7 +130,7 @@ def test_items_of_responses_are_the_parts_that_their_stream_gives(item: JsonObje
     assert short is None or [short] == read_items([item], Answer())
 
 
-@pytest.mark.parametrize("around", [{}, {"status": "completed"}, {"id": "fc_1", "status": "completed"}])
+@each_row("around", [{}, {"status": "completed"}, {"id": "fc_1", "status": "completed"}])
 def test_most_items_of_responses_are_plain(around: JsonObject) -> None:
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a": 1}', **around}
     assert [plain_part(call)] == read_items([call], Answer())
@@ -183,8 +184,8 @@ shells: Sequence[Shell] = (
 )
 
 
-@pytest.mark.parametrize("shell", shells, ids=["anthropic", "mcp", "openai-responses"])
-@pytest.mark.parametrize("id_", ["message-1", "other"])
+@each_row("shell", shells, ids=["anthropic", "mcp", "openai-responses"])
+@each_row("id_", ["message-1", "other"])
 def test_a_bare_message_loses_what_it_loses_beside_a_thread(shell: Shell, id_: str) -> None:
     bare = UserMessage(id=id_, content="Hello.")
     placed = UserMessage(id=id_, content="Hello.", thread_id="t")
@@ -193,7 +194,7 @@ def test_a_bare_message_loses_what_it_loses_beside_a_thread(shell: Shell, id_: s
     assert len(rest) == (id_ == "other")
 
 
-@pytest.mark.parametrize("format_", [anthropic, mcp])
+@each_row("format_", [anthropic, mcp])
 def test_a_call_whose_input_is_null_gets_a_closer_look(format_: Any) -> None:
     call = ToolCallPart("c", "f", "output-available", None, output=TextOutput("done"))
     assert not format_.is_held(call)
@@ -201,7 +202,7 @@ def test_a_call_whose_input_is_null_gets_a_closer_look(format_: Any) -> None:
     assert not format_.is_held(StepStartPart())
 
 
-@pytest.mark.parametrize("bad", [[], {}, 7, None])
+@each_row("bad", [[], {}, 7, None])
 def test_ids_types_and_tools_that_are_no_such_thing_make_nothing_fail(bad: Any) -> None:
     call: JsonObject = {"type": "tool_use", "id": bad, "name": "f", "input": {}}
     result: JsonObject = {"type": "web_search_tool_result", "tool_use_id": bad, "content": []}

@@ -32,6 +32,7 @@ from tests.formats.pydantic_ai_histories import LEGACY, history, payload
 from tests.leaves import changed, leaves
 from tests.sampling import sampled
 from tests.strategies import ui_messages
+from tests.tables import each_row
 
 HISTORY = payload()
 
@@ -118,7 +119,7 @@ def _parts(messages: Json, kind: str) -> list[Json]:
     return [part for one in messages for part in one["parts"] if part["part_kind"] == kind]
 
 
-@pytest.mark.parametrize("source", ["history", "legacy"])
+@each_row("source", ["history", "legacy"])
 def test_no_leaf_is_lost_in_silence(source: str) -> None:
     given_ = HISTORY if source == "history" else LEGACY
     loaded = load(given_)
@@ -180,7 +181,7 @@ def test_results_elsewhere_are_told_and_kept() -> None:
     assert [type(one) for one in orphan] == [ToolMessage]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         3,

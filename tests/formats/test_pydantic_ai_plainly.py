@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -37,6 +36,7 @@ from tests.formats.long_way import besides_the_way, by_the_long_way
 from tests.formats.pydantic_ai_histories import LATER, LEGACY, NOW, payload
 from tests.leaves import changed, leaves
 from tests.sampling import sampled
+from tests.tables import each_row
 
 RUN: Any = {"run_id": "run-1", "conversation_id": "thread-1"}
 
@@ -116,7 +116,7 @@ BARE: Json = [
 ]
 
 
-@pytest.mark.parametrize("history", [BARE, TALK, [], BARE[:2], BARE[3:], BARE[3:] * 2])
+@each_row("history", [BARE, TALK, [], BARE[:2], BARE[3:], BARE[3:] * 2])
 def test_a_plain_history_takes_the_short_way_to_the_same_messages(history: Json) -> None:
     short, long = read_plainly(history), load_any(history)
     assert short == list(long.messages)
@@ -124,14 +124,14 @@ def test_a_plain_history_takes_the_short_way_to_the_same_messages(history: Json)
     assert load(history) == long
 
 
-@pytest.mark.parametrize("history", [payload(), LEGACY])
+@each_row("history", [payload(), LEGACY])
 def test_whatever_a_history_holds_is_read_the_same(history: Json) -> None:
     assert load(history) == load_any(history)
     for message in history:
         assert load(message) == load_any(message)
 
 
-@pytest.mark.parametrize("history", [BARE, TALK])
+@each_row("history", [BARE, TALK])
 def test_a_change_anywhere_is_read_the_same(history: Json) -> None:
     for path in sampled(leaves(history), 2):
         other = changed(history, path)
@@ -174,7 +174,7 @@ UNUSUAL: Mapping[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("history", UNUSUAL.values(), ids=UNUSUAL)
+@each_row("history", UNUSUAL.values(), ids=UNUSUAL)
 def test_what_is_unusual_takes_the_long_way(history: Json) -> None:
     assert read_plainly(history) is None
 
@@ -249,7 +249,7 @@ ODD: Mapping[str, AssistantMessage] = {
 }
 
 
-@pytest.mark.parametrize("message", ODD.values(), ids=ODD)
+@each_row("message", ODD.values(), ids=ODD)
 def test_an_answer_that_says_more_takes_the_long_way(message: AssistantMessage) -> None:
     assert plain_steps(message) is None
 

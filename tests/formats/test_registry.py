@@ -33,6 +33,7 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, Reasonin
 from partita.types.tools import ErrorJsonOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage
 from tests import canonical, strategies
+from tests.tables import each_row
 
 BOTH_WAYS = sorted(name for name, format_ in all_formats().items() if format_.load and format_.dump)
 READ = sorted(name for name, format_ in all_formats().items() if format_.load)
@@ -113,7 +114,7 @@ CANNOT = {
 }
 
 
-@pytest.mark.parametrize(("source", "target", "hint"), CANNOT.values(), ids=CANNOT)
+@each_row(("source", "target", "hint"), CANNOT.values(), ids=CANNOT)
 def test_what_cannot_be_converted_is_refused(source: str, target: str, hint: str) -> None:
     with pytest.raises(FormatError) as raised:
         convert([], source, target)
@@ -185,8 +186,8 @@ RARE: dict[str, Message] = {
 }
 
 
-@pytest.mark.parametrize("name", BOTH_WAYS)
-@pytest.mark.parametrize("rare", RARE)
+@each_row("name", BOTH_WAYS)
+@each_row("rare", RARE)
 def test_what_is_rare_is_written_and_read_back_too(name: str, rare: str) -> None:
     write_twice(name, [RARE[rare]])
 

@@ -13,6 +13,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import TextOutput
 from tests.formats.mastra_streams import AGENT, WORKFLOW
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 REST: JsonObject = {"version": 1, "more": ["x"]}
 
@@ -29,7 +30,7 @@ ROWS: dict[str, list[JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@each_row("rows", ROWS.values(), ids=ROWS)
 def test_metadata_of_a_row_has_room_for_more(rows: list[JsonObject]) -> None:
     slot = get_format("mastra-v2").slot
     assert slot is not None
@@ -139,7 +140,7 @@ QUIET: dict[str, tuple[str, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "payload"), QUIET.values(), ids=QUIET)
+@each_row(("name", "payload"), QUIET.values(), ids=QUIET)
 def test_what_is_understood_is_not_told_as_lost(name: str, payload: Json) -> None:
     converted = convert(payload, name, "canonical")
     assert {loss.severity for loss in converted.losses} <= {"minor"}

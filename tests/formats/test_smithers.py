@@ -34,6 +34,7 @@ from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolRes
 from partita.types.usage import Usage
 from tests import strategies
 from tests.leaves import changed, leaves
+from tests.tables import each_row
 
 NOON = "2026-03-04T12:00:00.000Z"
 MOMENT = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -106,7 +107,7 @@ ANSWERS: dict[str, tuple[JsonObject, list[Part]]] = {
 }
 
 
-@pytest.mark.parametrize(("row", "parts"), ANSWERS.values(), ids=ANSWERS)
+@each_row(("row", "parts"), ANSWERS.values(), ids=ANSWERS)
 def test_answers(row: JsonObject, parts: list[Part]) -> None:
     message = answer({"id": "a", "prompt": "p", **row})
     assert message.parts == tuple(parts)
@@ -210,7 +211,7 @@ STREAMS: dict[str, tuple[list[JsonObject], list[AssistantPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("contents", "parts"), STREAMS.values(), ids=STREAMS)
+@each_row(("contents", "parts"), STREAMS.values(), ids=STREAMS)
 def test_streams(contents: list[JsonObject], parts: list[AssistantPart]) -> None:
     loaded = load({"events": events(*contents)})
     (message,) = loaded.messages
@@ -231,7 +232,7 @@ KEPT: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("content", KEPT.values(), ids=KEPT)
+@each_row("content", KEPT.values(), ids=KEPT)
 def test_what_parts_cannot_hold_is_kept(content: JsonObject) -> None:
     metadata = answer({"events": events(content)}).content.metadata
     assert metadata == {"from": "smithers.agents", "events": [content]}
@@ -285,7 +286,7 @@ ORDERS: dict[str, tuple[list[JsonObject], str]] = {
 }
 
 
-@pytest.mark.parametrize(("rows", "words"), ORDERS.values(), ids=ORDERS)
+@each_row(("rows", "words"), ORDERS.values(), ids=ORDERS)
 def test_events_are_read_as_they_happened(rows: list[JsonObject], words: str) -> None:
     (part,) = answer({"events": rows}).parts
     assert isinstance(part, TextPart)
@@ -347,7 +348,7 @@ CALLS: dict[str, tuple[JsonObject, Json, Json, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("row", "state", "output", "kept"), CALLS.values(), ids=CALLS)
+@each_row(("row", "state", "output", "kept"), CALLS.values(), ids=CALLS)
 def test_tool_calls(row: JsonObject, state: Json, output: Json, kept: JsonObject) -> None:
     loaded = load({"agents": [AGENT], "tool_calls": [row]})
     assert loaded.lossless
@@ -400,7 +401,7 @@ MATCHES: dict[str, tuple[list[JsonObject], JsonObject, list[ToolCallPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("contents", "row", "calls"), MATCHES.values(), ids=MATCHES)
+@each_row(("contents", "row", "calls"), MATCHES.values(), ids=MATCHES)
 def test_rows_of_calls_find_the_calls_of_the_stream(
     contents: list[JsonObject], row: JsonObject, calls: list[ToolCallPart]
 ) -> None:
@@ -453,7 +454,7 @@ CONTENTS: dict[str, tuple[JsonObject, type[Message], list[Part]]] = {
 }
 
 
-@pytest.mark.parametrize(("row", "type_", "parts"), CONTENTS.values(), ids=CONTENTS)
+@each_row(("row", "type_", "parts"), CONTENTS.values(), ids=CONTENTS)
 def test_memory_messages(row: JsonObject, type_: type[Message], parts: list[Part]) -> None:
     loaded = load([row | {"runId": "r"}])
     assert loaded.lossless
@@ -548,7 +549,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "where"), REFUSED.values(), ids=REFUSED)
+@each_row(("payload", "where"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_row_is_refused(payload: Json, where: str) -> None:
     with pytest.raises(ConversionError) as raised:
         load(payload)

@@ -13,6 +13,7 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
 from partita.types.messages import UserMessage
 from tests import strategies
+from tests.tables import each_row
 
 CALL: JsonObject = {"type": "tool-w", "toolCallId": "c", "state": "input-available", "input": {}}
 
@@ -260,7 +261,7 @@ GUESSES: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("payload", "name"), GUESSES.values(), ids=GUESSES)
+@each_row(("payload", "name"), GUESSES.values(), ids=GUESSES)
 def test_a_payload_gives_itself_away(payload: Json, name: str) -> None:
     guess = guess_format(payload)
     assert guess.format == name
@@ -268,7 +269,7 @@ def test_a_payload_gives_itself_away(payload: Json, name: str) -> None:
     assert guess.why
 
 
-@pytest.mark.parametrize("payload", [None, 5, "x", [], {}, [5], [{"a": 1}], [{"role": 5}]])
+@each_row("payload", [None, 5, "x", [], {}, [5], [{"a": 1}], [{"role": 5}]])
 def test_what_says_nothing_is_not_guessed(payload: Json) -> None:
     assert sniff(payload) == []
     with pytest.raises(FormatError, match="cannot tell"):
@@ -330,7 +331,7 @@ def family(name: str) -> str:
 BOTH_WAYS = [name for name, one in all_formats().items() if one.dump and one.load]
 
 
-@pytest.mark.parametrize("name", BOTH_WAYS)
+@each_row("name", BOTH_WAYS)
 def test_what_a_format_writes_is_known_again(name: str) -> None:
     dump_ = all_formats()[name].dump
     assert dump_ is not None

@@ -13,6 +13,7 @@ import pytest
 
 from partita.formats.sniff import sniff
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from tests.tables import each_row
 
 CORPORA: Final = Path(__file__).parents[3] / "shared" / "corpora"
 EVERY: Final = 1 if os.environ.get("PARTITA_FULL") == "1" else 12
@@ -62,7 +63,7 @@ def says_nothing(folder: str, payload: Json) -> bool:
     return payload.keys() in ({"detail"}, {"this"}) or (folder == "openai-responses" and "error" in payload)
 
 
-@pytest.mark.parametrize("folder", PROVIDERS)
+@each_row("folder", PROVIDERS)
 def test_recordings_of_providers(folder: str) -> None:
     found: list[tuple[str, Json]] = []
     for path in sorted((CORPORA / "providers" / folder).glob("*.json*")):

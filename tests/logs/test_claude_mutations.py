@@ -18,6 +18,7 @@ from partita.types.tools import TextOutput
 from tests.logs.claude_session import Reading, Session, lines_of, read, rich, use
 from tests.logs.claude_strategies import any_record
 from tests.strategies_json import json_values
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs" / "claude-code"
 
@@ -102,7 +103,7 @@ def touched(records: Records, number: int) -> set[str]:
 LINES = len(rich().records)
 
 
-@pytest.mark.parametrize("number", range(LINES))
+@each_row("number", range(LINES))
 def test_a_line_that_is_dropped_takes_only_its_own_messages_along(number: int) -> None:
     records = rich().records
     wanted = talk(read(lines_of(records)))
@@ -113,7 +114,7 @@ def test_a_line_that_is_dropped_takes_only_its_own_messages_along(number: int) -
     }
 
 
-@pytest.mark.parametrize("number", range(LINES))
+@each_row("number", range(LINES))
 def test_a_line_that_comes_twice_changes_nothing(number: int) -> None:
     records = rich().records
     twice = assert_sound(lines_of([*records[: number + 1], *records[number:]]))
@@ -150,8 +151,8 @@ GARBLED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("garble", GARBLED.values(), ids=GARBLED)
-@pytest.mark.parametrize("number", range(LINES))
+@each_row("garble", GARBLED.values(), ids=GARBLED)
+@each_row("number", range(LINES))
 def test_a_garbled_line_leaves_the_rest_as_it_is_and_is_told(
     number: int, garble: Callable[[bytes], bytes]
 ) -> None:

@@ -21,6 +21,7 @@ from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import text_of
 from tests.logs.codex_family import Rollout, calls_in, completed, session, under
+from tests.tables import each_row
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -372,7 +373,7 @@ PARENTS: dict[str, tuple[dict[str, str | None], str]] = {
 }
 
 
-@pytest.mark.parametrize(("parents", "top"), PARENTS.values(), ids=PARENTS)
+@each_row(("parents", "top"), PARENTS.values(), ids=PARENTS)
 def test_a_thread_works_for(parents: dict[str, str | None], top: str) -> None:
     assert top_of("a", parents) == top
 

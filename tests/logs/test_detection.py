@@ -11,6 +11,7 @@ from partita.errors import PartitaError
 from partita.logs.lines.heads import LIMIT, WINDOW, first_values, values_of
 from partita.logs.places.detection import Detected, detect
 from partita.types.json import Json, JsonObject, dumps, indented, loads
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 
@@ -121,7 +122,7 @@ FORMATS: dict[str, tuple[list[Json], str]] = {
 }
 
 
-@pytest.mark.parametrize(("values", "expected"), FORMATS.values(), ids=FORMATS)
+@each_row(("values", "expected"), FORMATS.values(), ids=FORMATS)
 def test_the_first_values_give_a_format_away(values: list[Json], expected: str) -> None:
     detected = detect(values)
     assert detected is not None
@@ -164,7 +165,7 @@ OTHERS: dict[str, list[Json]] = {
 }
 
 
-@pytest.mark.parametrize("values", OTHERS.values(), ids=OTHERS)
+@each_row("values", OTHERS.values(), ids=OTHERS)
 def test_what_others_write_is_not_taken_for_a_log(values: list[Json]) -> None:
     assert detect(values) is None
 
@@ -202,7 +203,7 @@ NAMES: dict[str, tuple[str, list[Json], Detected | None]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "values", "expected"), NAMES.values(), ids=NAMES)
+@each_row(("name", "values", "expected"), NAMES.values(), ids=NAMES)
 def test_a_name_counts_where_records_say_too_little(
     name: str, values: list[Json], expected: Detected | None
 ) -> None:
@@ -259,7 +260,7 @@ TEXTS: dict[str, tuple[str, list[Json]]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), TEXTS.values(), ids=TEXTS)
+@each_row(("text", "expected"), TEXTS.values(), ids=TEXTS)
 def test_the_values_of_a_text(text: str, expected: list[Json]) -> None:
     assert values_of(text) == expected
 

@@ -3,12 +3,12 @@
 import json
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.logs.lines.scan import Scan, State
 from tests.strategies_json import json_objects, json_texts
+from tests.tables import each_row
 
 SCANS: dict[str, tuple[bytes, State, int]] = {
     "an object": (b'{"a":[1,{"b":null}]} ', State.WHOLE, 20),
@@ -38,7 +38,7 @@ SCANS: dict[str, tuple[bytes, State, int]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "state", "end"), SCANS.values(), ids=SCANS)
+@each_row(("data", "state", "end"), SCANS.values(), ids=SCANS)
 def test_scan(data: bytes, state: State, end: int) -> None:
     scan = Scan()
     assert (scan.feed(data), scan.state) == (end, state)

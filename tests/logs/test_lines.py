@@ -28,6 +28,7 @@ from partita.logs.lines.mending import MOST_RETRIED
 from partita.logs.lines.reader import LONGEST, Line, LineReader
 from partita.types.json import Json, JsonObject, loads
 from tests.strategies_json import json_objects
+from tests.tables import each_row
 
 # Real logs with counted truth, where a folder with them lies beside the repository.
 CORPUS = Path(__file__).parents[3] / "shared/corpora/agent-logs"
@@ -158,7 +159,7 @@ FILES: dict[str, tuple[bytes, list[Told]]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "lines"), FILES.values(), ids=FILES)
+@each_row(("data", "lines"), FILES.values(), ids=FILES)
 def test_lines(data: bytes, lines: list[Told]) -> None:
     assert told(read(data)) == lines
 
@@ -180,7 +181,7 @@ CHECKPOINTS: dict[str, tuple[bytes, int, int]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "offset", "number"), CHECKPOINTS.values(), ids=CHECKPOINTS)
+@each_row(("data", "offset", "number"), CHECKPOINTS.values(), ids=CHECKPOINTS)
 def test_where_to_go_on_after_the_end(data: bytes, offset: int, number: int) -> None:
     reader = LineReader()
     lines = [*reader.feed(data), *reader.finish()]
@@ -237,8 +238,8 @@ LONG: dict[str, tuple[bytes, list[Told]]] = {
 }
 
 
-@pytest.mark.parametrize("piece", [1, 3, 100])
-@pytest.mark.parametrize(("data", "lines"), LONG.values(), ids=LONG)
+@each_row("piece", [1, 3, 100])
+@each_row(("data", "lines"), LONG.values(), ids=LONG)
 def test_a_line_that_is_too_long_comes_in_pieces(data: bytes, lines: list[Told], piece: int) -> None:
     assert told(read(data, longest=8, cuts=tuple(range(0, len(data), piece)))) == lines
 
@@ -255,7 +256,7 @@ ENDLESS = {
 }
 
 
-@pytest.mark.parametrize("data", ENDLESS.values(), ids=ENDLESS)
+@each_row("data", ENDLESS.values(), ids=ENDLESS)
 def test_a_value_over_many_lines_is_given_up(data: bytes) -> None:
     first, *lines = read(data + b'{"a":1}\n')
     assert (first.number, first.problem) == (1, CUT)

@@ -13,6 +13,7 @@ from partita.errors import DecodeError
 from partita.logs.pricing.prices import price_of
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.usage import Usage
+from tests.tables import each_row
 
 LATE_2025 = datetime(2025, 12, 1, tzinfo=UTC)
 
@@ -184,7 +185,7 @@ BY_HAND: dict[str, tuple[str, str | None, Usage, datetime, float]] = {
 }
 
 
-@pytest.mark.parametrize(("model", "provider", "used", "at", "dollars"), BY_HAND.values(), ids=BY_HAND)
+@each_row(("model", "provider", "used", "at", "dollars"), BY_HAND.values(), ids=BY_HAND)
 def test_prices_by_hand(model: str, provider: str | None, used: Usage, at: datetime, dollars: float) -> None:
     priced = price_of(model, provider, used, at)
     assert priced is not None
@@ -228,7 +229,7 @@ NAMES: dict[tuple[str, str | None], tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("named", NAMES, ids=str)
+@each_row("named", NAMES, ids=str)
 def test_names_of_models(named: tuple[str, str | None]) -> None:
     priced = price_of(*named, usage(1, 1), LATE_2025)
     assert priced is not None
@@ -248,7 +249,7 @@ UNPRICED: dict[str, tuple[str | None, str | None, Usage]] = {
 }
 
 
-@pytest.mark.parametrize(("model", "provider", "used"), UNPRICED.values(), ids=UNPRICED)
+@each_row(("model", "provider", "used"), UNPRICED.values(), ids=UNPRICED)
 def test_what_has_no_price_has_none(model: str | None, provider: str | None, used: Usage) -> None:
     assert price_of(model, provider, used, LATE_2025) is None
 

@@ -17,6 +17,7 @@ from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import Message
 from partita.types.tools import TextOutput
 from tests.logs.claude_session import SESSION, Session, lines_of, read, rich, use
+from tests.tables import each_row
 
 CLAUDE = log_format("claude-code-log")
 
@@ -38,7 +39,7 @@ def cuts_of(data: bytes) -> list[JsonObject]:
     return list(states.values())
 
 
-@pytest.mark.parametrize("repeated", [1, 3])
+@each_row("repeated", [1, 3])
 def test_reading_goes_on_from_between_any_two_turns(repeated: int) -> None:
     data, last = b"", None
     for number in range(repeated):

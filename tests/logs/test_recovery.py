@@ -4,7 +4,6 @@ import json
 from typing import TypeAlias
 
 import msgspec
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -25,6 +24,7 @@ from partita.logs.lines.line import (
 from partita.logs.lines.recovery import is_record, recover
 from partita.types.json import Json, JsonObject
 from tests.strategies_json import json_objects, json_values
+from tests.tables import each_row
 
 Piece: TypeAlias = tuple[bytes, Json, str | None]
 
@@ -101,13 +101,13 @@ PIECES: dict[str, list[Piece]] = {
 }
 
 
-@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+@each_row("pieces", PIECES.values(), ids=PIECES)
 def test_recover(pieces: list[Piece]) -> None:
     recovered = recover(b"".join(raw for raw, _, _ in pieces))
     assert [(piece.raw, piece.value, piece.problem) for piece in recovered] == pieces
 
 
-@pytest.mark.parametrize("raw", [b"", b" \t\r"])
+@each_row("raw", [b"", b" \t\r"])
 def test_a_blank_line_has_no_pieces(raw: bytes) -> None:
     assert recover(raw) == []
 
@@ -126,7 +126,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize(("raw", "is_open"), OPEN.items())
+@each_row(("raw", "is_open"), OPEN.items())
 def test_the_beginning_of_a_value_may_be_completed(raw: bytes, is_open: bool) -> None:
     *before, last = recover(raw)
     assert last.open is is_open
@@ -146,7 +146,7 @@ RECORDS = {
 }
 
 
-@pytest.mark.parametrize(("raw", "expected"), RECORDS.items())
+@each_row(("raw", "expected"), RECORDS.items())
 def test_a_record_is_an_object_alone_on_its_line(raw: bytes, expected: bool) -> None:
     assert is_record(raw) is expected
 

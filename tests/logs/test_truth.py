@@ -10,6 +10,7 @@ from partita.errors import FormatError
 from partita.logs.parsing import ParsedLog, parse_log_file
 from partita.types.json import Json, JsonObject, is_object, loads
 from tests.logs.counting import log_counts
+from tests.tables import each_row
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 
@@ -82,7 +83,7 @@ def within(counts: Json, told: Json, where: str = "") -> Iterator[str]:
         yield f"{where}: {counts!r} for {told!r}"
 
 
-@pytest.mark.parametrize("format", COUNTED)
+@each_row("format", COUNTED)
 def test_the_counts_of_every_file_are_right(format: str) -> None:
     names = [name for name in files(format) if name not in NOT_COUNTED]
     counts = log_counts([str(CORPUS / name) for name in names])

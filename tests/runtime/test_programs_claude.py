@@ -44,6 +44,7 @@ from tests.runtime.programs.running import (
     pids,
     words,
 )
+from tests.tables import each_row
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes the Linux way")
 
@@ -281,7 +282,7 @@ async def test_a_session_is_gone_on_with(tmp_path: Path) -> None:
 WRONG = {"an option": "--dangerously-skip-permissions", "nothing": ""}
 
 
-@pytest.mark.parametrize("session", WRONG.values(), ids=WRONG)
+@each_row("session", WRONG.values(), ids=WRONG)
 def test_a_session_id_that_is_none_is_refused(session: str) -> None:
     with pytest.raises(AgentError, match="no session id"):
         service().invoke("Go on", session_id=session)
@@ -294,7 +295,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize(("words_", "cwd", "what"), MISSING.values(), ids=MISSING)
+@each_row(("words_", "cwd", "what"), MISSING.values(), ids=MISSING)
 async def test_a_program_that_cannot_be_started_is_a_failure(
     words_: tuple[str, ...], cwd: Path | None, what: str
 ) -> None:

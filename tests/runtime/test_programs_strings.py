@@ -7,11 +7,12 @@ from partita.runtime.programs.acp import AcpService
 from partita.runtime.programs.claude_code import ClaudeCodeService
 from partita.runtime.programs.codex import CodexService
 from partita.runtime.programs.strings import program_agent
+from tests.tables import each_row
 
 KNOWN = {"claude-code": ClaudeCodeService, "codex": CodexService, "acp:gemini --experimental-acp": AcpService}
 
 
-@pytest.mark.parametrize(("name", "kind"), KNOWN.items(), ids=KNOWN)
+@each_row(("name", "kind"), KNOWN.items(), ids=KNOWN)
 def test_a_string_names_a_program(name: str, kind: type[object]) -> None:
     agent = program_agent(name)
     assert type(agent) is kind
@@ -26,7 +27,7 @@ def test_other_strings_name_none() -> None:
 WRONG = {"no command": "acp:", "no colon": "acp", "an open quote": "acp:run 'it"}
 
 
-@pytest.mark.parametrize("name", WRONG.values(), ids=WRONG)
+@each_row("name", WRONG.values(), ids=WRONG)
 def test_a_string_without_a_command_is_refused(name: str) -> None:
     with pytest.raises(AgentError, match="command"):
         program_agent(name)

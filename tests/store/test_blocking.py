@@ -11,6 +11,7 @@ from partita.store.blocking.store import SyncStore, open_store_sync
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
 from tests.store.examples import ask, worked
+from tests.tables import each_row
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WAITING = {
@@ -20,7 +21,7 @@ WAITING = {
 }
 
 
-@pytest.mark.parametrize("name", WAITING)
+@each_row("name", WAITING)
 def test_every_method_is_there_and_says_the_same(name: str) -> None:
     method = getattr(SyncStore, name)
     assert inspect.signature(method) == inspect.signature(WAITING[name])

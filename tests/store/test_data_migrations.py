@@ -37,6 +37,7 @@ from tests.store.older import (
     set_content,
     with_rows,
 )
+from tests.tables import each_row
 
 P = ParamSpec("P")
 
@@ -424,7 +425,7 @@ async def test_progress_and_pace(store: Store, monkeypatch: pytest.MonkeyPatch) 
     assert [round(seconds, -2) for seconds in waits] == [400, 800, 1000]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "hint"),
     [
         ({"names": ["nonsense"]}, "plain-text"),

@@ -1,10 +1,9 @@
 """Which words count as lost, and which only moved."""
 
-import pytest
-
 from partita.formats.losses import Loss
 from partita.store.data.words import lost_words
 from partita.types.json import Json
+from tests.tables import each_row
 
 CASES: dict[str, tuple[Json, Json, list[str]]] = {
     "the same": ({"text": "a"}, {"text": "a"}, []),
@@ -35,7 +34,7 @@ CASES: dict[str, tuple[Json, Json, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("before", "after", "lost"), CASES.values(), ids=CASES)
+@each_row(("before", "after", "lost"), CASES.values(), ids=CASES)
 def test_lost_words(before: Json, after: Json, lost: list[str]) -> None:
     assert lost_words(before, after) == lost
 

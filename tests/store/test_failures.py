@@ -21,6 +21,7 @@ from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from tests.store.examples import ask
 from tests.store.running import raws
+from tests.tables import each_row
 
 
 async def opening(place: str | Path, *, patience: float = 0.2) -> StoreError:
@@ -323,7 +324,7 @@ async def test_what_cannot_be_done_in_a_transaction(store: Store) -> None:
     assert [message.seq for message in await store.list_messages("t1")] == [1, 2]
 
 
-@pytest.mark.parametrize("name", SQLITE)
+@each_row("name", SQLITE)
 def test_what_sqlite_says_is_explained(name: str) -> None:
     error = sqlite3.OperationalError("driver talk")
     error.sqlite_errorname = f"{name}_OF_SOME_KIND"

@@ -11,6 +11,7 @@ from partita.store.engines.failures import POSTGRES
 from partita.store.engines.location import Location, locate, without_password
 from partita.store.opening import open_store
 from tests.store.server import Server, running_server
+from tests.tables import each_row
 
 PASSWORD = "open" + "sesame"  # in two pieces, so that no line of this file shows it
 GUARDED = "local all guarded scram-sha-256\n"
@@ -62,7 +63,7 @@ async def test_a_database_that_is_not_there(server: Server) -> None:
     assert (error.what, error.hint) == ("there is no such database", "create it: createdb NAME")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "no-such-host.invalid", "/?host=/nowhere"])
+@each_row("address", ["127.0.0.1:1", "no-such-host.invalid", "/?host=/nowhere"])
 async def test_nobody_listens(address: str) -> None:
     error = await opening(f"postgresql://u:{PASSWORD}@{address}")
     assert isinstance(error, UnavailableError)
@@ -119,7 +120,7 @@ BAD_URLS: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("url", BAD_URLS.values(), ids=BAD_URLS)
+@each_row("url", BAD_URLS.values(), ids=BAD_URLS)
 def test_bad_urls(url: str) -> None:
     with pytest.raises(StoreError) as caught:
         locate(url)
@@ -139,7 +140,7 @@ GOOD_URLS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("url", "shown"), GOOD_URLS.values(), ids=GOOD_URLS)
+@each_row(("url", "shown"), GOOD_URLS.values(), ids=GOOD_URLS)
 def test_good_urls_are_shown_without_a_password(url: str, shown: str) -> None:
     location = locate(url)
     assert location.engine == "postgresql"

@@ -26,6 +26,7 @@ from tests.store.import_examples import (
     mastra_thread,
     said,
 )
+from tests.tables import each_row
 
 BEES = ["Where is the hive?", "In the old oak.", "One of two at once.", "The other."]
 
@@ -366,7 +367,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("name", "table"), NAMES.items(), ids=NAMES)
+@each_row(("name", "table"), NAMES.items(), ids=NAMES)
 def test_a_dump_is_named_after_its_table(name: str, table: str | None) -> None:
     assert table_named(name, known_tables(SYSTEMS["mastra"])) == table
 

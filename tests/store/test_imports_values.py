@@ -10,6 +10,7 @@ from partita.errors import DecodeError
 from partita.store.imports.foreign import instant, to_json, to_moment
 from partita.store.imports.jsonb import decode_jsonb
 from partita.types.json import Json, dumps, is_array, is_object
+from tests.tables import each_row
 
 # Written by hand from the description of the format.
 BINARY: dict[str, tuple[bytes, Json]] = {
@@ -34,7 +35,7 @@ BINARY: dict[str, tuple[bytes, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "value"), BINARY.values(), ids=BINARY)
+@each_row(("data", "value"), BINARY.values(), ids=BINARY)
 def test_binary_json_is_read(data: bytes, value: Json) -> None:
     assert decode_jsonb(data) == value
 
@@ -53,7 +54,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
+@each_row("data", BROKEN.values(), ids=BROKEN)
 def test_broken_binary_json_is_refused(data: bytes) -> None:
     with pytest.raises(DecodeError):
         decode_jsonb(data)
@@ -110,7 +111,7 @@ BYTES: dict[str, tuple[bytes, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "value"), BYTES.values(), ids=BYTES)
+@each_row(("data", "value"), BYTES.values(), ids=BYTES)
 def test_bytes_become_what_they_hold(data: bytes, value: Json) -> None:
     assert to_json(data) == value
 
@@ -136,7 +137,7 @@ MOMENTS: dict[str, tuple[Json, int | None]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "wanted"), MOMENTS.values(), ids=MOMENTS)
+@each_row(("value", "wanted"), MOMENTS.values(), ids=MOMENTS)
 def test_moments_are_compared_as_numbers(value: Json, wanted: int | None) -> None:
     assert instant(value) == wanted
 
@@ -150,6 +151,6 @@ SPELLINGS: dict[str, tuple[Json, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "wanted"), SPELLINGS.values(), ids=SPELLINGS)
+@each_row(("value", "wanted"), SPELLINGS.values(), ids=SPELLINGS)
 def test_moments_have_one_spelling(value: Json, wanted: Json) -> None:
     assert to_moment(value) == wanted

@@ -3,11 +3,11 @@
 import base64
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.store.log.pictures import SHORTEST, put_back, take_out
+from tests.tables import each_row
 
 PICTURE = base64.b64encode(Random(1).randbytes(6000))
 OTHER = base64.b64encode(Random(2).randbytes(5002))
@@ -26,7 +26,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize(("line", "count"), LINES.values(), ids=LINES)
+@each_row(("line", "count"), LINES.values(), ids=LINES)
 def test_out_and_back(line: bytes, count: int) -> None:
     stripped = take_out(line)
     assert len(stripped.cuts) == count

@@ -13,6 +13,7 @@ from partita.store.periods import Period, changes, name_of
 from partita.store.stats import PERIODS
 from partita.store.transaction import Transaction
 from tests.store.ledger import took
+from tests.tables import each_row
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES: list[tzinfo] = [
@@ -107,7 +108,7 @@ async def test_the_database_reckons_as_python_does(
     assert await told(mine, moments, period, zone) == expected
 
 
-@pytest.mark.parametrize("zone", ZONES, ids=str)
+@each_row("zone", ZONES, ids=str)
 def test_every_change_of_the_clock_is_found_to_the_second(zone: tzinfo) -> None:
     first, last = datetime(2023, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
     hours = [first + timedelta(hours=number) for number in range(int((last - first) / timedelta(hours=1)))]

@@ -26,6 +26,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode
 from partita.types.value import Extra
+from tests.tables import each_row
 
 from .running import NOON, batch, log, log_rows, raws, scoped, start, with_thread
 
@@ -109,7 +110,7 @@ BAD_ENTRIES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("what", "entry"), BAD_ENTRIES.items(), ids=BAD_ENTRIES)
+@each_row(("what", "entry"), BAD_ENTRIES.items(), ids=BAD_ENTRIES)
 def test_a_bad_entry_is_refused(what: str, entry: LogEntry) -> None:
     with pytest.raises(StoreError, match=rf"{what} \(at entry 1\); hint: "):
         encode_entries([LogEntry(NOON), entry])

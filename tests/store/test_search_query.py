@@ -1,10 +1,10 @@
 """What is typed, and what is looked for."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.store.search.query import LONGEST_PHRASE, MOST_TERMS, Phrase, Query, Term, parse
+from tests.tables import each_row
 
 
 def term(*phrases: str) -> Term:
@@ -40,7 +40,7 @@ PARSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), PARSED.items(), ids=PARSED)
+@each_row(("text", "expected"), PARSED.items(), ids=PARSED)
 def test_parse(text: str, expected: tuple[tuple[Term, ...], tuple[Term, ...]]) -> None:
     assert parse(text) == Query(*expected)
 

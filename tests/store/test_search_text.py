@@ -1,7 +1,5 @@
 """What of a message can be found."""
 
-import pytest
-
 from partita.store.search.text import MOST, SearchFields, fields_of
 from partita.types.messages import (
     AssistantContent,
@@ -41,6 +39,7 @@ from partita.types.tools import (
     ToolOutput,
     ToolResultPart,
 )
+from tests.tables import each_row
 
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 BLOB = f"blob:sha256:{'a' * 64}"
@@ -172,7 +171,7 @@ FIELDS: dict[str, tuple[Message, tuple[str, str, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "expected"), FIELDS.values(), ids=FIELDS)
+@each_row(("message", "expected"), FIELDS.values(), ids=FIELDS)
 def test_fields(message: Message, expected: tuple[str, str, str, str]) -> None:
     assert fields_of(message) == SearchFields(*expected)
 

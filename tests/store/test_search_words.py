@@ -2,11 +2,11 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.store.search.words import LONGEST, indexed, pieces_of, spans_of, words_of
+from tests.tables import each_row
 
 INDEXED = {
     "Hello, World!": "hello world",
@@ -47,7 +47,7 @@ INDEXED = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), INDEXED.items(), ids=map(ascii, INDEXED))
+@each_row(("text", "expected"), INDEXED.items(), ids=map(ascii, INDEXED))
 def test_words(text: str, expected: str) -> None:
     assert " ".join(indexed(text).split()) == expected
 

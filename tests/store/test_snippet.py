@@ -1,12 +1,12 @@
 """The passage that is shown."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.store.search.query import parse
 from partita.store.search.snippet import BLOCK, LENGTH, SLACK, snippet
 from partita.store.search.words import words_of
+from tests.tables import each_row
 
 
 def marked(text: str, query: str) -> str:
@@ -43,7 +43,7 @@ SHORT = {
 }
 
 
-@pytest.mark.parametrize(("text", "query", "expected"), SHORT.values(), ids=SHORT)
+@each_row(("text", "query", "expected"), SHORT.values(), ids=SHORT)
 def test_short_texts_are_shown_whole(text: str, query: str, expected: str) -> None:
     assert marked(text, query) == expected
 
@@ -73,7 +73,7 @@ def test_the_place_with_the_most_words_is_shown() -> None:
     assert "[fox] [fox]" in marked(f"one fox {apart} fox fox {apart}", "fox")
 
 
-@pytest.mark.parametrize("place", [0, 1, BLOCK - 5, BLOCK - 2, BLOCK, BLOCK + 100, 10 * BLOCK + 7])
+@each_row("place", [0, 1, BLOCK - 5, BLOCK - 2, BLOCK, BLOCK + 100, 10 * BLOCK + 7])
 def test_words_are_found_anywhere_in_a_large_text(place: int) -> None:
     text = "x " * (place // 2) + "red fox" + " y" * BLOCK
     assert "[red fox]" in marked(text, '"red fox"')

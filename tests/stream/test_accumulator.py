@@ -65,6 +65,7 @@ from partita.types.tools import (
 )
 from partita.types.value import Extra
 from tests import strategies
+from tests.tables import each_row
 
 A = {"p": {"a": 1}}
 B = {"p": {"b": 2}}
@@ -179,7 +180,7 @@ CASES: dict[str, tuple[list[Chunk], list[AssistantPart]]] = {
 }
 
 
-@pytest.mark.parametrize(("chunks", "parts"), CASES.values(), ids=CASES)
+@each_row(("chunks", "parts"), CASES.values(), ids=CASES)
 def test_accumulate(chunks: list[Chunk], parts: list[AssistantPart]) -> None:
     assert accumulate(chunks).parts == tuple(parts)
 
@@ -198,7 +199,7 @@ REFUSED: dict[str, tuple[list[Chunk], str]] = {
 }
 
 
-@pytest.mark.parametrize(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
+@each_row(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
 def test_a_refused_chunk_changes_nothing(chunks: list[Chunk], chunk_type: str) -> None:
     accumulator = Accumulator()
     for chunk in chunks[:-1]:
@@ -212,7 +213,7 @@ def test_a_refused_chunk_changes_nothing(chunks: list[Chunk], chunk_type: str) -
     assert raised.value.hint
 
 
-@pytest.mark.parametrize(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
+@each_row(("chunks", "chunk_type"), REFUSED.values(), ids=REFUSED)
 def test_a_lenient_accumulator_passes_over_and_tells(chunks: list[Chunk], chunk_type: str) -> None:
     accumulator = Accumulator(lenient=True)
     for chunk in [*chunks, TextStart("z")]:
@@ -245,7 +246,7 @@ MERGES: dict[str, tuple[list[object], object]] = {
 }
 
 
-@pytest.mark.parametrize(("values", "merged"), MERGES.values(), ids=MERGES)
+@each_row(("values", "merged"), MERGES.values(), ids=MERGES)
 def test_metadata_merges(values: list[object], merged: object) -> None:
     assert accumulate([MessageMetadata(value) for value in values]).content.metadata == merged
 
@@ -320,7 +321,7 @@ TYPED: dict[str, tuple[ToolOutput, str]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "state"), TYPED.values(), ids=TYPED)
+@each_row(("output", "state"), TYPED.values(), ids=TYPED)
 def test_a_typed_output_says_how_the_call_ended(output: ToolOutput, state: str) -> None:
     chunks: list[Chunk] = [
         ToolInputAvailable("c", "t", {}),

@@ -12,6 +12,7 @@ from partita.types.chunks import Chunk, TextDelta, TextStart
 from partita.types.codec import read_chunk
 from partita.types.json import JsonObject
 from tests import strategies
+from tests.tables import each_row
 
 GOOD = frame(b'{"type":"text-start","id":"t"}')
 
@@ -53,7 +54,7 @@ BAD: dict[str, tuple[bytes, type[PartitaError]]] = {
 }
 
 
-@pytest.mark.parametrize(("event", "error"), BAD.values(), ids=BAD)
+@each_row(("event", "error"), BAD.values(), ids=BAD)
 def test_what_came_before_an_error_is_handed_out_first(event: bytes, error: type[PartitaError]) -> None:
     reader = ChunkReader()
     assert reader.feed(GOOD + event + GOOD) == [TextStart("t")]

@@ -22,6 +22,7 @@ from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import NetworkResult
 from partita.types.value import Extra
 from tests import canonical, strategies
+from tests.tables import each_row
 
 MAJORS = (5, 6, 7)
 
@@ -75,7 +76,7 @@ BYTES: dict[str, tuple[Chunk, bytes]] = {
 }
 
 
-@pytest.mark.parametrize(("chunk", "payload"), BYTES.values(), ids=BYTES)
+@each_row(("chunk", "payload"), BYTES.values(), ids=BYTES)
 def test_bytes_of_a_chunk(chunk: Chunk, payload: bytes) -> None:
     assert SseEncoder(7).encode(chunk) == b"data: " + payload + b"\n\n"
 
@@ -104,7 +105,7 @@ def test_the_end_and_the_silence() -> None:
     assert decoder.done
 
 
-@pytest.mark.parametrize("target", [6, "6", Target(6)], ids=repr)
+@each_row("target", [6, "6", Target(6)], ids=repr)
 def test_a_target_may_be_given_in_any_form(target: str | int | Target) -> None:
     assert SseEncoder(target).target == Target(6)
 
@@ -145,7 +146,7 @@ FORBIDDEN: dict[str, tuple[Json, Json, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "left", "withheld"), FORBIDDEN.values(), ids=FORBIDDEN)
+@each_row(("data", "left", "withheld"), FORBIDDEN.values(), ids=FORBIDDEN)
 def test_keys_that_every_client_refuses_are_withheld(data: Json, left: Json, withheld: list[str]) -> None:
     encoder = SseEncoder(7)
     [payload] = SseDecoder().feed(encoder.encode(c.DataChunk("data-w", data)))
@@ -339,7 +340,7 @@ STREAMS: dict[str, tuple[str, list[JsonObject], list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("target", "chunks", "expected"), STREAMS.values(), ids=STREAMS)
+@each_row(("target", "chunks", "expected"), STREAMS.values(), ids=STREAMS)
 def test_streams(target: str, chunks: list[JsonObject], expected: list[JsonObject]) -> None:
     assert sent(target, map(read_chunk, chunks)) == expected
 
@@ -351,7 +352,7 @@ NETWORK: list[Chunk] = [
 ]
 
 
-@pytest.mark.parametrize("ended", [False, True])
+@each_row("ended", [False, True])
 def test_a_live_network_looks_like_a_stored_one(ended: bool) -> None:
     chunks = NETWORK if ended else NETWORK[:2]
     stored = dump([accumulate(chunks)]).payload[0]
@@ -369,7 +370,7 @@ def test_the_newest_client_reads_what_we_read(raw_chunks: list[JsonObject]) -> N
 # Several messages for a client that knows one
 
 
-@pytest.mark.parametrize("major", MAJORS)
+@each_row("major", MAJORS)
 def test_the_next_message_of_a_run_is_marked_for_who_wants_to_know(major: int) -> None:
     encoder = SseEncoder(major, one_message=True)
     chunks: list[Chunk] = [

@@ -12,6 +12,7 @@ from partita.errors import DecodeError, FormatError
 from partita.stream.partial_json import Parsed, PartialJson, parse_partial_json
 from partita.stream.secure_json import secure_loads
 from partita.types.json import Json, JsonObject, is_array, is_object
+from tests.tables import each_row
 
 # Recorded results of the real package, where a folder with them lies beside the repository.
 CORPUS = Path(__file__).parents[3] / "shared/corpora/ai-sdk/partial_json.jsonl"
@@ -129,26 +130,26 @@ def alike(one: Parsed, other: Parsed) -> bool:
     return one.state == other.state and same(one.value, other.value)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("text", WHOLE)
+@each_row("version", VERSIONS)
+@each_row("text", WHOLE)
 def test_whole_json_is_a_successful_parse(text: str, version: int) -> None:
     assert alike(parse_partial_json(text, version), Parsed("successful-parse", WHOLE[text]))
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("text", REPAIRED)
+@each_row("version", VERSIONS)
+@each_row("text", REPAIRED)
 def test_a_prefix_is_cut_and_closed(text: str, version: int) -> None:
     assert alike(parse_partial_json(text, version), Parsed("repaired-parse", REPAIRED[text]))
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("text", FAILED)
+@each_row("version", VERSIONS)
+@each_row("text", FAILED)
 def test_what_cannot_be_repaired_has_no_value(text: str, version: int) -> None:
     assert parse_partial_json(text, version) == Parsed("failed-parse", msgspec.UNSET)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("text", BY_VERSION)
+@each_row("version", VERSIONS)
+@each_row("text", BY_VERSION)
 def test_versions_differ_in_unicode_escapes_and_array_starts(text: str, version: int) -> None:
     values = BY_VERSION[text]
     expected = Parsed("repaired-parse", values[version]) if version in values else Parsed("failed-parse")
@@ -165,7 +166,7 @@ def test_an_unknown_version_is_refused() -> None:
         PartialJson(version=8)
 
 
-@pytest.mark.parametrize("opened", ["[", '{"a":', '[{"a":'])
+@each_row("opened", ["[", '{"a":', '[{"a":'])
 def test_nesting_too_deep_to_parse_is_a_failed_parse(opened: str) -> None:
     assert parse_partial_json(opened * 10_000) == Parsed("failed-parse")
 
@@ -207,7 +208,7 @@ def test_deltas_are_read_as_one_text() -> None:
     assert partial.read().state == "successful-parse"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "value"),
     [
         ('{"a":"', '"}', {"a": "😀"}),
@@ -264,7 +265,7 @@ FORBIDDEN = {
 }
 
 
-@pytest.mark.parametrize("text", FORBIDDEN)
+@each_row("text", FORBIDDEN)
 def test_a_forbidden_key_is_named_with_its_place(text: str) -> None:
     with pytest.raises(DecodeError, match="forbidden key") as caught:
         secure_loads(text)

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.stream.records import Framing, Record, reader_of
 from partita.types.json import Json, dumps, loads
+from tests.tables import each_row
 
 FRAMINGS: tuple[Framing, ...] = ("sse", "lines", "body")
 CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
@@ -112,7 +113,7 @@ def events(records: list[Record]) -> list[Json | UnsetType]:
     return [record.event for record in records]
 
 
-@pytest.mark.parametrize(("framing", "data", "expected"), CASES.values(), ids=CASES)
+@each_row(("framing", "data", "expected"), CASES.values(), ids=CASES)
 def test_what_records_say(framing: Framing, data: bytes, expected: list[Json | UnsetType]) -> None:
     whole = read(framing, [data])
     assert events(whole) == expected
@@ -187,7 +188,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize(("framing", "data"), HUGE.values(), ids=HUGE)
+@each_row(("framing", "data"), HUGE.values(), ids=HUGE)
 def test_huge_records_in_tiny_pieces(framing: Framing, data: bytes) -> None:
     whole = read(framing, [data])
     assert read(framing, singly(data)) == whole

@@ -12,6 +12,7 @@ from partita.errors import DecodeError, StreamError
 from partita.stream.secure_json import secure_loads
 from partita.stream.sse import DONE, HEADERS, SseDecoder, comment, frame
 from partita.types.json import Json
+from tests.tables import each_row
 
 # Recorded results of the real package, where a folder with them lies beside the repository.
 CORPUS = Path(__file__).parents[3] / "shared/corpora/ai-sdk/accumulate.jsonl"
@@ -71,13 +72,13 @@ def cut(stream: bytes, size: int) -> list[bytes]:
     return [stream[start : start + size] for start in range(0, len(stream), size)]
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 1000])
-@pytest.mark.parametrize(("stream", "payloads"), PAYLOADS.values(), ids=PAYLOADS)
+@each_row("size", [1, 2, 3, 1000])
+@each_row(("stream", "payloads"), PAYLOADS.values(), ids=PAYLOADS)
 def test_an_event_stream_gives_its_payloads(stream: bytes, payloads: list[str], size: int) -> None:
     assert decode(cut(stream, size), SseDecoder()) == payloads
 
 
-@pytest.mark.parametrize(("stream", "dropped"), DROPPED.values(), ids=DROPPED)
+@each_row(("stream", "dropped"), DROPPED.values(), ids=DROPPED)
 def test_what_a_stream_leaves_unfinished_is_kept_aside(stream: bytes, dropped: str | None) -> None:
     decoder = SseDecoder()
     decode([stream], decoder)
@@ -94,7 +95,7 @@ def test_an_event_is_given_as_soon_as_its_blank_line_begins() -> None:
     assert decoder.feed(b"data: b\r\n\r\n") == ["b"]
 
 
-@pytest.mark.parametrize("ending", [b"\n\n", b""])
+@each_row("ending", [b"\n\n", b""])
 def test_done_is_noted(ending: bytes) -> None:
     decoder = SseDecoder()
     decoder.feed(b"data: a\n\n")
@@ -111,8 +112,8 @@ BAD_UTF_8 = {
 }
 
 
-@pytest.mark.parametrize("size", [1, 1000])
-@pytest.mark.parametrize(("stream", "offset"), BAD_UTF_8.values(), ids=BAD_UTF_8)
+@each_row("size", [1, 1000])
+@each_row(("stream", "offset"), BAD_UTF_8.values(), ids=BAD_UTF_8)
 def test_bad_utf_8_is_an_error_with_its_offset(stream: bytes, offset: int, size: int) -> None:
     with pytest.raises(StreamError, match="not UTF-8") as caught:
         decode(cut(stream, size), SseDecoder())
@@ -135,8 +136,8 @@ def test_payloads_before_an_error_are_not_lost() -> None:
             decoder.finish()
 
 
-@pytest.mark.parametrize("size", [1, 7, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 7, 1000])
+@each_row(
     ("stream", "fits"),
     [
         (b"data: 1234\n\n" * 9, True),

@@ -22,6 +22,7 @@ from partita.types.tools import (
 )
 from partita.types.value import Extra
 from tests import canonical
+from tests.tables import each_row
 
 TARGETS: dict[str, tuple[str, Target]] = {
     "a major is its newest release": ("6", Target(6)),
@@ -32,14 +33,12 @@ TARGETS: dict[str, tuple[str, Target]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "target"), TARGETS.values(), ids=TARGETS)
+@each_row(("text", "target"), TARGETS.values(), ids=TARGETS)
 def test_parse(text: str, target: Target) -> None:
     assert Target.parse(text) == target
 
 
-@pytest.mark.parametrize(
-    "text", ["", "4.3.19", "8", "six", "v6", "6.x", "7.0.0-beta.1", "6.0.1.2", "٦", "6 "]
-)
+@each_row("text", ["", "4.3.19", "8", "six", "v6", "6.x", "7.0.0-beta.1", "6.0.1.2", "٦", "6 "])
 def test_what_is_no_release_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match="AI SDK") as caught:
         Target.parse(text)
@@ -301,7 +300,7 @@ CASES: dict[str, tuple[Chunk, str, list[Chunk], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("chunk", "target", "chunks", "withheld"), CASES.values(), ids=CASES)
+@each_row(("chunk", "target", "chunks", "withheld"), CASES.values(), ids=CASES)
 def test_adapt(chunk: Chunk, target: str, chunks: list[Chunk], withheld: list[str]) -> None:
     adapted = adapt(chunk, Target.parse(target))
     assert list(adapted.chunks) == chunks

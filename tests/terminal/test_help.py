@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pytest
 from click.testing import CliRunner
 
 from partita.cli.main import cli
+from tests.tables import each_row
 
 FOLDER = Path(__file__).parent / "help"
 WRITES = "PARTITA_WRITE_HELP" in os.environ
@@ -51,7 +51,7 @@ def help_of(words: tuple[str, ...]) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("words", EVERY, ids=NAMES)
+@each_row("words", EVERY, ids=NAMES)
 def test_it_is_as_it_was(words: tuple[str, ...]) -> None:
     path = FOLDER / f"{'-'.join(words) or 'partita'}.txt"
     told = help_of(words)
@@ -64,7 +64,7 @@ def test_there_is_no_help_of_a_command_that_is_gone() -> None:
     assert sorted(path.stem for path in FOLDER.iterdir()) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("words", EVERY, ids=NAMES)
+@each_row("words", EVERY, ids=NAMES)
 def test_it_tells_what_a_person_needs(words: tuple[str, ...]) -> None:
     command, told = found(words), help_of(words)
     for option in command.params:

@@ -5,6 +5,7 @@ import pytest
 from partita.errors import DecodeError
 from partita.testing.differences import differences, pattern_of, renamed, without
 from partita.types.json import Json
+from tests.tables import each_row
 
 SAME: dict[str, tuple[Json, Json]] = {
     "the order of members": ({"a": 1, "b": [2]}, {"b": [2], "a": 1}),
@@ -39,12 +40,12 @@ CHANGES: dict[str, tuple[Json, Json, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("recorded", "made"), SAME.values(), ids=SAME)
+@each_row(("recorded", "made"), SAME.values(), ids=SAME)
 def test_what_is_the_same(recorded: Json, made: Json) -> None:
     assert differences(recorded, made) == []
 
 
-@pytest.mark.parametrize(("recorded", "made", "told"), CHANGES.values(), ids=CHANGES)
+@each_row(("recorded", "made", "told"), CHANGES.values(), ids=CHANGES)
 def test_what_differs(recorded: Json, made: Json, told: list[str]) -> None:
     assert [str(one) for one in differences(recorded, made)] == told
 
@@ -59,13 +60,13 @@ PATHS: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize(("path", "left"), PATHS.items(), ids=PATHS)
+@each_row(("path", "left"), PATHS.items(), ids=PATHS)
 def test_what_a_path_leaves_out(path: str, left: Json) -> None:
     value = {"metadata": {"team": 1, "user": 2}, "list": [{"id": 1, "x": {"id": 2}}]}
     assert without(value, [pattern_of(path)]) == left
 
 
-@pytest.mark.parametrize("path", ["", "messages[x].id", "a]"])
+@each_row("path", ["", "messages[x].id", "a]"])
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(DecodeError):
         pattern_of(path)

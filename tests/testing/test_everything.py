@@ -18,6 +18,7 @@ from partita.types.messages import Message, Part, SystemContent, ToolContent, To
 from partita.types.parts import DocumentCitationSource, UnknownPart
 from partita.types.tools import ToolOutput, ToolResultPart
 from partita.types.value import EXTRA_NAME, Value
+from tests.tables import each_row
 
 ELSEWHERE = {SystemContent, ToolContent, ToolMessage, ToolResultPart, UnknownPart, DocumentCitationSource}
 """Values that hold what others hold: results stand with their calls, and a source is cited like another."""
@@ -77,7 +78,7 @@ def test_it_is_read_back_and_is_the_merged_view() -> None:
     assert fold(messages) == list(messages)
 
 
-@pytest.mark.parametrize("feature", FEATURES, ids=lambda one: f"{one.group}: {one.name}")
+@each_row("feature", FEATURES, ids=lambda one: f"{one.group}: {one.name}")
 def test_a_feature_is_there_and_known_by_its_sign(feature: Feature) -> None:
     plain: Any = to_json(everything())
     taken = feature.take(plain)
@@ -95,7 +96,7 @@ def test_our_own_form_keeps_everything() -> None:
     assert set(measure(get_format("canonical")).fates.values()) == {"kept"}
 
 
-@pytest.mark.parametrize("name", WRITABLE)
+@each_row("name", WRITABLE)
 def test_what_is_not_kept_is_told(name: str) -> None:
     measured = measure(get_format(name))
     assert measured.dumped.lossless == (set(measured.fates.values()) == {"kept"})

@@ -24,6 +24,7 @@ from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import Json
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
+from tests.tables import each_row
 
 from . import broken
 from .broken import DOOR, HELLO, Service, asking, saying, telling
@@ -70,7 +71,7 @@ GOOD: dict[str, Candidate] = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("candidate", "check"),
     [
         pytest.param(candidate, check, id=f"{name}-{check}")
@@ -152,7 +153,7 @@ async def cleaned_up() -> AsyncIterator[None]:
     broken.PROCESSES.clear()
 
 
-@pytest.mark.parametrize(("make", "name", "words"), BROKEN.values(), ids=BROKEN)
+@each_row(("make", "name", "words"), BROKEN.values(), ids=BROKEN)
 async def test_a_breach_is_caught_by_its_check_and_no_other(make: Make, name: str, words: str) -> None:
     candidate = Candidate(make=make)
     caught = await breaches(candidate)
@@ -188,7 +189,7 @@ if Path("/proc/self/stat").exists():  # elsewhere processes are not seen
         NEVER[f"a process, {how}"] = (broken.that_leaves_a_process, f"stops-when-{how}", "process ")
 
 
-@pytest.mark.parametrize(("answer", "name", "words"), NEVER.values(), ids=NEVER)
+@each_row(("answer", "name", "words"), NEVER.values(), ids=NEVER)
 async def test_what_never_ends_is_found(answer: broken.Answer, name: str, words: str) -> None:
     (check,) = [check for check in CHECKS if check.name == name]
     with pytest.raises(ContractError) as caught:
@@ -202,7 +203,7 @@ RAW: dict[str, tuple[broken.Answer, str]] = {
 }
 
 
-@pytest.mark.parametrize(("answer", "words"), RAW.values(), ids=RAW)
+@each_row(("answer", "words"), RAW.values(), ids=RAW)
 async def test_text_that_is_not_what_was_sent_is_found_and_cannot_be_read_again(
     answer: broken.Answer, words: str
 ) -> None:
@@ -219,7 +220,7 @@ FAILING: dict[str, tuple[Make, str]] = {
 }
 
 
-@pytest.mark.parametrize(("failing", "words"), FAILING.values(), ids=FAILING)
+@each_row(("failing", "words"), FAILING.values(), ids=FAILING)
 async def test_a_failure_must_be_told(failing: Make, words: str) -> None:
     caught = await breaches(Candidate(make=scripted, failing=failing))
     assert caught.keys() == {"fails-with-an-event"}
@@ -233,7 +234,7 @@ ASKING: dict[str, tuple[broken.Answer, str]] = {
 }
 
 
-@pytest.mark.parametrize(("answer", "words"), ASKING.values(), ids=ASKING)
+@each_row(("answer", "words"), ASKING.values(), ids=ASKING)
 async def test_a_question_must_be_asked_and_heeded(answer: broken.Answer, words: str) -> None:
     caught = await breaches(Candidate(make=of(answer), asking=DOOR))
     assert caught.keys() == {"asks-before-it-acts"}

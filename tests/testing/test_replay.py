@@ -33,6 +33,7 @@ from partita.types.runs import Run
 from tests.runtime.playback import JSON, Play, Playback
 from tests.runtime.providers.families import FAMILIES
 from tests.runtime.replay.recordings import SCRIPT, weather
+from tests.tables import each_row
 
 from .stand_in import stand_in
 
@@ -207,7 +208,7 @@ FILES: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "words"), FILES.values(), ids=FILES)
+@each_row(("data", "words"), FILES.values(), ids=FILES)
 def test_what_is_no_recording(data: bytes, words: str) -> None:
     with pytest.raises(DecodeError, match=words):
         parse_recording(data, "a.json")
@@ -221,7 +222,7 @@ PIECES = {
 }
 
 
-@pytest.mark.parametrize(("body", "kind"), PIECES.values(), ids=PIECES)
+@each_row(("body", "kind"), PIECES.values(), ids=PIECES)
 def test_a_body_comes_back(body: bytes, kind: str) -> None:
     kept = b"".join(response_of(200, {"content-type": kind}, body).pieces)
     assert kept == body or loads(kept) == loads(body)

@@ -21,6 +21,7 @@ from tests.runtime.playback import JSON, Play, Playback
 from tests.runtime.programs import running
 from tests.runtime.providers.conftest import clean_environment, one_certificate
 from tests.runtime.providers.families import FAMILIES, Family
+from tests.tables import each_row
 
 __all__ = ["clean_environment", "one_certificate"]
 
@@ -40,8 +41,8 @@ LEFT_OUT = ("is-registered", "asks-before-it-acts")
 APPLYING: Sequence[Check] = [check for check in CHECKS if check.name not in LEFT_OUT]
 
 
-@pytest.mark.parametrize("check", APPLYING, ids=str)
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("check", APPLYING, ids=str)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_models_over_http(family: Family, check: Check) -> None:
     async with Playback(Play(body=family.body, piece=97)) as playing, Playback(REFUSAL) as refusing:
         candidate = Candidate(
@@ -70,9 +71,7 @@ def weather(city: str) -> str:
     return f"rain in {city}"
 
 
-@pytest.mark.parametrize(
-    "check", [check for check in APPLYING if check.name != "fails-with-an-event"], ids=str
-)
+@each_row("check", [check for check in APPLYING if check.name != "fails-with-an-event"], ids=str)
 async def test_a_stored_run(check: Check) -> None:
     call: dict[str, Any] = {"type": "tool-call", "name": "weather", "input": {"city": "Bergen"}}
     steps = [{"parts": [call]}, {"parts": [{"type": "text", "text": "Take an umbrella."}]}]

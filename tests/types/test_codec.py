@@ -54,6 +54,7 @@ from tests.canonical import (
     threads,
     values_of,
 )
+from tests.tables import each_row
 
 FAMILIES: tuple[Any, ...] = (Part, ToolOutput, Message, Chunk, AgentStreamEvent)
 KINDS: dict[str, tuple[Any, Any]] = {
@@ -182,7 +183,7 @@ KEPT: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("sent", KEPT.values(), ids=KEPT)
+@each_row("sent", KEPT.values(), ids=KEPT)
 def test_messages_come_back_as_they_were(sent: JsonObject) -> None:
     assert same_json(loads(encode(decode_message(dumps(sent)))), sent)
     assert same_json(to_json(read_message(sent)), sent)
@@ -201,7 +202,7 @@ KEPT_CHUNKS: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("sent", KEPT_CHUNKS.values(), ids=KEPT_CHUNKS)
+@each_row("sent", KEPT_CHUNKS.values(), ids=KEPT_CHUNKS)
 def test_chunks_come_back_as_they_were(sent: JsonObject) -> None:
     assert same_json(loads(encode(decode_chunk(dumps(sent)))), sent)
     assert same_json(loads(encode(decode_chunk(json.dumps(sent)))), sent)
@@ -242,7 +243,7 @@ WRITTEN: dict[str, tuple[object, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "plain"), WRITTEN.values(), ids=WRITTEN)
+@each_row(("value", "plain"), WRITTEN.values(), ids=WRITTEN)
 def test_values_are_written_short(value: object, plain: JsonObject) -> None:
     assert same_json(loads(encode(value)), plain)
     assert same_json(to_json(value), plain)
@@ -263,7 +264,7 @@ READ: dict[str, tuple[JsonObject, AssistantPart]] = {
 }
 
 
-@pytest.mark.parametrize(("plain", "part"), READ.values(), ids=READ)
+@each_row(("plain", "part"), READ.values(), ids=READ)
 def test_parts_are_read(plain: JsonObject, part: AssistantPart) -> None:
     expected = AssistantMessage(id="m", content=[part])
     assert decode_message(dumps(with_part(plain))) == expected
@@ -279,8 +280,8 @@ CONTENTS: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize("role", ["system", "user", "assistant"])
-@pytest.mark.parametrize(("content", "type_"), CONTENTS.values(), ids=CONTENTS)
+@each_row("role", ["system", "user", "assistant"])
+@each_row(("content", "type_"), CONTENTS.values(), ids=CONTENTS)
 def test_content_may_come_short(role: str, content: Json, type_: str) -> None:
     read = decode_message(dumps(message(role=role, content=content)))
     assert [part.text for part in read.parts if isinstance(part, TextPart)] == ["hi"]
@@ -304,7 +305,7 @@ ROLE_RULES: dict[str, tuple[str, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("role", "part"), ROLE_RULES.values(), ids=ROLE_RULES)
+@each_row(("role", "part"), ROLE_RULES.values(), ids=ROLE_RULES)
 def test_a_part_that_a_role_may_not_hold_is_refused(role: str, part: JsonObject) -> None:
     sent = with_part(part, role)
     for read in (read_message, sent_as_text):
@@ -393,7 +394,7 @@ WRONG: dict[str, tuple[str | bytes, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "where", "expected", "found"), WRONG.values(), ids=WRONG)
+@each_row(("text", "where", "expected", "found"), WRONG.values(), ids=WRONG)
 def test_a_wrong_message_is_refused_with_its_place(
     text: str | bytes, where: str, expected: str, found: str
 ) -> None:
@@ -419,7 +420,7 @@ WRONG_CHUNKS: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("sent", "where"), WRONG_CHUNKS.values(), ids=WRONG_CHUNKS)
+@each_row(("sent", "where"), WRONG_CHUNKS.values(), ids=WRONG_CHUNKS)
 def test_a_wrong_chunk_is_refused_with_its_place(sent: Json, where: str) -> None:
     for read, form in ((decode_chunk, dumps(sent)), (read_chunk, sent)):
         with pytest.raises(DecodeError) as caught:

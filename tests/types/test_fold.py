@@ -44,6 +44,7 @@ from partita.types.tools import (
 from partita.types.usage import Usage
 from partita.types.value import Extra
 from tests.canonical import CALL_IDS, COHERENT, messages, tool_outputs
+from tests.tables import each_row
 
 # --- what happens, case by case -------------------------------------------------------------------------
 
@@ -179,7 +180,7 @@ VIEWS: dict[str, tuple[list[Message], list[Message]]] = {
 }
 
 
-@pytest.mark.parametrize(("merged", "view"), VIEWS.values(), ids=VIEWS)
+@each_row(("merged", "view"), VIEWS.values(), ids=VIEWS)
 def test_the_two_views_are_made_from_each_other(merged: list[Message], view: list[Message]) -> None:
     assert expand(merged) == view
     assert fold(view) == merged
@@ -263,7 +264,7 @@ FOLDED: dict[str, tuple[list[Message], list[Message]]] = {
 }
 
 
-@pytest.mark.parametrize(("messy", "merged"), FOLDED.values(), ids=FOLDED)
+@each_row(("messy", "merged"), FOLDED.values(), ids=FOLDED)
 def test_fold_brings_results_to_their_calls(messy: list[Message], merged: list[Message]) -> None:
     assert fold(messy) == merged
     assert fold(merged) == merged
@@ -280,8 +281,8 @@ STATES: dict[str, tuple[ToolOutput, ToolState]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "state"), STATES.values(), ids=STATES)
-@pytest.mark.parametrize("before", [state for state in get_args(ToolState) if state not in SETTLED])
+@each_row(("output", "state"), STATES.values(), ids=STATES)
+@each_row("before", [state for state in get_args(ToolState) if state not in SETTLED])
 def test_an_open_call_is_settled_by_its_result(
     output: ToolOutput, state: ToolState, before: ToolState
 ) -> None:
@@ -298,8 +299,8 @@ REOPENED: dict[str, tuple[Approval | None, ToolState]] = {
 }
 
 
-@pytest.mark.parametrize(("approval", "before"), REOPENED.values(), ids=REOPENED)
-@pytest.mark.parametrize(("output", "state"), STATES.values(), ids=STATES)
+@each_row(("approval", "before"), REOPENED.values(), ids=REOPENED)
+@each_row(("output", "state"), STATES.values(), ids=STATES)
 def test_in_the_models_view_a_call_is_as_it_was_before_its_output(
     approval: Approval | None, before: ToolState, output: ToolOutput, state: ToolState
 ) -> None:
@@ -311,8 +312,8 @@ def test_in_the_models_view_a_call_is_as_it_was_before_its_output(
     ]
 
 
-@pytest.mark.parametrize("state", get_args(ToolState))
-@pytest.mark.parametrize("output", [output for output, _ in STATES.values()], ids=STATES)
+@each_row("state", get_args(ToolState))
+@each_row("output", [output for output, _ in STATES.values()], ids=STATES)
 def test_a_state_that_says_something_else_than_the_output_survives(
     output: ToolOutput, state: ToolState
 ) -> None:
@@ -332,7 +333,7 @@ def test_metadata_of_the_result_goes_with_the_output() -> None:
     assert fold(view) == [assistant("a", part)]
 
 
-@pytest.mark.parametrize("held", [{"result_provider_metadata": {"p": 1}}, {"result_message": tool("s")}])
+@each_row("held", [{"result_provider_metadata": {"p": 1}}, {"result_message": tool("s")}])
 def test_a_call_that_holds_what_is_left_of_another_result_takes_none(held: JsonObject) -> None:
     messy: list[Message] = [assistant("a", replace(call("c"), **held)), tool("t", result("c"))]
     assert fold(messy) == messy

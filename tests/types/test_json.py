@@ -21,6 +21,7 @@ from partita.types.json import (
     walk,
 )
 from tests.canonical import BROKEN_STRINGS, json_values
+from tests.tables import each_row
 
 NO_JSON: dict[str, tuple[str | bytes, str, str]] = {
     "nothing": ("", "invalid JSON", "line 1, column 1"),
@@ -43,7 +44,7 @@ NO_JSON: dict[str, tuple[str | bytes, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "what", "where"), NO_JSON.values(), ids=NO_JSON)
+@each_row(("text", "what", "where"), NO_JSON.values(), ids=NO_JSON)
 def test_text_that_is_no_json_is_refused_with_its_place(text: str | bytes, what: str, where: str) -> None:
     with pytest.raises(DecodeError) as caught:
         loads(text)
@@ -62,7 +63,7 @@ WRITTEN: dict[str, tuple[Json, bytes]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "text"), WRITTEN.values(), ids=WRITTEN)
+@each_row(("value", "text"), WRITTEN.values(), ids=WRITTEN)
 def test_values_are_written_as_javascript_writes_them(value: Json, text: bytes) -> None:
     assert dumps(value) == text
 
@@ -73,13 +74,13 @@ def test_what_is_written_is_read_back(value: Json) -> None:
     assert loads(dumps(value).decode()) == value
 
 
-@pytest.mark.parametrize("leaf", [1, "\ud83d"], ids=["plain", "lone surrogate"])
+@each_row("leaf", [1, "\ud83d"], ids=["plain", "lone surrogate"])
 def test_a_value_nested_too_deeply_is_not_written(leaf: Json) -> None:
     with pytest.raises(DecodeError, match="too deep"):
         dumps(_nested(leaf, 10_000))
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.9, 1.1])
+@each_row("share", [0.3, 0.5, 0.9, 1.1])
 def test_near_the_limit_a_value_is_written_or_refused(share: float) -> None:
     """The slow path goes through Python frames: it must not be the one to meet the limit unprepared."""
     value = _nested("\ud83d", int(sys.getrecursionlimit() * share))
@@ -101,7 +102,7 @@ HEALED: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "healed"), HEALED.values(), ids=HEALED)
+@each_row(("text", "healed"), HEALED.values(), ids=HEALED)
 def test_halves_of_surrogate_pairs_that_meet_are_joined(text: str, healed: str) -> None:
     assert heal(text) == healed
 
@@ -127,7 +128,7 @@ KINDS: list[tuple[object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "kind"), KINDS)
+@each_row(("value", "kind"), KINDS)
 def test_kinds_have_their_json_names(value: object, kind: str) -> None:
     assert kind_of(value) == kind
     assert is_object(value) == (kind == "object")
@@ -144,7 +145,7 @@ WALKS: dict[str, tuple[Json, list[tuple[str, Json]]]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "leaves"), WALKS.values(), ids=WALKS)
+@each_row(("value", "leaves"), WALKS.values(), ids=WALKS)
 def test_walk_gives_every_leaf_with_its_path(value: Json, leaves: list[tuple[str, Json]]) -> None:
     assert list(walk(value)) == leaves
 

@@ -23,6 +23,7 @@ from partita.types.legacy import (
 )
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from tests.canonical import json_values, texts, values_of
+from tests.tables import each_row
 
 TIME = "2025-03-04T05:06:07.089Z"
 MOMENT = datetime(2025, 3, 4, 5, 6, 7, 89000, tzinfo=UTC)
@@ -109,7 +110,7 @@ PARTS: dict[str, tuple[str, Json, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("role", "content", "part"), PARTS.values(), ids=PARTS)
+@each_row(("role", "content", "part"), PARTS.values(), ids=PARTS)
 def test_content_becomes_the_one_part(role: str, content: Json, part: JsonObject) -> None:
     message = upgraded(old(role, content))
     assert message["role"] == role
@@ -150,7 +151,7 @@ OUTPUTS: dict[str, tuple[Json, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "expected"), OUTPUTS.values(), ids=OUTPUTS)
 def test_a_tool_result_becomes_a_tool_message(output: Json, expected: JsonObject) -> None:
     content = {"type": "tool-result", "id": "c", "name": "look", "output": output}
     message = upgraded(old("tool", content))
@@ -190,7 +191,7 @@ USAGES: dict[str, tuple[JsonObject, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("usage", "expected"), USAGES.values(), ids=USAGES)
+@each_row(("usage", "expected"), USAGES.values(), ids=USAGES)
 def test_usage_of_an_assistant(usage: JsonObject, expected: JsonObject) -> None:
     assert upgraded(old("assistant", "x", usage=usage))["content"]["usage"] == expected
 
@@ -235,7 +236,7 @@ ILLEGAL: dict[str, tuple[str, Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("role", "content", "text"), ILLEGAL.values(), ids=ILLEGAL)
+@each_row(("role", "content", "text"), ILLEGAL.values(), ids=ILLEGAL)
 def test_a_role_may_not_hold_what_it_never_held(role: str, content: Json, text: str) -> None:
     with quietly():
         legacy = read_legacy(old(role, content))
@@ -257,7 +258,7 @@ UNREADABLE: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "text"), UNREADABLE.values(), ids=UNREADABLE)
+@each_row(("value", "text"), UNREADABLE.values(), ids=UNREADABLE)
 def test_unreadable(value: JsonObject, text: str) -> None:
     with pytest.raises(DecodeError) as caught:
         read_legacy(value)
@@ -273,7 +274,7 @@ WAYS: dict[str, Callable[[], LegacyMessage]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@each_row("way", WAYS.values(), ids=WAYS)
 def test_every_old_message_warns_at_the_line_that_made_it(way: Callable[[], LegacyMessage]) -> None:
     with pytest.warns(DeprecationWarning, match=r"use SystemMessage, UserMessage.*upgrade\(\)") as caught:
         message = way()

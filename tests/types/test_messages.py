@@ -34,6 +34,7 @@ from partita.types.messages import (
 from partita.types.parts import StepStartPart, TextPart
 from partita.types.tools import TextOutput, ToolResultPart
 from tests.canonical import moments
+from tests.tables import each_row
 
 CALL = ToolCallPart("c", "search", "input-available", {"q": 1})
 RESULT = ToolResultPart("c", "search", TextOutput("found"))
@@ -46,7 +47,7 @@ SPEAKERS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("role", "content_type"), SPEAKERS.values(), ids=SPEAKERS)
+@each_row(("role", "content_type"), SPEAKERS.values(), ids=SPEAKERS)
 def test_a_string_or_a_list_may_stand_for_the_content(role: Any, content_type: Any) -> None:
     whole = role(id="m", content=content_type(parts=(TextPart("hi"),)))
     assert role(id="m", content="hi") == whole
@@ -59,9 +60,7 @@ def test_a_list_of_results_may_stand_for_the_content_of_a_tool_message() -> None
     assert ToolMessage(id="m", content=[RESULT]) == ToolMessage(id="m", content=ToolContent(parts=(RESULT,)))
 
 
-@pytest.mark.parametrize(
-    ("content", "found"), [(1, "number"), (None, "null"), (UserContent(parts=()), "UserContent")]
-)
+@each_row(("content", "found"), [(1, "number"), (None, "null"), (UserContent(parts=()), "UserContent")])
 def test_anything_else_for_the_content_is_refused(content: Any, found: str) -> None:
     with pytest.raises(DecodeError) as caught:
         SystemMessage(id="m", content=content)
@@ -77,7 +76,7 @@ TYPES: dict[str, tuple[Sequence[Part], MessageType]] = {
 }
 
 
-@pytest.mark.parametrize(("parts", "type_"), TYPES.values(), ids=TYPES)
+@each_row(("parts", "type_"), TYPES.values(), ids=TYPES)
 def test_the_type_follows_from_the_parts(parts: Sequence[Part], type_: MessageType) -> None:
     assert derive_type(parts) == type_
 
@@ -91,7 +90,7 @@ MESSAGES_WITH_TYPES: dict[str, tuple[Message, MessageType]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "type_"), MESSAGES_WITH_TYPES.values(), ids=MESSAGES_WITH_TYPES)
+@each_row(("message", "type_"), MESSAGES_WITH_TYPES.values(), ids=MESSAGES_WITH_TYPES)
 def test_a_message_always_has_a_type(message: Message, type_: MessageType) -> None:
     assert message.type == type_
     assert decode_message(encode(message)).type == type_
@@ -121,9 +120,7 @@ def test_a_time_becomes_the_same_moment_in_utc(moment: datetime) -> None:
     assert decode_message(encode(message)) == message
 
 
-@pytest.mark.parametrize(
-    "text", ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00+02:00", "2024-05-01T04:00:00-08:00"]
-)
+@each_row("text", ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00+02:00", "2024-05-01T04:00:00-08:00"])
 def test_times_on_the_wire_become_utc(text: str) -> None:
     message = decode_message(json.dumps({"id": "m", "role": "user", "content": "", "createdAt": text}))
     assert message.created_at == NOON

@@ -23,6 +23,7 @@ from partita.types.tools import TextOutput, ToolOutput
 from partita.types.usage import Usage
 from partita.types.value import Extra, Value
 from tests.canonical import agent_events, chunks, messages, runs, threads, tool_outputs, values_of
+from tests.tables import each_row
 
 
 class Note(BaseModel):
@@ -75,7 +76,7 @@ PART: TypeAdapter[Any] = TypeAdapter(Part)
 CHUNK: TypeAdapter[Any] = TypeAdapter(Chunk)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("type_", "values"),
     [
         (Message, messages()),
@@ -136,7 +137,7 @@ UNIONS: dict[str, tuple[TypeAdapter[Any], JsonObject, type[Value]]] = {
 }
 
 
-@pytest.mark.parametrize(("adapter", "value", "type_"), UNIONS.values(), ids=UNIONS)
+@each_row(("adapter", "value", "type_"), UNIONS.values(), ids=UNIONS)
 def test_a_union_picks_what_our_own_reader_picks(
     adapter: TypeAdapter[Any], value: JsonObject, type_: type[Value]
 ) -> None:
@@ -144,7 +145,7 @@ def test_a_union_picks_what_our_own_reader_picks(
     assert type(read) is type_
 
 
-@pytest.mark.parametrize("value", [5, Note(note="n"), HELLO], ids=["number", "model", "message"])
+@each_row("value", [5, Note(note="n"), HELLO], ids=["number", "model", "message"])
 def test_a_mixed_union_is_written_by_its_own_member(value: Any) -> None:
     chat = Chat(messages=[], either=value)
     assert Chat.model_validate_json(chat.model_dump_json()).either == value
@@ -181,7 +182,7 @@ REFUSED: dict[str, tuple[TypeAdapter[Any], Json, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("adapter", "value", "member", "text"), REFUSED.values(), ids=REFUSED)
+@each_row(("adapter", "value", "member", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_wrong_is_said_in_our_words(
     adapter: TypeAdapter[Any], value: Json, member: str, text: str
 ) -> None:
@@ -220,7 +221,7 @@ def test_too_deep_is_an_error_like_any_other() -> None:
         MESSAGE.validate_python(message)
 
 
-@pytest.mark.parametrize("mode", ["validation", "serialization"])
+@each_row("mode", ["validation", "serialization"])
 def test_the_json_schema_of_a_model_refers_to_our_components(mode: Any) -> None:
     schema = Chat.model_json_schema(mode=mode)
     assert schema["properties"]["messages"]["items"]["anyOf"] == [

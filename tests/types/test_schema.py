@@ -34,6 +34,7 @@ from partita.types.tools import ToolOutput
 from partita.types.usage import Usage
 from partita.types.value import EXTRA_NAME
 from tests.canonical import KNOWN, junk_fields, values_of
+from tests.tables import each_row
 
 VALUES = {value.__name__: value for value in public_values()}
 ROOTS: dict[str, Any] = {
@@ -151,7 +152,7 @@ REFUSED: dict[str, tuple[Any, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("type_", "value"), REFUSED.values(), ids=REFUSED)
+@each_row(("type_", "value"), REFUSED.values(), ids=REFUSED)
 def test_refused(type_: Any, value: Json) -> None:
     assert not is_valid(type_, value)
 
@@ -172,7 +173,7 @@ ACCEPTED: dict[str, tuple[Any, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("type_", "value"), ACCEPTED.values(), ids=ACCEPTED)
+@each_row(("type_", "value"), ACCEPTED.values(), ids=ACCEPTED)
 def test_accepted(type_: Any, value: Json) -> None:
     assert is_valid(type_, value)
 
@@ -188,7 +189,7 @@ def test_open_tags_are_told_by_what_they_may_be() -> None:
         assert components[name]["properties"]["type"]["type"] == "string"
 
 
-@pytest.mark.parametrize("name", schema_components())
+@each_row("name", schema_components())
 def test_each_component_is_a_tidy_schema(name: str) -> None:
     component = schema_components()[name]
     assert jsonschema_rs.meta.is_valid({"$schema": DIALECT, **component})

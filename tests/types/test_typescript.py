@@ -15,6 +15,7 @@ from partita.types.schema import UNIONS, public_values
 from partita.types.tools import ContentOutput
 from partita.types.typescript import typescript
 from partita.types.value import Extra
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 GENERATED = ROOT / "web" / "src" / "partita.gen.ts"
@@ -199,7 +200,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+@each_row("line", LINES.values(), ids=LINES)
 def test_lines(line: str) -> None:
     assert line in typescript().replace("  readonly", "readonly").splitlines()
 

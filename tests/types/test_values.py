@@ -15,6 +15,7 @@ from partita.types.messages import Message, ToolCallPart
 from partita.types.parts import DataPart, TextPart, UnknownPart
 from partita.types.value import Extra, Value
 from tests.canonical import chunks, messages
+from tests.tables import each_row
 
 
 def test_a_value_cannot_be_changed() -> None:
@@ -61,7 +62,7 @@ def test_an_extra_is_a_mapping_that_belongs_to_its_value() -> None:
         extra["c"]
 
 
-@pytest.mark.parametrize("kind", [UnknownPart, UnknownChunk])
+@each_row("kind", [UnknownPart, UnknownChunk])
 def test_an_unknown_value_still_tells_its_type(kind: type[UnknownPart] | type[UnknownChunk]) -> None:
     assert kind(raw=Extra({"type": "hologram"})).type == "hologram"
     assert kind(raw=Extra()).type == ""

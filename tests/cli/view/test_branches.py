@@ -5,6 +5,7 @@ import pytest
 from partita.cli.view.branches import Branches
 from partita.errors import NotFoundError, StoreError
 from partita.types.messages import Message, UserMessage
+from tests.tables import each_row
 
 
 def said(id: str, parent: str | None, *, internal: bool = False) -> Message:
@@ -46,9 +47,7 @@ def test_a_circle_ends() -> None:
     assert ids(circle.through("x"))
 
 
-@pytest.mark.parametrize(
-    ("leaf", "others"), [("c", {"c": ["d", "f"]}), ("e", {"d": ["c", "f"]}), ("f", {"f": ["c", "d"]})]
-)
+@each_row(("leaf", "others"), [("c", {"c": ["d", "f"]}), ("e", {"d": ["c", "f"]}), ("f", {"f": ["c", "d"]})])
 def test_others_are_told_before_the_message_that_is_shown(leaf: str, others: dict[str, list[str]]) -> None:
     tree = Branches(TREE)
     found = tree.others(tree.way(leaf), SHOWN)

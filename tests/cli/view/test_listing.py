@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from partita.cli.view.listing import TITLE, WIDEST, draw_threads, fitted
 from partita.types.threads import Thread
 from tests.cli.view_drawing import drawn
 from tests.cli.view_threads import BEGAN
+from tests.tables import each_row
 
 
 class Listed(NamedTuple):
@@ -63,7 +63,7 @@ id        title                                                      agent      
 }
 
 
-@pytest.mark.parametrize(("width", "shown"), TABLES.items())
+@each_row(("width", "shown"), TABLES.items())
 def test_a_table_of_some_width(width: int, shown: str) -> None:
     assert table(width) == shown
     assert all(cell_len(line) <= width for line in shown.split("\n"))

@@ -1,9 +1,8 @@
 """Markdown that can be read without colours, and in which nothing vanishes."""
 
-import pytest
-
 from partita.cli.view.markdown import draw_markdown
 from tests.cli.view_drawing import drawn
+from tests.tables import each_row
 
 DRAWINGS = {
     "headings keep their marks": ("# One\n\n### Three", "# One\n\n### Three\n"),
@@ -24,7 +23,7 @@ DRAWINGS = {
 }
 
 
-@pytest.mark.parametrize(("text", "shown"), DRAWINGS.values(), ids=DRAWINGS)
+@each_row(("text", "shown"), DRAWINGS.values(), ids=DRAWINGS)
 def test_drawing(text: str, shown: str) -> None:
     lines = [line.rstrip() for line in drawn(draw_markdown(text)).strip("\n").split("\n")]
     assert [line for line in lines if line] == [line for line in shown.split("\n") if line]

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, timedelta
 
-import pytest
-
 from partita.cli.view.header import header, model_of
 from partita.cli.view.look import Look
 from partita.cli.view.message import blocks_of, draw_message
@@ -39,6 +37,7 @@ from partita.types.usage import Usage
 from partita.types.value import Extra
 from tests.cli.view_drawing import FULL, LOOK, drawn, drawn_blocks, drawn_part
 from tests.cli.view_threads import AGENT, BEGAN, REASON, at, call
+from tests.tables import each_row
 
 PARTS: dict[str, tuple[AssistantPart, str]] = {
     "reasoning, folded": (
@@ -83,7 +82,7 @@ PARTS: dict[str, tuple[AssistantPart, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("part", "shown"), PARTS.values(), ids=PARTS)
+@each_row(("part", "shown"), PARTS.values(), ids=PARTS)
 def test_a_part(part: AssistantPart, shown: str) -> None:
     assert drawn_part(part) == shown
 

@@ -1,7 +1,5 @@
 """Changes of files, in the words of each agent."""
 
-import pytest
-
 from partita.cli.view.calls import ready
 from partita.cli.view.diffs import Change, Hunk, Line, compared
 from partita.cli.view.patches import changes_of
@@ -10,6 +8,7 @@ from partita.types.messages import ToolCallPart
 from partita.types.tools import TextOutput
 from tests.cli.view_drawing import FULL, LOOK, drawn_part
 from tests.cli.view_threads import EDIT, call
+from tests.tables import each_row
 
 PATCH = """\
 *** Begin Patch
@@ -101,7 +100,7 @@ SOURCES: dict[str, tuple[ToolCallPart, list[Change]]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "changes"), SOURCES.values(), ids=SOURCES)
+@each_row(("part", "changes"), SOURCES.values(), ids=SOURCES)
 def test_changes(part: ToolCallPart, changes: list[Change]) -> None:
     assert changes_of(ready(part, LOOK)) == changes
 

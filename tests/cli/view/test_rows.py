@@ -1,6 +1,5 @@
 """Lines that fit, and the last door before the terminal."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -8,6 +7,7 @@ from rich.text import Text
 
 from partita.cli.view.rows import Beside, Row, Rows
 from tests.cli.view_drawing import drawn
+from tests.tables import each_row
 
 WORDS = st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=200)
 
@@ -37,7 +37,7 @@ def test_a_line_may_end_at_the_edge() -> None:
     assert drawn(Rows([Row("x" * 30, cut=True), Row("short", cut=True)]), width=20) == f"{'x' * 19}…\nshort\n"
 
 
-@pytest.mark.parametrize(("once", "shown"), [(False, "> a\n> b\n"), (True, "> a\n  b\n")])
+@each_row(("once", "shown"), [(False, "> a\n> b\n"), (True, "> a\n  b\n")])
 def test_a_mark_beside(once: bool, shown: str) -> None:
     assert drawn(Beside("> ", Text("a\nb"), once=once)) == shown
 

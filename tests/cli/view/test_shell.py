@@ -1,13 +1,12 @@
 """Commands, freed from what agents put around them and their output."""
 
-import pytest
-
 from partita.cli.view.calls import ready
 from partita.cli.view.shell import Ran, command_of, result_of
 from partita.types.json import Json
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
 from tests.cli.view_drawing import LOOK, drawn_part
 from tests.cli.view_threads import call
+from tests.tables import each_row
 
 COMMANDS: dict[str, tuple[Json, str]] = {
     "Claude Code": ({"command": "ls -l", "description": "List"}, "ls -l"),
@@ -21,7 +20,7 @@ COMMANDS: dict[str, tuple[Json, str]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "command"), COMMANDS.values(), ids=COMMANDS)
+@each_row(("given", "command"), COMMANDS.values(), ids=COMMANDS)
 def test_the_command(given: Json, command: str) -> None:
     assert command_of(ready(call("Bash", given, None), LOOK)) == command
 
@@ -50,7 +49,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Ran]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "ran"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "ran"), OUTPUTS.values(), ids=OUTPUTS)
 def test_what_it_printed(output: ToolOutput, ran: Ran) -> None:
     assert result_of(ready(call("Bash", {"command": "x"}, output), LOOK)) == ran
 

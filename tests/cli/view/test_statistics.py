@@ -1,9 +1,8 @@
 """Numbers as they stand in columns."""
 
-import pytest
-
 from partita.cli.view.statistics import bars_of, money, percent, short
 from partita.store.values import Stat
+from tests.tables import each_row
 
 SHORT = {
     0: "0",
@@ -19,7 +18,7 @@ SHORT = {
 }
 
 
-@pytest.mark.parametrize("number", SHORT)
+@each_row("number", SHORT)
 def test_short_numbers(number: int) -> None:
     assert short(number) == SHORT[number]
 
@@ -36,7 +35,7 @@ PERCENT = {
 }
 
 
-@pytest.mark.parametrize("part", PERCENT)
+@each_row("part", PERCENT)
 def test_parts_in_per_cent(part: tuple[int, int]) -> None:
     assert percent(*part) == PERCENT[part]
 
@@ -51,7 +50,7 @@ MONEY = {
 }
 
 
-@pytest.mark.parametrize("dollars", MONEY)
+@each_row("dollars", MONEY)
 def test_money(dollars: float | None) -> None:
     assert money(dollars) == MONEY[dollars]
 
@@ -85,6 +84,6 @@ BARS: dict[str, tuple[list[Stat], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("stats", "expected"), BARS.values(), ids=BARS)
+@each_row(("stats", "expected"), BARS.values(), ids=BARS)
 def test_bars(stats: list[Stat], expected: list[str]) -> None:
     assert bars_of(stats) == expected

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from partita.cli.view.text import (
     size_of,
     tokens_of,
 )
+from tests.tables import each_row
 
 HOSTILE = {
     "a colour is dropped": ("\x1b[1;31mred\x1b[0m", "red"),
@@ -42,7 +42,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("text", "shown"), HOSTILE.values(), ids=HOSTILE)
+@each_row(("text", "shown"), HOSTILE.values(), ids=HOSTILE)
 def test_what_a_terminal_would_obey_is_shown(text: str, shown: str) -> None:
     assert safe(text) == shown
 
@@ -92,7 +92,7 @@ def test_a_long_line_says_how_much_is_left() -> None:
     assert clipped("abcd", 4) == "abcd"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "words"),
     [(0, "0 B"), (999, "999 B"), (3400, "3.4 KB"), (34_000, "34 KB"), (20_688_889, "21 MB")],
 )
@@ -100,7 +100,7 @@ def test_sizes(count: int, words: str) -> None:
     assert size_of(count) == words
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("count", "words"),
     [(860, "860"), (12_480, "12.5k"), (123_456, "123k"), (999_499, "999k"), (1_240_000, "1.2M")],
 )

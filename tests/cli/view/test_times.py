@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from partita.cli.view.times import ago, clock, iso, took
+from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 AGO = {
@@ -20,7 +19,7 @@ AGO = {
 }
 
 
-@pytest.mark.parametrize(("words", "seconds"), AGO.items())
+@each_row(("words", "seconds"), AGO.items())
 def test_how_long_ago(words: str, seconds: int) -> None:
     assert ago(NOW - timedelta(seconds=seconds), NOW, UTC) == words
 
@@ -36,7 +35,7 @@ TOOK = {
 }
 
 
-@pytest.mark.parametrize(("seconds", "words"), TOOK.items())
+@each_row(("seconds", "words"), TOOK.items())
 def test_how_long_it_took(seconds: float, words: str) -> None:
     assert took(timedelta(seconds=seconds)) == words
 

@@ -1,7 +1,5 @@
 """Each kind of tool, drawn for what it is."""
 
-import pytest
-
 from partita.types.messages import ToolCallPart, UserMessage
 from partita.types.parts import ForeignPart, ImagePart, TextPart
 from partita.types.tools import (
@@ -16,6 +14,7 @@ from partita.types.tools import (
 )
 from tests.cli.view_drawing import FULL, drawn_part
 from tests.cli.view_threads import DENIED, PICTURE, STOPPED, TICKET, TODO, WAITING, call
+from tests.tables import each_row
 
 FILE = {
     "filePath": "/home/ada/clock/a.py",
@@ -239,7 +238,7 @@ DRAWINGS: dict[str, tuple[ToolCallPart, str]] = {
 }
 
 
-@pytest.mark.parametrize(("part", "shown"), DRAWINGS.values(), ids=DRAWINGS)
+@each_row(("part", "shown"), DRAWINGS.values(), ids=DRAWINGS)
 def test_drawing(part: ToolCallPart, shown: str) -> None:
     assert drawn_part(part) == shown
 
@@ -247,10 +246,8 @@ def test_drawing(part: ToolCallPart, shown: str) -> None:
 ODD = ["text", 7, None, True, [], [1], {"a": None}]
 
 
-@pytest.mark.parametrize(
-    "name", ["Bash", "Edit", "Read", "Grep", "TodoWrite", "WebSearch", "AskUserQuestion", "Agent", "x"]
-)
-@pytest.mark.parametrize("odd", ODD, ids=repr)
+@each_row("name", ["Bash", "Edit", "Read", "Grep", "TodoWrite", "WebSearch", "AskUserQuestion", "Agent", "x"])
+@each_row("odd", ODD, ids=repr)
 def test_a_tool_whose_input_and_result_are_not_as_they_should_be(name: str, odd: object) -> None:
     assert drawn_part(call(name, odd, JsonOutput(odd), told=odd), FULL).startswith("  ✓ ")
     members = (

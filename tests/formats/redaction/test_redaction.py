@@ -23,6 +23,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput
 from tests.canonical import messages as canonical_messages
+from tests.tables import each_row
 
 ALL = frozenset(BY_NAME)
 
@@ -58,7 +59,7 @@ def said(text: str, rules: Rules | None = None) -> str:
     return part.text
 
 
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@each_row("secret", SECRETS.values(), ids=SECRETS)
 def test_a_secret_is_replaced_by_a_mark(secret: str) -> None:
     assert said(f"It is {secret}, keep it.") == (said("It is X, keep it.").replace("X", said(secret)))
     assert said(secret).startswith("[redacted: ")
@@ -77,7 +78,7 @@ NAMED: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "plain"), NAMED.values(), ids=NAMED)
+@each_row(("text", "plain"), NAMED.values(), ids=NAMED)
 def test_what_stands_behind_a_name_is_a_secret(text: str, plain: str) -> None:
     assert said(text) == plain
 
@@ -96,7 +97,7 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@each_row("text", ORDINARY)
 def test_ordinary_words_stay(text: str) -> None:
     assert said(text) == text
 
@@ -147,12 +148,12 @@ CUSTOM: dict[str, tuple[Custom, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("custom", "text", "plain"), CUSTOM.values(), ids=CUSTOM)
+@each_row(("custom", "text", "plain"), CUSTOM.values(), ids=CUSTOM)
 def test_what_somebody_names_is_replaced(custom: Custom, text: str, plain: str) -> None:
     assert said(text, Rules(custom=(custom,))) == plain
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", "", "a*", "[a-", "(?=x)", "\\1", "x" * 501])
+@each_row("pattern", ["(a+)+$", "(a|a)*b", "", "a*", "[a-", "(?=x)", "\\1", "x" * 501])
 def test_a_pattern_that_could_run_away_is_refused(pattern: str) -> None:
     with pytest.raises(DecodeError):
         Redactor(Rules(custom=(Custom(pattern, True),)))
@@ -174,7 +175,7 @@ def test_numbers_that_somebody_names_are_replaced() -> None:
     assert b"4711000" not in encode(message)
 
 
-@pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
+@each_row("secret", SECRETS.values(), ids=SECRETS)
 def test_a_data_url_of_a_text_is_opened(secret: str) -> None:
     packed = base64.b64encode(f"key: {secret}!".encode()).decode()
     for url in (f"data:text/plain;base64,{packed}", f"data:text/plain,{quote(secret)}"):

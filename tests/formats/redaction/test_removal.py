@@ -1,7 +1,5 @@
 """What is chosen to stay is gone from every corner of a message, and a mark says so."""
 
-import pytest
-
 from partita.formats.redaction.chunks import tells
 from partita.formats.redaction.removal import Choice, Leaving, Remover
 from partita.types.chunks import (
@@ -29,6 +27,7 @@ from partita.types.messages import (
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, TextOutput, ToolResultPart
 from partita.types.value import Extra
+from tests.tables import each_row
 
 MESSAGES: tuple[Message, ...] = (
     SystemMessage(id="s", content="SYSTEM-WORDS"),
@@ -98,7 +97,7 @@ def left(choice: Choice) -> str:
     return encode(Remover(choice).messages(MESSAGES)).decode()
 
 
-@pytest.mark.parametrize("kind", GONE)
+@each_row("kind", GONE)
 def test_a_kind_is_gone_and_marked_and_the_others_stay(kind: Leaving) -> None:
     words, mark = GONE[kind]
     text = left(Choice(frozenset({kind})))
@@ -117,9 +116,7 @@ def test_a_message_is_gone_and_marked() -> None:
     assert "SYSTEM-WORDS" in text
 
 
-@pytest.mark.parametrize(
-    ("path", "words"), [("0", "REASON-WORDS"), ("1.children.1.1", "PART-WORDS"), ("1", "CALL-WORDS")]
-)
+@each_row(("path", "words"), [("0", "REASON-WORDS"), ("1.children.1.1", "PART-WORDS"), ("1", "CALL-WORDS")])
 def test_a_part_is_gone_and_marked(path: str, words: str) -> None:
     text = left(Choice(parts=frozenset({("a", path)})))
     assert words not in text
@@ -153,7 +150,7 @@ TOLD: list[tuple[Chunk, Leaving]] = [
 ]
 
 
-@pytest.mark.parametrize(("chunk", "kind"), TOLD)
+@each_row(("chunk", "kind"), TOLD)
 def test_a_chunk_tells_of_its_kind(chunk: Chunk, kind: Leaving) -> None:
     assert tells(chunk, frozenset({kind}))
     assert not tells(chunk, frozenset({"system"}))

@@ -23,6 +23,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import StepStartPart, TextPart
 from partita.types.tools import TextOutput
 from tests.runtime.plugged import wires
+from tests.tables import each_row
 
 
 async def poet(ask: Ask) -> str:
@@ -51,7 +52,7 @@ REFUSED: dict[str, tuple[Any, JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("thing", "how", "why"), REFUSED.values(), ids=REFUSED)
+@each_row(("thing", "how", "why"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_plugged_in_is_refused(thing: Any, how: JsonObject, why: str) -> None:
     with pytest.raises(AgentError, match=why):
         as_agent(thing, **how)
@@ -83,7 +84,7 @@ EVENTS = {
 }
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@each_row("name", EVENTS)
 def test_every_event_gives_its_format_away(name: str) -> None:
     assert {recognise(event) for event in EVENTS[name]} == {name}
 
@@ -107,7 +108,7 @@ def test_for_anthropic() -> None:
     assert [turn["role"] for turn in given["messages"]] == ["user", "assistant", "user", "assistant", "user"]
 
 
-@pytest.mark.parametrize(("name", "role"), [("openai-chat", "developer"), ("openai-chat-ollama", "system")])
+@each_row(("name", "role"), [("openai-chat", "developer"), ("openai-chat-ollama", "system")])
 def test_for_chat_completions(name: str, role: str) -> None:
     given = ASK.to(name)
     assert set(given) == {"messages"}

@@ -26,6 +26,7 @@ from partita.types.json import Json
 from partita.types.parts import DataPart, ReasoningPart
 from partita.types.tools import ExecutionDeniedOutput, JsonOutput, TextOutput
 from tests.runtime.plugged.turns import THREAD, decide, done, turn
+from tests.tables import each_row
 
 GRAPH: Any = import_module("langgraph.graph")  # it comes without types
 START: str = GRAPH.START
@@ -327,9 +328,7 @@ def no_graphs() -> Iterator[Any]:
     yield builder.compile(), "messages"
 
 
-@pytest.mark.parametrize(
-    ("thing", "why"), [*no_graphs()], ids=["not compiled", "a runnable", "without messages"]
-)
+@each_row(("thing", "why"), [*no_graphs()], ids=["not compiled", "a runnable", "without messages"])
 def test_what_is_no_graph_is_refused(thing: Any, why: str) -> None:
     with pytest.raises(AgentError, match=why):
         as_agent(thing)

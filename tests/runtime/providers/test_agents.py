@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
-
 from partita.runtime.agent.agent import Agent
 from partita.runtime.decoding import is_mark
 from partita.runtime.requests import REQUEST, Asked, Lengthening
@@ -14,6 +12,7 @@ from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart
 from tests.runtime.playback import Play, Playback
+from tests.tables import each_row
 
 from .families import FAMILIES, Family
 
@@ -32,7 +31,7 @@ def weather(city: str) -> str:
     return f"rain in {city}"
 
 
-@pytest.mark.parametrize(("name", "family"), FAMILIES.items(), ids=FAMILIES)
+@each_row(("name", "family"), FAMILIES.items(), ids=FAMILIES)
 async def test_an_answer_with_tools(name: str, family: Family) -> None:
     async with (
         Playback(Play(body=family.body)) as playback,

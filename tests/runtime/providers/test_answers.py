@@ -2,14 +2,13 @@
 
 import gzip
 
-import pytest
-
 from partita.formats.registry import get_format
 from partita.runtime.decoding import CALL, CALL_END, facts_of, is_mark
 from partita.types.events import ChunkEvent
 from partita.types.json import JsonObject, indented, is_object
 from partita.types.messages import text_of
 from tests.runtime.playback import JSON, Play
+from tests.tables import each_row
 
 from .asking import chunks, completion, fold, is_whole, play, raw
 from .families import FAMILIES, Family
@@ -24,8 +23,8 @@ PLAYS: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("how", PLAYS.values(), ids=PLAYS)
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("how", PLAYS.values(), ids=PLAYS)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_an_answer_comes_whole(family: Family, how: JsonObject) -> None:
     events = await play(family, Play(body=family.body, **how))
     last = completion(events)
@@ -38,7 +37,7 @@ async def test_an_answer_comes_whole(family: Family, how: JsonObject) -> None:
     assert (last.usage.input_tokens, last.usage.output_tokens) == (9, 7)
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_the_chunks_are_those_of_the_decoder(family: Family) -> None:
     decoder = get_format(family.format_name).decoder
     assert decoder is not None
@@ -47,7 +46,7 @@ async def test_the_chunks_are_those_of_the_decoder(family: Family) -> None:
     assert chunks(await play(family, Play(body=family.body))) == expected
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_marks_around_the_call_say_how_to_read_it_again(family: Family) -> None:
     events = await play(family, Play(body=family.body))
     first, last = events[0], events[-2]
@@ -104,8 +103,8 @@ WHOLE: dict[str, JsonObject] = {
 }
 
 
-@pytest.mark.parametrize("content_type", [JSON, "text/event-stream"])
-@pytest.mark.parametrize("name", FAMILIES)
+@each_row("content_type", [JSON, "text/event-stream"])
+@each_row("name", FAMILIES)
 async def test_an_answer_in_one_piece_is_read_too(name: str, content_type: str) -> None:
     body = indented(WHOLE[name])
     events = await play(FAMILIES[name], Play(body=body, content_type=content_type, piece=40))

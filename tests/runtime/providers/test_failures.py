@@ -14,6 +14,7 @@ from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import text_of
 from tests.runtime.playback import JSON, Play, Playback
+from tests.tables import each_row
 
 from .asking import ask, chunks, completion, error, fold, is_whole, play, raw
 from .families import FAILURE_NAMES, FAMILIES, Family, Service, framed
@@ -27,7 +28,7 @@ def details(event: ErrorEvent) -> JsonObject:
     return event.details
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
     body = dumps(family.refusal)
     headers = {"retry-after": "7", "x-request-id": "r-1"}
@@ -40,7 +41,7 @@ async def test_a_refusal_is_told_with_all_that_came(family: Family) -> None:
     fold(chunks(events))
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
     page = b"<html>\n\n<h1>Bad Gateway</h1></html>"
     events = await play(family, Play(status=502, body=page, content_type="text/html"))
@@ -49,14 +50,14 @@ async def test_an_answer_of_a_broken_proxy_is_told(family: Family) -> None:
     assert raw(events) == page
 
 
-@pytest.mark.parametrize("status", [401, 503])
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("status", [401, 503])
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_refusal_without_words_is_named_by_its_status(family: Family, status: int) -> None:
     events = await play(family, Play(status=status, framing="length"))
     assert error(events).name == {401: "authentication", 503: "overloaded"}[status]
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_page_instead_of_an_answer_is_no_success(family: Family) -> None:
     events = await play(family, Play(body=b"<p>Sign in first</p>", content_type="text/html"))
     error(events)
@@ -64,7 +65,7 @@ async def test_a_page_instead_of_an_answer_is_no_success(family: Family) -> None
     fold(chunks(events))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each_row("name", FAMILIES)
 async def test_a_refusal_is_tried_again_by_the_package(name: str) -> None:
     family = FAMILIES[name]
     busy = Play(status=429, body=dumps(family.refusal), content_type=JSON, headers={"retry-after-ms": "1"})
@@ -87,7 +88,7 @@ def quick_gemini(address: str) -> object:
     return Client(api_key="k", http_options=HttpOptions(base_url=address, retry_options=at_once))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each_row("name", FAMILIES)
 async def test_an_error_in_the_middle_of_an_answer_ends_it(name: str) -> None:
     family = FAMILIES[name]
     body = framed(family.events[:4], names=family.names) + b"event: error\n" + framed([family.failure])
@@ -116,7 +117,7 @@ async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
     assert raw(events) == body
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_silence_in_the_middle_of_an_answer_is_a_timeout(family: Family) -> None:
     seen = framed(family.events[:4], names=family.names)
     async with Playback(Play(body=seen, then="silence")) as playback:
@@ -127,14 +128,14 @@ async def test_silence_in_the_middle_of_an_answer_is_a_timeout(family: Family) -
     fold(chunks(events))
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_no_answer_at_all_is_a_timeout(family: Family) -> None:
     events = await play(family, Play(answers=False), timeout=0.3)
     assert error(events).name == "timeout"
     assert len(events) == 1
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> None:
     async with Playback() as playback:
         address = playback.address
@@ -143,8 +144,8 @@ async def test_a_server_that_is_not_there_is_no_connection(family: Family) -> No
     assert len(events) == 1
 
 
-@pytest.mark.parametrize("how", ["aclose", "cancel"])
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("how", ["aclose", "cancel"])
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_who_stops_reading_closes_the_connection(family: Family, how: str) -> None:
     async with Playback(Play(body=framed(family.events[:4], names=family.names), then="silence")) as playback:
         service = family.service(playback.address)
@@ -214,7 +215,7 @@ NAMES: dict[str, tuple[Json, int | None, str]] = {
 }
 
 
-@pytest.mark.parametrize(("said", "status", "name"), NAMES.values(), ids=NAMES)
+@each_row(("said", "status", "name"), NAMES.values(), ids=NAMES)
 def test_names_of_failures(said: Json, status: int | None, name: str) -> None:
     assert name_of(said, status) == name
 

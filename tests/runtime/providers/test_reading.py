@@ -1,12 +1,11 @@
 """How an answer is framed is told by its first byte, then by its content type."""
 
-import pytest
-
 from partita.runtime.providers.failures import error_in, retry_after
 from partita.runtime.providers.gemini import model_path
 from partita.runtime.providers.reading import framing_of
 from partita.stream.records import Framing
 from partita.types.json import Json
+from tests.tables import each_row
 
 STREAM, JSON = "text/event-stream; charset=utf-8", "application/json"
 FRAMINGS: dict[str, tuple[int, str, bytes, Framing]] = {
@@ -25,7 +24,7 @@ FRAMINGS: dict[str, tuple[int, str, bytes, Framing]] = {
 }
 
 
-@pytest.mark.parametrize(("status", "content_type", "head", "framing"), FRAMINGS.values(), ids=FRAMINGS)
+@each_row(("status", "content_type", "head", "framing"), FRAMINGS.values(), ids=FRAMINGS)
 def test_framing(status: int, content_type: str, head: bytes, framing: Framing) -> None:
     assert framing_of(status, content_type, head) == framing
 
@@ -45,7 +44,7 @@ ERRORS: dict[str, tuple[Json, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("said", "error"), ERRORS.values(), ids=ERRORS)
+@each_row(("said", "error"), ERRORS.values(), ids=ERRORS)
 def test_where_an_error_is_found(said: Json, error: Json) -> None:
     assert error_in(said) == error
 
@@ -60,7 +59,7 @@ WAITS: dict[str, tuple[dict[str, str], Json, float | str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("headers", "error", "wait"), WAITS.values(), ids=WAITS)
+@each_row(("headers", "error", "wait"), WAITS.values(), ids=WAITS)
 def test_when_to_try_again(headers: dict[str, str], error: Json, wait: float | str | None) -> None:
     assert retry_after(headers, error) == wait
 
@@ -75,6 +74,6 @@ PATHS = {
 }
 
 
-@pytest.mark.parametrize(("model", "is_vertex", "path"), [(*key, path) for key, path in PATHS.items()])
+@each_row(("model", "is_vertex", "path"), [(*key, path) for key, path in PATHS.items()])
 def test_where_a_gemini_model_is_found(model: str, is_vertex: bool, path: str) -> None:
     assert model_path(model, is_vertex=is_vertex) == path

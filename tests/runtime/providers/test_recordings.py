@@ -8,6 +8,7 @@ from partita.formats.registry import get_format
 from partita.types.events import CompleteEvent, ErrorEvent
 from partita.types.json import JsonObject, dumps, loads
 from tests.runtime.playback import JSON, Play, Playback
+from tests.tables import each_row
 
 from .asking import chunks, fold, raw
 from .families import FAMILIES, framed
@@ -37,7 +38,7 @@ def bodies(folder: str) -> dict[str, tuple[bytes, list[JsonObject]]]:
     return found
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each_row("folder", FOLDERS)
 async def test_streams(folder: str) -> None:
     family, recordings = FAMILIES[FOLDERS[folder]], bodies(folder)
     decoder = get_format(family.format_name).decoder
@@ -59,7 +60,7 @@ async def test_streams(folder: str) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@each_row("folder", FOLDERS)
 async def test_whole_answers(folder: str) -> None:
     family = FAMILIES[FOLDERS[folder]]
     truth = loads((CORPUS / "truth.json").read_bytes())

@@ -20,6 +20,7 @@ from partita.types.messages import AssistantMessage, Message, SystemMessage, Too
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
 from tests.runtime.playback import Play, Playback
+from tests.tables import each_row
 
 from .asking import ask, chunks, fold
 from .families import FAMILIES, Family
@@ -39,7 +40,7 @@ def expected(name: str, built: Dumped) -> bytes:
     return dumps(body)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each_row("name", FAMILIES)
 async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> None:
     family = FAMILIES[name]
     talk: list[Message] = [
@@ -66,7 +67,7 @@ async def test_the_body_is_what_the_format_builds_byte_for_byte(name: str) -> No
     assert request.headers["content-type"] == "application/json"
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_keys_and_headers_are_sent(family: Family) -> None:
     async with Playback(Play(body=family.body)) as playback:
         await ask(family.service(playback.address, headers={"X-Team": "weather"}))
@@ -76,7 +77,7 @@ async def test_keys_and_headers_are_sent(family: Family) -> None:
     assert request.headers["x-team"] == "weather"
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
     async with Playback(Play(body=family.body)) as playback:
         first = fold(chunks(await ask(family.service(playback.address))))
@@ -86,7 +87,7 @@ async def test_an_answer_goes_back_in_the_next_question(family: Family) -> None:
     assert b"Bergen" in sent
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
 async def test_repairs_and_losses_are_told_with_the_call(family: Family) -> None:
     call = ToolCallPart("c", "weather", "input-available", {"city": "Bergen"})
     unanswered = AssistantMessage(id="1", content=[call])
@@ -105,7 +106,7 @@ async def test_another_model_may_be_asked_for_one_answer() -> None:
     assert "/models/m-2:" in playback.requests[0].path
 
 
-@pytest.mark.parametrize("name", sorted(DIALECTS))
+@each_row("name", sorted(DIALECTS))
 async def test_a_dialect_decides_how_a_server_is_asked_and_read(name: str) -> None:
     family, dialect = FAMILIES["openai-chat"], DIALECTS[name]
     async with Playback(Play(body=family.body)) as playback:
@@ -124,7 +125,7 @@ def test_wrong_use_is_refused_before_anything_is_sent() -> None:
         FAMILIES["gemini"].service(nowhere).invoke("Hi", options=Options(model="../secrets"))
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each_row("name", FAMILIES)
 def test_a_missing_key_is_told_before_anything_is_sent(name: str) -> None:
     with pytest.raises(AgentError) as raised:
         FAMILIES[name].make("m-1").invoke("Hi")

@@ -14,6 +14,7 @@ from partita.runtime.providers.openai_chat import OpenAIChatService
 from partita.runtime.providers.openai_responses import OpenAIResponsesService
 from partita.runtime.providers.strings import SERVERS, provider_service
 from tests.runtime.playback import Play, Playback
+from tests.tables import each_row
 
 from .asking import ask, completion
 from .families import FAMILIES
@@ -27,7 +28,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize(("name", "kind"), KINDS.items(), ids=KINDS)
+@each_row(("name", "kind"), KINDS.items(), ids=KINDS)
 def test_a_string_names_a_service_and_a_model(name: str, kind: type) -> None:
     service = provider_service(name, environment={})
     assert type(service) is kind
@@ -60,7 +61,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("name", "hint"), REFUSED.values(), ids=REFUSED)
+@each_row(("name", "hint"), REFUSED.values(), ids=REFUSED)
 def test_strings_that_name_nothing_are_refused(name: str, hint: str) -> None:
     with pytest.raises(AgentError) as raised:
         provider_service(name, environment={})

@@ -16,6 +16,7 @@ from partita.store.log.run_log import LogRecord
 from partita.types.chunks import ChildChunk, Chunk, DataChunk, MessageAbort, TextDelta, TextStart
 from partita.types.events import CancelledEvent, ChunkEvent
 from tests.runtime.replay.recordings import an_agent, text
+from tests.tables import each_row
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 BEGIN, END = DataChunk(CALL, {}, transient=True), DataChunk(CALL_END, transient=True)
@@ -52,7 +53,7 @@ KINDS: dict[str, tuple[list[Chunk | bytes], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("told", "kinds"), KINDS.values(), ids=KINDS)
+@each_row(("told", "kinds"), KINDS.values(), ids=KINDS)
 def test_whose_words_they_are(told: list[Chunk | bytes], kinds: list[str]) -> None:
     assert sorted_kinds(*told) == kinds
 

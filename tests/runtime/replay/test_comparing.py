@@ -1,6 +1,5 @@
 """Two values, two texts, two messages, two runs, side by side."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -19,6 +18,7 @@ from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
 from partita.types.tools import Approval, TextOutput
 from tests.runtime.replay.recordings import an_agent, call, launched, text, told, weather
 from tests.strategies_json import json_values
+from tests.tables import each_row
 
 # Values
 
@@ -39,7 +39,7 @@ DIFFERENCES: dict[str, tuple[Json, Json, list[Difference]]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "found"), DIFFERENCES.values(), ids=DIFFERENCES)
+@each_row(("old", "new", "found"), DIFFERENCES.values(), ids=DIFFERENCES)
 def test_where_values_differ(old: Json, new: Json, found: list[Difference]) -> None:
     assert differences(old, new) == found
 
@@ -143,7 +143,7 @@ LOST: dict[str, tuple[AssistantMessage, AssistantMessage, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "found"), LOST.values(), ids=LOST)
+@each_row(("old", "new", "found"), LOST.values(), ids=LOST)
 def test_what_a_message_would_lose(old: AssistantMessage, new: AssistantMessage, found: list[str]) -> None:
     assert lost(old, new) == found
 

@@ -9,11 +9,12 @@ from partita.runtime.scripted.service import ScriptedService
 from partita.types.messages import AssistantMessage
 from partita.types.parts import TextPart
 from tests.runtime.replay.recordings import an_agent, last_message, text, told
+from tests.tables import each_row
 
 OTHER = ScriptedService(as_script({"scenes": [{"steps": [{"parts": [text("It rains.")]}]}]}), name="other")
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@each_row("which", [0, 1])
 async def test_another_agent_answers_the_same_question_in_a_fork(which: int) -> None:
     async with an_agent() as (store, agent):
         await told(agent, "t", "weather?")

@@ -20,6 +20,7 @@ from partita.types.codec import encode
 from partita.types.messages import AssistantMessage
 from tests.runtime.replay.networks import ROUTER
 from tests.runtime.replay.recordings import an_agent, last_message, told
+from tests.tables import each_row
 
 BEGAN = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
 TIMED: list[tuple[float, Chunk]] = [
@@ -69,7 +70,7 @@ PAUSES: dict[str, tuple[float | None, float | None, list[float]]] = {
 }
 
 
-@pytest.mark.parametrize(("speed", "longest", "pauses"), PAUSES.values(), ids=PAUSES)
+@each_row(("speed", "longest", "pauses"), PAUSES.values(), ids=PAUSES)
 async def test_pauses_are_those_of_the_log(
     speed: float | None, longest: float | None, pauses: list[float]
 ) -> None:
@@ -103,7 +104,7 @@ async def test_many_small_pauses_add_up() -> None:
     assert len(clock.slept) <= 100
 
 
-@pytest.mark.parametrize("speed", [-1.0, float("nan")])
+@each_row("speed", [-1.0, float("nan")])
 async def test_a_speed_that_is_none_is_refused(speed: float) -> None:
     async with open_store("memory:") as store:
         run_id = await timed(store)
@@ -158,7 +159,7 @@ async def test_live_stored_played_and_sent_are_the_same_message() -> None:
     assert received.id == stored.id
 
 
-@pytest.mark.parametrize("version", [5, 6, 7])
+@each_row("version", [5, 6, 7])
 async def test_events_for_clients_of_any_release_end_with_done(version: int) -> None:
     async with an_agent() as (store, agent):
         run = await told(agent, "t", "weather?")

@@ -1,7 +1,5 @@
 """Messages told once more: folded again they are the same, but for what no chunk carries."""
 
-import pytest
-
 from partita.runtime.folding import fold_run
 from partita.runtime.replay.playing import play
 from partita.runtime.replay.retelling import retold
@@ -20,6 +18,7 @@ from partita.types.parts import (
     TextPart,
 )
 from partita.types.tools import Approval, ErrorTextOutput, ExecutionDeniedOutput, TextOutput
+from tests.tables import each_row
 
 CHILD = AssistantMessage(id="child", content=[TextPart("below", state="done")])
 MESSAGE = AssistantMessage(
@@ -64,7 +63,7 @@ def test_a_message_told_once_more_is_the_same() -> None:
     assert encode(folded.content) == encode(MESSAGE.content)
 
 
-@pytest.mark.parametrize("after", [0, 5])
+@each_row("after", [0, 5])
 async def test_an_imported_run_is_played_from_its_messages(after: int) -> None:
     async with open_store("memory:") as store:
         await store.create_thread("t")

@@ -1,11 +1,11 @@
 """Values cut to what can be shown."""
 
-import pytest
 from hypothesis import given
 
 from partita.runtime.replay.shortening import DEEPEST, LONGEST_TEXT, MOST_ITEMS, Shortener
 from partita.types.json import Json
 from tests.strategies_json import json_values
+from tests.tables import each_row
 
 
 def nested(depth: int, core: Json = "core") -> Json:
@@ -23,7 +23,7 @@ CASES: dict[str, tuple[int, Json, Json]] = {
 }
 
 
-@pytest.mark.parametrize(("room", "value", "short"), CASES.values(), ids=CASES)
+@each_row(("room", "value", "short"), CASES.values(), ids=CASES)
 def test_what_is_too_large_is_cut(room: int, value: Json, short: Json) -> None:
     assert Shortener(room)(value) == short
 

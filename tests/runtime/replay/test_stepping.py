@@ -3,7 +3,6 @@
 import asyncio
 from functools import cache
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from partita.types.messages import AssistantMessage
 from partita.types.runs import Run
 from tests.runtime.replay.networks import ROUTER
 from tests.runtime.replay.recordings import an_agent, last_message, launched, told
+from tests.tables import each_row
 
 
 class Recording:
@@ -107,7 +107,7 @@ async def test_a_run_that_went_on_begins_with_the_message_as_it_was_then() -> No
         assert after.snapshot() == (answered,)
 
 
-@pytest.mark.parametrize("every", [1, 5, 1000])
+@each_row("every", [1, 5, 1000])
 async def test_the_messages_of_a_network_at_every_place(every: int) -> None:
     async with an_agent() as (store, agent):
         network = Network(ROUTER, agents={"helper": agent}, store=store)

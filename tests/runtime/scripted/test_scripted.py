@@ -15,6 +15,7 @@ from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.usage import Usage
+from tests.tables import each_row
 
 SCRIPT: JsonObject = {
     "scenes": [
@@ -47,7 +48,7 @@ STEPS: dict[str, tuple[list[Message], str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("said", "expected"), STEPS.values(), ids=STEPS)
+@each_row(("said", "expected"), STEPS.values(), ids=STEPS)
 def test_which_step_is_played(said: list[Message], expected: str | None) -> None:
     step = step_for(as_script(SCRIPT), said)
     assert (None if step is None else says(step)) == expected

@@ -9,6 +9,7 @@ import pytest
 from partita.runtime.tools.approval import needs_approval
 from partita.runtime.tools.tool import ApprovalPolicy, tool
 from partita.types.json import Json
+from tests.tables import each_row
 
 
 def large(input: Json) -> bool:
@@ -37,7 +38,7 @@ CASES: Mapping[str, tuple[ApprovalPolicy, Json, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("policy", "input", "asked"), CASES.values(), ids=CASES)
+@each_row(("policy", "input", "asked"), CASES.values(), ids=CASES)
 async def test_needs_approval(policy: ApprovalPolicy, input: Json, asked: bool) -> None:
     @tool(approval=policy)
     def pay(amount: int) -> None:

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 import jsonschema_rs
 import msgspec
 import pydantic
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from partita.runtime.tools.tool import Tool, tool
 from partita.types.json import Json, JsonObject, dumps, loads
 from partita.types.tools import ErrorTextOutput
 from tests.strategies import json_values
+from tests.tables import each_row
 
 
 class Unit(enum.Enum):
@@ -75,7 +75,7 @@ GOOD: Mapping[str, tuple[JsonObject, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("more", "arguments"), GOOD.values(), ids=GOOD)
+@each_row(("more", "arguments"), GOOD.values(), ids=GOOD)
 def test_an_input_that_fits_becomes_arguments(more: JsonObject, arguments: dict[str, Any]) -> None:
     assert read_arguments(book, {**BASE, **more}) == {**BASE, **arguments}
 
@@ -161,7 +161,7 @@ BAD: Mapping[str, tuple[Json, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("input", "faults"), BAD.values(), ids=BAD)
+@each_row(("input", "faults"), BAD.values(), ids=BAD)
 def test_an_input_that_does_not_fit_is_explained(input: Json, faults: list[str]) -> None:
     head = "The input does not fit the tool 'book'. Mend it and call again:"
     assert read_arguments(book, input) == ErrorTextOutput("\n- ".join([head, *faults]))

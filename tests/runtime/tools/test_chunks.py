@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +29,7 @@ from partita.types.tools import (
     ToolOutput,
 )
 from tests.canonical import tool_outputs
+from tests.tables import each_row
 
 METADATA: Json = {"acme": {"id": "1"}}
 
@@ -61,7 +61,7 @@ CASES: Mapping[str, tuple[ToolOutput, bool, Chunk]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "preliminary", "chunk"), CASES.values(), ids=CASES)
+@each_row(("output", "preliminary", "chunk"), CASES.values(), ids=CASES)
 def test_the_chunk_of_an_output(output: ToolOutput, preliminary: bool, chunk: Chunk) -> None:
     assert chunk_of_output("c", output, preliminary) == chunk
 

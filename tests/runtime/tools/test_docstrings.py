@@ -1,8 +1,7 @@
 """Docstrings are read for what they say of a function and its parameters."""
 
-import pytest
-
 from partita.runtime.tools.docstrings import describe
+from tests.tables import each_row
 
 NAMES = ("city", "days")
 
@@ -54,6 +53,6 @@ CASES: dict[str, tuple[str | None, str | None, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("docstring", "summary", "parameters"), CASES.values(), ids=CASES)
+@each_row(("docstring", "summary", "parameters"), CASES.values(), ids=CASES)
 def test_describe(docstring: str | None, summary: str | None, parameters: dict[str, str]) -> None:
     assert describe(docstring, NAMES) == (summary, parameters)

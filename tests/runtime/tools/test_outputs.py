@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pydantic
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +29,7 @@ from partita.types.tools import (
 )
 from tests.canonical import tool_outputs
 from tests.strategies import json_values
+from tests.tables import each_row
 
 
 class Colour(str, enum.Enum):  # noqa: UP042 # whose `str()` is another
@@ -121,7 +121,7 @@ RETURNED: Mapping[str, tuple[object, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "output"), RETURNED.values(), ids=RETURNED)
+@each_row(("value", "output"), RETURNED.values(), ids=RETURNED)
 def test_what_is_returned(value: object, output: ToolOutput) -> None:
     assert output_of(value) == output
     assert decode(encode(output_of(value)), ToolOutput) == output  # type: ignore[arg-type] # a union
@@ -150,7 +150,7 @@ NOT_JSON: Mapping[str, tuple[object, str]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "words"), NOT_JSON.values(), ids=NOT_JSON)
+@each_row(("value", "words"), NOT_JSON.values(), ids=NOT_JSON)
 def test_what_json_cannot_carry_is_an_error(value: object, words: str) -> None:
     output = output_of(value)
     assert isinstance(output, ErrorTextOutput)
@@ -196,7 +196,7 @@ RAISED: Mapping[str, tuple[BaseException, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("error", "output"), RAISED.values(), ids=RAISED)
+@each_row(("error", "output"), RAISED.values(), ids=RAISED)
 def test_what_is_raised(error: BaseException, output: ToolOutput) -> None:
     assert output_of_error(error) == output
 
@@ -246,12 +246,12 @@ SIZES: Mapping[str, tuple[ToolOutput, ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "short"), SIZES.values(), ids=SIZES)
+@each_row(("output", "short"), SIZES.values(), ids=SIZES)
 def test_long_outputs_are_cut(output: ToolOutput, short: ToolOutput) -> None:
     assert shortened(output, limit=10) == short
 
 
-@pytest.mark.parametrize("value", ["x" * 50_000_000, ["x" * 1000] * 50_000, b"x" * 50_000_000])
+@each_row("value", ["x" * 50_000_000, ["x" * 1000] * 50_000, b"x" * 50_000_000])
 def test_an_output_of_fifty_megabytes_becomes_one_that_fits(value: object) -> None:
     output = shortened(output_of(value))
     assert not isinstance(output, ErrorTextOutput)

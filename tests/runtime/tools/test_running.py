@@ -29,6 +29,7 @@ from partita.types.tools import (
     TextOutput,
     ToolOutput,
 )
+from tests.tables import each_row
 
 CALL = PendingCall("c1", "tool", {})
 SHORT = 0.02  # for what never ends: any time-out is as good as another
@@ -98,9 +99,7 @@ async def yields_later(name: str) -> AsyncIterator[str]:
     yield f"hello {name}"
 
 
-@pytest.mark.parametrize(
-    "function", [says_hello, says_hello_later, wrapped, yields, yields_and_returns, yields_later]
-)
+@each_row("function", [says_hello, says_hello_later, wrapped, yields, yields_and_returns, yields_later])
 async def test_functions_of_every_kind_are_run(function: Callable[..., Any]) -> None:
     assert await run(function, {"name": "you"}) == TextOutput("hello you")
 
@@ -182,7 +181,7 @@ ENDS: Mapping[str, tuple[Callable[..., Any], ToolOutput]] = {
 }
 
 
-@pytest.mark.parametrize(("function", "output"), ENDS.values(), ids=ENDS)
+@each_row(("function", "output"), ENDS.values(), ids=ENDS)
 async def test_a_call_ends(function: Callable[..., Any], output: ToolOutput) -> None:
     assert await run(function) == output
 
@@ -207,7 +206,7 @@ async def test_a_client_tool_is_not_run_here() -> None:
 # Values on the way
 
 
-@pytest.mark.parametrize("function", [yields, yields_later])
+@each_row("function", [yields, yields_later])
 async def test_every_value_of_a_generator_is_told(function: Callable[..., Any]) -> None:
     ears = Ears()
     call = CALL._replace(input={"name": "you"})
@@ -305,7 +304,7 @@ HANGING = [
 ]
 
 
-@pytest.mark.parametrize("function", HANGING)
+@each_row("function", HANGING)
 async def test_a_function_that_takes_too_long_is_interrupted(function: Callable[..., Any]) -> None:
     tools = runner(grace=LONG)
     output = await tools.run_call(tool(timeout=SHORT)(function), CALL, ToolContext())
@@ -313,7 +312,7 @@ async def test_a_function_that_takes_too_long_is_interrupted(function: Callable[
     await until(lambda: tools.abandoned == 0)
 
 
-@pytest.mark.parametrize("function", HANGING)
+@each_row("function", HANGING)
 async def test_a_function_that_is_stopped_is_aborted(function: Callable[..., Any]) -> None:
     tools, context = runner(grace=LONG), ToolContext()
     waiting = asyncio.create_task(tools.run_call(tool(timeout=LONG)(function), CALL, context))
@@ -323,7 +322,7 @@ async def test_a_function_that_is_stopped_is_aborted(function: Callable[..., Any
     await until(lambda: tools.abandoned == 0)
 
 
-@pytest.mark.parametrize("function", HANGING)
+@each_row("function", HANGING)
 async def test_the_cancellation_of_who_waits_goes_on(function: Callable[..., Any]) -> None:
     tools = runner(grace=LONG)
     waiting = asyncio.create_task(tools.run_call(as_tool(function), CALL, ToolContext()))
@@ -474,7 +473,7 @@ async def test_a_function_knows_its_call() -> None:
     assert context.is_cancelled
 
 
-@pytest.mark.parametrize("is_async", [False, True])
+@each_row("is_async", [False, True])
 async def test_a_function_sees_the_variables_of_who_calls(is_async: bool) -> None:
     def look() -> str:
         return NAME.get()

@@ -16,6 +16,7 @@ from partita.errors import AgentError
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.tool import Tool, as_tool, client_tool, tool
 from partita.types.json import Json, JsonObject
+from tests.tables import each_row
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -188,7 +189,7 @@ def taking(type_: Any) -> Callable[..., None]:
     return function
 
 
-@pytest.mark.parametrize(("type_", "schema"), TYPES.values(), ids=TYPES)
+@each_row(("type_", "schema"), TYPES.values(), ids=TYPES)
 def test_a_type_is_described(type_: Any, schema: Json) -> None:
     made = tool(taking(type_)).input_schema
     assert made == {
@@ -200,7 +201,7 @@ def test_a_type_is_described(type_: Any, schema: Json) -> None:
     assert jsonschema_rs.meta.is_valid(made)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("type_", "good", "bad"),
     [
         (Fork, {"type": "fork", "branches": [{"type": "leaf", "value": 1}]}, {"type": "fork", "branches": 1}),
@@ -366,7 +367,7 @@ REFUSED: Mapping[str, tuple[Callable[..., Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("function", "what", "hint"), REFUSED.values(), ids=REFUSED)
+@each_row(("function", "what", "hint"), REFUSED.values(), ids=REFUSED)
 def test_a_function_that_cannot_be_a_tool_is_refused(
     function: Callable[..., Any], what: str, hint: str
 ) -> None:
@@ -378,7 +379,7 @@ def test_a_function_that_cannot_be_a_tool_is_refused(
     assert caught.value.where == f"{__name__}.{name}"
 
 
-@pytest.mark.parametrize("settings", [{"approval": "sometimes"}, {"timeout": 0}, {"timeout": -1.0}])
+@each_row("settings", [{"approval": "sometimes"}, {"timeout": 0}, {"timeout": -1.0}])
 def test_settings_that_mean_nothing_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(AgentError) as caught:
         tool(**settings)(with_known_type)
@@ -422,7 +423,7 @@ CLIENT_INPUTS: Mapping[str, tuple[Any, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("input", "schema"), CLIENT_INPUTS.values(), ids=CLIENT_INPUTS)
+@each_row(("input", "schema"), CLIENT_INPUTS.values(), ids=CLIENT_INPUTS)
 def test_a_client_tool_has_a_schema_and_no_function(input: Any, schema: JsonObject) -> None:
     made = client_tool("mark", "Mark a place.", input)
     assert (made.name, made.description, made.function) == ("mark", "Mark a place.", None)
@@ -436,7 +437,7 @@ def test_a_client_tool_may_take_a_type_that_holds_itself() -> None:
     assert not jsonschema_rs.is_valid(made.input_schema, {"name": "a", "folders": [{}]})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("input", "what"),
     [
         ({"type": "objekt"}, "this is no JSON schema"),

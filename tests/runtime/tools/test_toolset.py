@@ -8,6 +8,7 @@ from partita.runtime.tools.tool import client_tool, tool
 from partita.runtime.tools.toolset import Toolset
 from partita.types.json import JsonObject
 from partita.types.tools import ErrorTextOutput
+from tests.tables import each_row
 
 
 def search(text: str) -> str:
@@ -41,7 +42,7 @@ def test_a_tool_is_found_by_its_name() -> None:
     assert "search" in tools
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "words"),
     [
         (Toolset([search, search_web]), "There is no tool 'find'. Known tools: search, search-web."),
@@ -52,13 +53,13 @@ def test_a_name_that_the_model_made_up_is_answered_with_those_there_are(tools: T
     assert tools.find("find") == ErrorTextOutput(words)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "naïve", "a.b", "x" * 65, "a\n"])
+@each_row("name", ["", "a b", "naïve", "a.b", "x" * 65, "a\n"])
 def test_a_name_that_a_provider_refuses_is_refused(name: str) -> None:
     with pytest.raises(AgentError, match="is no name for a tool"):
         Toolset([tool(name=name)(search)])
 
 
-@pytest.mark.parametrize("name", ["a", "A-b_9", "x" * 64])
+@each_row("name", ["a", "A-b_9", "x" * 64])
 def test_a_name_that_providers_take_is_taken(name: str) -> None:
     assert list(Toolset([tool(name=name)(search)])) == [name]
 

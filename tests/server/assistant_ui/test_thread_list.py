@@ -1,7 +1,6 @@
 """Threads as a `RemoteThreadListAdapter` of assistant-ui sees them."""
 
 import httpx
-import pytest
 
 from partita.server.app import asgi
 from partita.server.assistant_ui.titles import LONGEST, first_words
@@ -10,6 +9,7 @@ from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage
 from tests.server.conftest import client_of, says, scripted
+from tests.tables import each_row
 
 API = "/api/assistant-ui/threads"
 
@@ -158,7 +158,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("text", "title"), WORDS.values(), ids=WORDS)
+@each_row(("text", "title"), WORDS.values(), ids=WORDS)
 def test_first_words(text: str, title: str) -> None:
     assert first_words(text) == title
     assert len(title) <= LONGEST

@@ -13,6 +13,7 @@ from partita.server.principal import Principal
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from tests.server.gate.asking import client, gated, scope_of
+from tests.tables import each_row
 
 
 class Clock:
@@ -49,7 +50,7 @@ SHOWN: dict[str, tuple[list[tuple[bytes, bytes]], str]] = {
 }
 
 
-@pytest.mark.parametrize(("headers", "text"), SHOWN.values(), ids=SHOWN)
+@each_row(("headers", "text"), SHOWN.values(), ids=SHOWN)
 def test_a_key_is_found(headers: list[tuple[bytes, bytes]], text: str) -> None:
     assert shown_key(headers) == text
 

@@ -1,6 +1,5 @@
 """This machine, and nobody else."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from partita.server.auth.addresses import is_local, is_loopback
 from partita.server.auth.loopback import Loopback
 from partita.server.principal import LOCAL
 from tests.server.gate.asking import scope_of
+from tests.tables import each_row
 
 HERE = ["localhost", "127.0.0.1", "127.255.0.9", "::1", "0:0:0:0:0:0:0:1", "::ffff:127.0.0.1"]
 ELSEWHERE = [
@@ -27,12 +27,12 @@ ELSEWHERE = [
 ]
 
 
-@pytest.mark.parametrize("host", HERE)
+@each_row("host", HERE)
 def test_addresses_of_this_machine(host: str) -> None:
     assert is_loopback(host)
 
 
-@pytest.mark.parametrize("host", ELSEWHERE)
+@each_row("host", ELSEWHERE)
 def test_addresses_elsewhere(host: str) -> None:
     assert not is_loopback(host)
 
@@ -59,7 +59,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize(("server", "client", "here"), ENDS.values(), ids=ENDS)
+@each_row(("server", "client", "here"), ENDS.values(), ids=ENDS)
 async def test_both_ends_are_here(server: object, client: object, here: bool) -> None:
     scope = scope_of(server=server, client=client)
     assert await Loopback()(scope) == (LOCAL if here else None)
@@ -87,7 +87,7 @@ FORWARDED: dict[tuple[str, str], bool] = {
 }
 
 
-@pytest.mark.parametrize(("header", "here"), FORWARDED.items(), ids=map(str, FORWARDED))
+@each_row(("header", "here"), FORWARDED.items(), ids=map(str, FORWARDED))
 def test_a_proxy_at_this_machine_asks_for_others(header: tuple[str, str], here: bool) -> None:
     name, value = header
     assert is_local(scope_of(headers=[(name.encode(), value.encode())])) is here

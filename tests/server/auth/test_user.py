@@ -8,6 +8,7 @@ from partita.server.auth.user import Connection, UserAuth, connection_of
 from partita.server.principal import Principal
 from partita.server.problems import Problem
 from tests.server.gate.asking import scope_of
+from tests.tables import each_row
 
 
 def given(said: Any) -> Any:
@@ -32,13 +33,13 @@ SAID: dict[str, tuple[Any, Principal | None]] = {
 }
 
 
-@pytest.mark.parametrize("when", [given, later], ids=["at once", "later"])
-@pytest.mark.parametrize(("said", "who"), SAID.values(), ids=SAID)
+@each_row("when", [given, later], ids=["at once", "later"])
+@each_row(("said", "who"), SAID.values(), ids=SAID)
 async def test_what_it_says_counts(when: Any, said: Any, who: Principal | None) -> None:
     assert await UserAuth(when(said))(scope_of()) == who
 
 
-@pytest.mark.parametrize("said", [7, True, {"id": "ada"}, b"ada", object()])
+@each_row("said", [7, True, {"id": "ada"}, b"ada", object()])
 async def test_anything_else_is_a_mistake_of_the_function(said: Any) -> None:
     with pytest.raises(Problem) as caught:
         await UserAuth(given(said))(scope_of())

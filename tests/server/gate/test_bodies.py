@@ -13,6 +13,7 @@ from partita.server.plain import Event, Receive, Scope, Send
 from partita.server.problems import Problem
 from partita.server.settings import Limits, Settings
 from tests.server.gate.asking import JSON, Somebody, ask, client, gated, scope_of
+from tests.tables import each_row
 
 HOST = (b"host", b"localhost")
 SMALL = Limits(body_bytes=100, upload_bytes=1000, body_seconds=0.2, upload_seconds=0.2, depth=5)
@@ -43,7 +44,7 @@ KINDS: dict[tuple[str, str, str], int] = {
 }
 
 
-@pytest.mark.parametrize(("asked", "status"), KINDS.items(), ids=map(str, KINDS))
+@each_row(("asked", "status"), KINDS.items(), ids=map(str, KINDS))
 async def test_a_body_is_of_a_kind_that_is_taken(asked: tuple[str, str, str], status: int) -> None:
     gate, behind = gated()
     method, path, kind = asked
@@ -53,7 +54,7 @@ async def test_a_body_is_of_a_kind_that_is_taken(asked: tuple[str, str, str], st
     assert behind.bodies == ([b"{}"] if status == 200 else [])
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+@each_row("method", ["POST", "DELETE", "PUT"])
 async def test_no_body_needs_no_kind(method: str) -> None:
     gate, behind = gated()
     async with client(gate) as asking:
@@ -105,7 +106,7 @@ SIZES: dict[str, tuple[Scope, list[bytes], int]] = {
 }
 
 
-@pytest.mark.parametrize(("scope", "body", "status"), SIZES.values(), ids=SIZES)
+@each_row(("scope", "body", "status"), SIZES.values(), ids=SIZES)
 async def test_a_body_is_no_larger_than_allowed(scope: Scope, body: list[bytes], status: int) -> None:
     gate, behind = gated(limits=SMALL)
     answered = await ask(gate, scope, body)
@@ -169,7 +170,7 @@ DEPTHS: dict[bytes, int] = {
 }
 
 
-@pytest.mark.parametrize(("body", "status"), DEPTHS.items(), ids=["fits", "deep", "objects", "text", "large"])
+@each_row(("body", "status"), DEPTHS.items(), ids=["fits", "deep", "objects", "text", "large"])
 async def test_json_is_no_deeper_than_allowed(body: bytes, status: int) -> None:
     gate, behind = gated(limits=SMALL)
     async with client(gate) as asking:
@@ -222,7 +223,7 @@ HEADS: dict[str, tuple[dict[str, Any], int]] = {
 }
 
 
-@pytest.mark.parametrize(("asked", "status"), HEADS.values(), ids=HEADS)
+@each_row(("asked", "status"), HEADS.values(), ids=HEADS)
 async def test_a_head_is_no_larger_than_allowed(asked: dict[str, Any], status: int) -> None:
     gate, _ = gated()
     assert (await ask(gate, scope_of(**asked))).status == status

@@ -1,12 +1,12 @@
 """How deep JSON is nested: as deep as a reader finds it, whatever stands in its strings."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.server.gate.depth import is_deeper
 from partita.types.json import Json, dumps, is_array, is_object
 from tests.strategies_json import json_values
+from tests.tables import each_row
 
 
 def depth(value: Json) -> int:
@@ -86,6 +86,6 @@ CASES: dict[str, tuple[bytes, int, bool]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "limit", "deeper"), CASES.values(), ids=CASES)
+@each_row(("text", "limit", "deeper"), CASES.values(), ids=CASES)
 def test_cases(text: bytes, limit: int, deeper: bool) -> None:
     assert is_deeper(text, limit) is deeper

@@ -12,6 +12,7 @@ from partita.server.principal import LOCAL, Principal
 from partita.server.problems import Problem
 from partita.server.settings import Settings
 from tests.server.gate.asking import JSON, Somebody, ask, client, gated, scope_of
+from tests.tables import each_row
 
 HOST = (b"host", b"localhost")
 SECRET = "pk_0123456789abcdef_" + "s3cr3t" * 7 + "x"
@@ -53,7 +54,7 @@ async def test_others_than_this_machine_need_a_key() -> None:
     assert behind.principal == LOCAL
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@each_row("path", ["/healthz", "/readyz"])
 async def test_health_is_for_anyone_and_anyone_owns_nothing(path: str) -> None:
     gate, behind = gated(Somebody(None))
     async with client(gate, address="192.0.2.7") as asking:
@@ -74,8 +75,8 @@ METRICS: dict[str, tuple[Principal | None, str, str, int]] = {
 }
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/metrics/", "//metrics"])
-@pytest.mark.parametrize(("principal", "address", "host", "status"), METRICS.values(), ids=METRICS)
+@each_row("path", ["/metrics", "/metrics/", "//metrics"])
+@each_row(("principal", "address", "host", "status"), METRICS.values(), ids=METRICS)
 async def test_metrics_are_for_who_may_see_everything(
     path: str, principal: Principal | None, address: str, host: str, status: int
 ) -> None:

@@ -11,6 +11,7 @@ from partita.errors import PartitaError
 from partita.server.auth.addresses import is_loopback
 from partita.server.gate.hosts import Authority, parse_authority
 from tests.server.gate.asking import Somebody, ask, client, gated, scope_of
+from tests.tables import each_row
 
 AUTHORITIES: dict[bytes, Authority | None] = {
     b"localhost": Authority("localhost"),
@@ -53,7 +54,7 @@ AUTHORITIES: dict[bytes, Authority | None] = {
 }
 
 
-@pytest.mark.parametrize(("text", "found"), AUTHORITIES.items(), ids=map(repr, AUTHORITIES))
+@each_row(("text", "found"), AUTHORITIES.items(), ids=map(repr, AUTHORITIES))
 def test_a_host_is_read(text: bytes, found: Authority | None) -> None:
     assert parse_authority(text) == found
 
@@ -112,8 +113,8 @@ OPEN: dict[str, int] = {
 }
 
 
-@pytest.mark.parametrize(("host", "status"), OPEN.items(), ids=OPEN)
-@pytest.mark.parametrize("method", ["GET", "POST"])
+@each_row(("host", "status"), OPEN.items(), ids=OPEN)
+@each_row("method", ["GET", "POST"])
 async def test_without_keys_only_names_of_this_machine(host: str, status: int, method: str) -> None:
     gate, behind = gated()
     answered = await ask(gate, scope_of(method, headers=[(b"host", host.encode())]))
@@ -135,8 +136,8 @@ NAMED: dict[str, int] = {
 }
 
 
-@pytest.mark.parametrize(("host", "status"), NAMED.items(), ids=NAMED)
-@pytest.mark.parametrize("open_", [True, False], ids=["open", "with keys"])
+@each_row(("host", "status"), NAMED.items(), ids=NAMED)
+@each_row("open_", [True, False], ids=["open", "with keys"])
 async def test_names_that_were_given(host: str, status: int, open_: bool) -> None:
     gate, _ = gated(None if open_ else Somebody(), hosts=("App.Example", "*.example.org"))
     assert (await ask(gate, scope_of(headers=[(b"host", host.encode())]))).status == status
@@ -166,14 +167,14 @@ UNCLEAR = {
 }
 
 
-@pytest.mark.parametrize("scope", UNCLEAR.values(), ids=UNCLEAR)
+@each_row("scope", UNCLEAR.values(), ids=UNCLEAR)
 async def test_what_is_unclear_is_refused(scope: dict[str, object]) -> None:
     gate, behind = gated()
     assert (await ask(gate, scope)).status == 400
     assert behind.seen == []
 
 
-@pytest.mark.parametrize("host", ["", "app.example:80", "https://app.example", "*", "*.*.x", "a b", "*."])
+@each_row("host", ["", "app.example:80", "https://app.example", "*", "*.*.x", "a b", "*."])
 def test_a_name_that_makes_no_sense_is_refused_at_once(host: str) -> None:
     with pytest.raises(PartitaError) as caught:
         gated(hosts=(host,))

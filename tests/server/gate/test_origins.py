@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from partita.errors import PartitaError
 from partita.server.gate.origins import parse_origin
 from tests.server.gate.asking import JSON, Somebody, ask, client, gated, scope_of
+from tests.tables import each_row
 
 HOST = (b"host", b"localhost:7272")
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -31,8 +32,8 @@ FOREIGN = (
 )
 
 
-@pytest.mark.parametrize("origin", FOREIGN)
-@pytest.mark.parametrize("method", METHODS)
+@each_row("origin", FOREIGN)
+@each_row("method", METHODS)
 async def test_a_page_of_another_site_is_refused(origin: str, method: str) -> None:
     gate, behind = gated()
     answered = await ask(gate, scope_of(method, headers=[HOST, (b"origin", origin.encode())]))
@@ -53,7 +54,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize(("scheme", "host", "origin"), OWN.values(), ids=OWN)
+@each_row(("scheme", "host", "origin"), OWN.values(), ids=OWN)
 async def test_its_own_pages_may_do_everything(scheme: str, host: bytes, origin: bytes) -> None:
     gate, _ = gated(Somebody())
     answered = await ask(
@@ -78,7 +79,7 @@ SITES = {
 }
 
 
-@pytest.mark.parametrize(("asked", "status"), SITES.items(), ids=map(str, SITES))
+@each_row(("asked", "status"), SITES.items(), ids=map(str, SITES))
 async def test_without_an_origin_the_site_counts(asked: tuple[str, str], status: int) -> None:
     gate, _ = gated()
     headers = [HOST, (b"sec-fetch-site", asked[1].encode())]
@@ -152,7 +153,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("keys", "settings"), REFUSED.values(), ids=REFUSED)
+@each_row(("keys", "settings"), REFUSED.values(), ids=REFUSED)
 def test_origins_that_make_no_sense_are_refused_at_once(keys: bool, settings: dict[str, object]) -> None:
     with pytest.raises(PartitaError) as caught:
         gated(Somebody() if keys else None, **settings)

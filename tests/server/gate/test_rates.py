@@ -10,6 +10,7 @@ from partita.server.principal import Principal
 from partita.server.problems import Problem
 from partita.server.settings import Limits
 from tests.server.gate.asking import Somebody, client, gated
+from tests.tables import each_row
 
 
 class Clock:
@@ -89,7 +90,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize(("address", "place"), PLACES.items())
+@each_row(("address", "place"), PLACES.items())
 def test_a_network_is_one_place(address: str, place: str) -> None:
     assert place_of(address) == place
 

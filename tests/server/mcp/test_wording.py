@@ -1,7 +1,5 @@
 """Messages in words: what was said as it is, what was done in short."""
 
-import pytest
-
 from partita.server.mcp.wording import SHORT, output_text, words_of
 from partita.types.messages import (
     AssistantContent,
@@ -40,6 +38,7 @@ from partita.types.tools import (
     ToolResultPart,
 )
 from partita.types.value import Extra
+from tests.tables import each_row
 
 CALL = ToolCallPart("c1", "Bash", "output-available", {"command": "ls"}, output=TextOutput("a.txt"))
 
@@ -69,7 +68,7 @@ PARTS: dict[str, tuple[Part, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("part", "words"), PARTS.values(), ids=PARTS)
+@each_row(("part", "words"), PARTS.values(), ids=PARTS)
 def test_parts(part: Part, words: str) -> None:
     message = AssistantMessage(id="m", content=AssistantContent(parts=(part,)))  # type: ignore[arg-type] # an assistant may hold all of these
     assert words_of(message) == (words, False)
@@ -126,6 +125,6 @@ OUTPUTS: dict[str, tuple[ToolOutput, str]] = {
 }
 
 
-@pytest.mark.parametrize(("output", "text"), OUTPUTS.values(), ids=OUTPUTS)
+@each_row(("output", "text"), OUTPUTS.values(), ids=OUTPUTS)
 def test_outputs(output: ToolOutput, text: str) -> None:
     assert output_text(output) == text

@@ -24,6 +24,7 @@ from partita.server.streaming import EventStream
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
+from tests.tables import each_row
 
 METHODS = {"get", "post", "put", "patch", "delete", "head", "options"}
 
@@ -276,6 +277,6 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("name", "expected"), NAMES.items(), ids=NAMES)
+@each_row(("name", "expected"), NAMES.items(), ids=NAMES)
 def test_components_have_readable_names(name: str, expected: str) -> None:
     assert named(name) == expected

@@ -17,6 +17,7 @@ from partita.server.sockets import (
     port_of,
     url_of,
 )
+from tests.tables import each_row
 
 V4 = Address(socket.AF_INET, "127.0.0.1")
 V6 = Address(socket.AF_INET6, "::1")
@@ -33,7 +34,7 @@ LOCAL = {
 }
 
 
-@pytest.mark.parametrize(("host", "local"), LOCAL.items(), ids=repr)
+@each_row(("host", "local"), LOCAL.items(), ids=repr)
 def test_what_only_this_machine_can_reach(host: str, local: bool) -> None:
     assert all(place.is_local for place in addresses(host)) == local
 

@@ -23,7 +23,7 @@ async function launch(): Promise<Browser> {
   if (!found) throw new Error("there is no Chromium: `make setup` installs one, PARTITA_CHROMIUM names one");
   return chromium.launch({
     executablePath: found.path,
-    args: [...found.args, "--no-sandbox"],
+    args: [...found.args, "--no-sandbox", "--disable-gpu"],
     headless: true,
   });
 }

@@ -1,0 +1,111 @@
+"""Tables of cases: one test that goes through every row and reports each row that failed.
+
+`@each_row` takes what `pytest.mark.parametrize` takes. A row costs a call instead of a collected test, so use
+it for rows that need no fixtures of their own; fixtures that a test also names are shared by its rows.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
+from typing import Any, TypeVar
+
+import pytest
+
+Test = TypeVar("Test", bound=Callable[..., Any])
+Ids = Iterable[object] | Callable[[Any], object] | None
+
+
+def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None) -> Callable[[Test], Test]:
+    """Call the test with each row of a table; `ids` name the rows in the report."""
+    arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    table = list(_table(arguments, list(values), ids))
+
+    def decorate(test: Test) -> Test:
+        if inspect.iscoroutinefunction(test):
+
+            @wraps(test)
+            async def run_async(**fixtures: Any) -> None:
+                failures = Failures(len(table))
+                for name, row in table:
+                    with failures.of(name):
+                        await test(**fixtures, **row)
+                failures.report()
+
+            run: Any = run_async
+        else:
+
+            @wraps(test)
+            def run_sync(**fixtures: Any) -> None:
+                failures = Failures(len(table))
+                for name, row in table:
+                    with failures.of(name):
+                        test(**fixtures, **row)
+                failures.report()
+
+            run = run_sync
+        signature = inspect.signature(test)
+        missing = [name for name in arguments if name not in signature.parameters]
+        if missing:
+            raise TypeError(f"{test.__qualname__} has no argument {', '.join(missing)}")
+        fixtures = [one for name, one in signature.parameters.items() if name not in arguments]
+        run.__signature__ = signature.replace(parameters=fixtures)
+        decorated: Test = run
+        return decorated
+
+    return decorate
+
+
+class Failures:
+    """The rows of one test that failed."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._found: list[Exception] = []
+        self._name = ""
+
+    def of(self, name: str) -> "Failures":
+        """Run a row as `with failures.of(name):`."""
+        self._name = name
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, pytest.fail.Exception):
+            error = AssertionError(str(error)).with_traceback(error.__traceback__)
+        if not isinstance(error, Exception):
+            return False
+        error.add_note(f"row: {self._name}")
+        self._found.append(error)
+        return True
+
+    def report(self) -> None:
+        """Fail if any row did."""
+        if not self._total:
+            pytest.fail("the table has no rows")
+        if len(self._found) == 1:
+            raise self._found[0]
+        if self._found:
+            raise ExceptionGroup(f"{len(self._found)} of {self._total} rows failed", self._found)
+
+
+def _table(names: list[str], values: list[Any], ids: Ids) -> Iterator[tuple[str, dict[str, Any]]]:
+    given = None if ids is None or callable(ids) else [str(one) for one in ids]
+    if given is not None and len(given) != len(values):
+        raise ValueError(f"{len(given)} ids for {len(values)} rows")
+    for number, value in enumerate(values):
+        name = None
+        row = (value,) if len(names) == 1 else value
+        if isinstance(value, _Parameters):
+            if value.marks:
+                raise ValueError("a row has no marks: use pytest.mark.parametrize")
+            name, row = value.id, value.values
+        if name is None and callable(ids):
+            name = "-".join(str(ids(one)) for one in row)
+        if name is None:
+            name = given[number] if given is not None else f"{number}: {row!r:.200}"
+        yield str(name), dict(zip(names, row, strict=True))
+
+
+_Parameters: type[Any] = type(pytest.param())
