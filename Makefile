@@ -1,111 +1,130 @@
-# Everything installs itself: Python >= 3.11, Node >= 20 and make are all that must be there.
+# Sets itself up. Python >= 3.11, Node >= 20 and make must be installed; `make run` also works without Node.
+SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-NODE := tests/conformance/node_modules/.package-lock.json
-# Many tests wait: for processes, sockets, clocks. So there are half as many workers again as there are cores.
-WORKERS := $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
-TESTS := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-CLIENTS := $(patsubst %/package.json,%/node_modules/.package-lock.json,$(wildcard tests/conformance/clients/package.json tests/server/clients/package.json))
 
-WEB := web/node_modules/.package-lock.json
+# Many tests wait for processes, sockets and clocks, so there are more workers than cores.
+WORKERS ?= $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+NPM := npm ci --no-audit --no-fund --loglevel=error
+CLIENTS := tests/conformance tests/conformance/clients tests/server/clients
+CLIENT_PACKAGES := $(CLIENTS:%=%/node_modules/.installed)
+# `make run` installs what the page is built with, the tests also what it is tested with.
+WEB := web/node_modules/.test
 PAGE := src/partita/server/page/built/index.html
-SOURCES := $(shell find web/src web/public -type f) web/index.html $(wildcard web/vite*.ts)
+PAGE_SOURCES := $(shell find web/src web/public -type f) web/index.html web/build.mjs $(wildcard web/vite*.ts)
 
-# Compiled code is kept, whatever the environment says: hundreds of processes are started.
+# Hundreds of processes are started, so compiled code is kept whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
+# A step that is run as `time COMMAND` prints how long it took.
+export TIMEFORMAT = %R s, CPU %U + %S s
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web test tested beside lint types mypy pyright unit page browser chromium walk full losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
+.PHONY: help setup run web test check full lint types mypy pyright unit page browser chromium beside tested \
+	walk losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: ## Create .venv and install everything the tests need
-	@$(MAKE) --no-print-directory -j2 .venv/installed $(NODE) $(CLIENTS) $(PAGE) chromium
-
 run: ## Open the page, with your agents' sessions or a demo
-	@$(MAKE) --no-print-directory -j2 .venv/installed $(PAGE)
-	@$(BIN)/partita serve --open
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then \
+	  $(MAKE) --no-print-directory -j2 .venv/run $(PAGE) WEB=web/node_modules/.run && exec $(BIN)/partita serve --open; \
+	else \
+	  echo "The page needs Node 20 or newer, which is not installed here: only the API is served."; \
+	  echo "Install Node (https://nodejs.org) and start make run again for the page."; \
+	  $(MAKE) --no-print-directory .venv/run && exec $(BIN)/partita serve; \
+	fi
+
+setup: ## Install what the tests need, and build the page
+	@$(MAKE) --no-print-directory -j2 .venv/collected $(CLIENT_PACKAGES) $(PAGE) chromium
 
 web: $(PAGE) ## Build the page
 
-test: setup lint ## Run all checks and tests, as CI does
+test: ## Run all checks and tests, as CI does
+	@echo "Setting up" && time $(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory -j2 beside tested
 
-tested:
-	$(TESTS)
+check: .venv/test ## Lint, types and the tests that the changed files affect (since HEAD, or BASE=…), in a minute
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory mypy
+	@time $(BIN)/python -m tests.affected $(BASE)
 
-beside: # one after the other: side by side they would keep the tests waiting
+full: setup ## Everything, everywhere: every row on every engine and release, 200 examples a property, both type checkers
+	@$(MAKE) --no-print-directory lint types page
+	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(PYTEST) --timeout 3600
+	@$(MAKE) --no-print-directory browser
+
+tested:
+	@time $(PYTEST) --durations 15
+
+beside: # one after the other: at once they would keep the tests waiting
 	@$(MAKE) --no-print-directory browser
 	@$(MAKE) --no-print-directory page
 	@$(MAKE) --no-print-directory mypy
-	@$(MAKE) --no-print-directory pyright
 
 page: $(WEB) ## Check the page and run its tests that need no browser
-	cd web && npx biome ci . && npx tsc --noEmit && npx vitest run --project unit
+	@cd web && time (npx biome ci . && npx tsc --noEmit && npx vitest run --project unit)
 
 browser: setup ## Run the tests of the page in a real browser, on a real server
-	cd web && npx vitest run --project e2e
+	@cd web && time npx vitest run --project e2e
 
 chromium: $(WEB)
 	@node web/e2e/setup/chromium.mjs
 
-lint: .venv/installed ## Check the form of the code
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+lint: .venv/test ## Check the form of the code
+	@time ($(BIN)/ruff format --check . && $(BIN)/ruff check .)
 
-types: setup ## Check the types, with mypy and pyright at once
+types: setup ## Check the types with mypy and pyright
 	@$(MAKE) --no-print-directory -j2 mypy pyright
 
-mypy:
-	$(BIN)/mypy
+mypy: .venv/test
+	@time $(BIN)/mypy
 
 pyright:
-	tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
+	@time tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
 
-unit: setup ## Run the tests, a bounded sample of the conformance ones included
-	$(TESTS)
+unit: setup ## Run the Python tests
+	$(PYTEST)
 
 walk: setup ## Follow the README and the guides as a stranger would, in a fresh clone and an empty home
 	$(BIN)/python -m docs.walk
-
-full: setup ## Run every test in every place that it can run in, 200 examples a test
-	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(TESTS) --timeout 3600
 
 losses: setup ## Change every leaf of every recording in turn: the output or the losses must change
 	PARTITA_FULL=1 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/formats/test_nothing_lost.py
 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
-	HYPOTHESIS_PROFILE=long $(TESTS) tests/conformance
+	HYPOTHESIS_PROFILE=long $(PYTEST) tests/conformance
 
-chaos: setup ## Kill and interrupt writers hundreds of times, and look whether anything acknowledged is gone
+chaos: setup ## Kill and interrupt writers hundreds of times, and check that nothing acknowledged is lost
 	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs tests/terminal/test_interrupting.py
 
-fuzz: setup ## Send the server requests made at random, by its own description and against it
+fuzz: setup ## Send the server random requests, with its own description of them and against it
 	PARTITA_FUZZ=100 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/server/security
 
 bench: setup ## Measure ourselves beside the real ai package, and the page in a browser
 	$(BIN)/python -m benchmarks
 	cd web && npx vitest run --project bench
 
-typescript: .venv/installed ## Write the TypeScript types of the web page anew
+typescript: .venv/test ## Write the TypeScript types of the web page
 	$(BIN)/python -m partita.types.typescript > web/src/partita.gen.ts
 
-blocking: .venv/installed ## Write the store without await anew
+blocking: .venv/test ## Write the blocking store
 	$(BIN)/python -m partita.store.blocking.source > src/partita/store/blocking/store.new
 	mv src/partita/store/blocking/store.new src/partita/store/blocking/store.py
 	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking/store.py
 	$(BIN)/ruff format --quiet src/partita/store/blocking/store.py
 
-docs: .venv/installed ## Write the generated pages of the documentation anew, and build the site from all of them
+docs: .venv/test ## Write the generated pages of the documentation, and build the site
 	$(BIN)/python -m docs.generating
 	$(BIN)/python docs/picture.py > docs/tour.svg
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-pictures: setup ## Take the pictures of the documentation anew
+pictures: setup ## Take the pictures of the documentation
 	cd web && npx vitest run --project pictures
 
-dist: .venv/installed ## Build what is released from two fresh clones, and see that both are the same
+dist: .venv/test ## Build the release from two fresh clones and compare them
 	@rm -rf dist build/clones && mkdir -p build/clones
 	@for name in first second; do \
 	  git clone --quiet . build/clones/$$name && (cd build/clones/$$name && ../../../$(BIN)/python -m hatchling build); \
@@ -114,27 +133,57 @@ dist: .venv/installed ## Build what is released from two fresh clones, and see t
 	@mv build/clones/first/dist dist && rm -rf build/clones
 	@cd dist && sha256sum * | tee SHA256SUMS
 
-format: .venv/installed ## Format the code
+format: .venv/test ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove everything that setup made
-	rm -rf .venv tests/conformance/node_modules tests/conformance/clients/node_modules tests/server/clients/node_modules web/node_modules src/partita/server/page/built
+	rm -rf .venv $(CLIENTS:%=%/node_modules) web/node_modules src/partita/server/page/built
 
-.venv/installed: pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Partita needs Python 3.11 or newer; set PYTHON=python3.x")'
-	@echo "Setting up: Python packages, into .venv (about a minute)"
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+# uv installs in seconds what takes pip minutes. It does not read pip's configuration: where it cannot get the packages, pip is asked.
+INSTALL = ($(BIN)/uv pip install --python $(BIN)/python -c constraints.txt -e '$(1)' \
+	  || $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)') \
+	  || (echo "The Python packages could not be installed: read the error above. Is the package index reachable?"; exit 1)
+
+.venv/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || (echo "Partita needs Python 3.11 or newer. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1)
+	@echo "Setting up: Python packages, into .venv"
+	@$(PYTHON) -m venv .venv || (echo "Python cannot make a virtual environment: install its venv package (Debian: apt install python3-venv)"; exit 1)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv || echo "uv could not be installed; pip is used, which takes longer"
 	@touch $@
-	@echo "Setting up: Python packages are there"
 
-$(PAGE): $(WEB) $(SOURCES)
-	@echo "Setting up: the page is built"
-	@cd web && npm run --silent build
+.venv/run: .venv/created pyproject.toml constraints.txt
+	@$(call INSTALL,.)
 	@touch $@
 
-%/node_modules/.package-lock.json: %/package.json %/package-lock.json
+.venv/test: .venv/created pyproject.toml constraints.txt
+	@$(call INSTALL,.[dev])
+	@touch .venv/run $@
+
+# pytest compiles a test module when it is first collected: once here, not in every worker.
+.venv/collected: .venv/test
+	@$(BIN)/python -m pytest --collect-only -qq > $@.log || (cat $@.log; exit 1)
+	@touch $@
+
+$(PAGE): $(WEB) $(PAGE_SOURCES)
+	@echo "Setting up: building the page"
+	@cd web && npm run --silent build || (echo "The page could not be built: read the error above. make clean removes what is broken."; exit 1)
+	@touch $@
+
+NPM_FAILED = (echo "The npm packages could not be installed: read the error above. Is the npm registry reachable?"; exit 1)
+
+web/node_modules/.run: web/package.json web/package-lock.json
+	@echo "Setting up: npm packages of the page, into web/node_modules"
+	@cd web && $(NPM) --omit=dev || $(NPM_FAILED)
+	@touch $@
+
+web/node_modules/.test: web/package.json web/package-lock.json
+	@echo "Setting up: npm packages of the page and its tests, into web/node_modules"
+	@cd web && $(NPM) || $(NPM_FAILED)
+	@touch web/node_modules/.run $@
+
+%/node_modules/.installed: %/package.json %/package-lock.json
 	@echo "Setting up: npm packages, into $*/node_modules"
-	@npm ci --prefix $* --no-audit --no-fund --loglevel=error
+	@cd $* && $(NPM) || $(NPM_FAILED)
 	@touch $@

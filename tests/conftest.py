@@ -1,11 +1,17 @@
-"""How many examples a property gets: few by default, and the same on every machine; with
-`HYPOTHESIS_PROFILE=long` many, and others each time, with `more` some.
+"""What holds for all tests: hypothesis profiles, signals, durations.
+
+A property gets few examples by default, the same on every machine. `HYPOTHESIS_PROFILE=more` gives some more,
+`long` many, and other ones each time.
 """
 
 import gc
 import os
+import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.durations import Durations
 
 QUIET = [
     HealthCheck.too_slow,  # a busy machine is not a failing test
@@ -13,7 +19,7 @@ QUIET = [
     HealthCheck.data_too_large,
     HealthCheck.large_base_example,
 ]
-os.environ["PARTITA_CONFIG"] = os.devnull  # the settings of whoever runs the tests are no part of them
+os.environ["PARTITA_CONFIG"] = os.devnull  # the tests do not read the user's settings
 settings.register_profile(
     "default", max_examples=12, deadline=None, derandomize=True, suppress_health_check=QUIET
 )
@@ -21,8 +27,21 @@ settings.register_profile("more", max_examples=200, deadline=None, suppress_heal
 settings.register_profile("long", max_examples=3000, deadline=None, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# A job in the background and `nohup` start us with these ignored, and children inherit that. Tests that
+# interrupt a child need the defaults.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure modules in the process that reports, not in its workers."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Durations())
+
 
 def pytest_collection_finish() -> None:
-    """What was collected stays until the end: no search for garbage has to go through it again and again."""
+    """Leave what was collected out of garbage collection: it stays until the end."""
     gc.collect()
     gc.freeze()

@@ -7,11 +7,11 @@ it for rows that need no fixtures of their own; fixtures that a test also names 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-Test = TypeVar("Test", bound=Callable[..., Any])
+Test = Callable[..., Any]
 Ids = Iterable[object] | Callable[[Any], object] | None
 
 
@@ -31,7 +31,7 @@ def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None)
                         await test(**fixtures, **row)
                 failures.report()
 
-            run: Any = run_async
+            run: Test = run_async
         else:
 
             @wraps(test)
@@ -48,9 +48,9 @@ def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None)
         if missing:
             raise TypeError(f"{test.__qualname__} has no argument {', '.join(missing)}")
         fixtures = [one for name, one in signature.parameters.items() if name not in arguments]
-        run.__signature__ = signature.replace(parameters=fixtures)
-        decorated: Test = run
-        return decorated
+        # Read by pytest instead of the arguments of the test: what is left are fixtures.
+        setattr(run, "__signature__", signature.replace(parameters=fixtures))  # noqa: B010
+        return run
 
     return decorate
 
