@@ -7,7 +7,7 @@ BIN := .venv/bin
 WORKERS ?= $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-NPM := npm ci --no-audit --no-fund --loglevel=error
+NPM := npm ci --no-audit --no-fund --loglevel=error --no-update-notifier
 CLIENTS := tests/conformance tests/conformance/clients tests/server/clients
 CLIENT_PACKAGES := $(CLIENTS:%=%/node_modules/.installed)
 # `make run` installs what the page is built with, the tests also what it is tested with.
@@ -141,7 +141,7 @@ clean: ## Remove everything that setup made
 	rm -rf .venv $(CLIENTS:%=%/node_modules) web/node_modules src/partita/server/page/built
 
 # uv installs in seconds what takes pip minutes. It does not read pip's configuration: where it cannot get the packages, pip is asked.
-INSTALL = ($(BIN)/uv pip install --python $(BIN)/python -c constraints.txt -e '$(1)' \
+INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)' \
 	  || $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)') \
 	  || (echo "The Python packages could not be installed: read the error above. Is the package index reachable?"; exit 1)
 

@@ -26,7 +26,7 @@ class PageHook(BuildHookInterface[Any]):
             self._say("npm is not there, so this build has no web page. Install Node 20 or newer.")
             return
         try:
-            for command in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+            for command in (["ci", "--omit=dev", "--no-audit", "--no-fund"], ["run", "build"]):
                 subprocess.run([npm, *command], cwd=root / "web", check=True)
         except subprocess.CalledProcessError as error:
             self._say(f"the web page could not be built ({error}): this build has none.")
