@@ -1,7 +1,7 @@
 """Hypothesis strategies for canonical values, made from their types: a new value or field is drawn too."""
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
@@ -37,6 +37,7 @@ from partita.types.runs import Run
 from partita.types.threads import Thread
 from partita.types.tools import ToolOutput, ToolResultPart
 from partita.types.value import EXTRA_NAME, Extra, Value
+from tests.strategies_json import json_trees, records
 
 
 @dataclass(frozen=True)
@@ -122,21 +123,21 @@ def texts(options: Options = ANYTHING) -> SearchStrategy[str]:
     """Strings in any script; `heal`ed, for JSON cannot tell two halves from a pair."""
     if not options.surrogates:
         return st.text(max_size=8)
-    halves = st.sampled_from("a€😀\ud83d\ude00\udfff")
-    return st.text(halves, max_size=6).map(heal)
+    return _made(heal, st.text("a€😀\ud83d\ude00\udfff", max_size=6))
 
 
 @cache
 def json_values(options: Options = ANYTHING) -> SearchStrategy[Json]:
     """Any JSON value, small."""
+    words = texts(options)
     leaves = (
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    ) | texts(options)
-    return st.recursive(
-        leaves,
-        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts(options), inner, max_size=2),
-        max_leaves=3,
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        words,
     )
+    return json_trees(leaves, words, 3, 2)
 
 
 @cache
@@ -149,21 +150,55 @@ def moments() -> SearchStrategy[datetime]:
 @st.composite
 def junk_fields(draw: DrawFn, value: Json, options: Options = ANYTHING) -> Json:
     """A copy of plain JSON with fields that no version knows, in any of its objects."""
-    if is_array(value):
-        return [draw(junk_fields(item, options)) for item in value]
-    if not is_object(value):
-        return value
-    # File ids by provider are strings, whatever their names: there, junk is an error.
-    copy: JsonObject = {
-        key: item if key == "providerReference" else draw(junk_fields(item, options))
-        for key, item in value.items()
-    }
-    junk = draw(_unknown_fields(options)) if draw(st.booleans()) else {}
-    return junk | copy
+
+    def with_junk(value: Json) -> Json:
+        if is_array(value):
+            return [with_junk(item) for item in value]
+        if not is_object(value):
+            return value
+        # File ids by provider are strings, whatever their names: there, junk is an error.
+        copy: JsonObject = {
+            key: item if key == "providerReference" else with_junk(item) for key, item in value.items()
+        }
+        junk = draw(_unknown_fields(options)) if draw(_FLAGS) else {}
+        return junk | copy
+
+    return with_junk(value)
 
 
+_FLAGS = st.booleans()
+
+
+@cache
 def _unknown_fields(options: Options) -> SearchStrategy[JsonObject]:
-    return st.dictionaries(st.sampled_from(UNKNOWN_NAMES), json_values(options), min_size=1, max_size=2)
+    return _mappings(st.sampled_from(UNKNOWN_NAMES), json_values(options), 1)
+
+
+@st.composite
+def _mappings(
+    draw: DrawFn, keys: SearchStrategy[str], values: SearchStrategy[Any], min_size: int = 0
+) -> dict[str, Any]:
+    return {draw(keys): draw(values) for _ in range(draw(_SIZES[min_size]))}
+
+
+_SIZES = (st.integers(0, 2), st.integers(1, 2))
+_LENGTHS = st.integers(0, 3)
+
+
+@st.composite
+def _tuples(draw: DrawFn, items: SearchStrategy[Any]) -> tuple[Any, ...]:
+    return tuple([draw(items) for _ in range(draw(_LENGTHS))])
+
+
+@st.composite
+def _members_of(draw: DrawFn, members: SearchStrategy[Any], options: Options) -> Any:
+    return draw(values_of(draw(members), options))
+
+
+@st.composite
+def _made(draw: DrawFn, make: Callable[[Any], Any], values: SearchStrategy[Any]) -> Any:
+    """What `make` makes of a value; `values.map(make)`, but cheaper."""
+    return make(draw(values))
 
 
 @cache
@@ -185,11 +220,11 @@ def values_of(type_: Any, options: Options = ANYTHING) -> SearchStrategy[Any]:
             return moments()
         case origin if origin in (Union, types.UnionType):
             members = [member for m in _members(type_, options) for member in [m] * WEIGHTS.get(m, 1)]
-            return st.sampled_from(members).flatmap(lambda member: values_of(member, options))
+            return _members_of(st.sampled_from(members), options)
         case origin if origin is tuple:
-            return st.lists(values_of(get_args(type_)[0], options), max_size=3).map(tuple)
+            return _tuples(values_of(get_args(type_)[0], options))
         case origin if origin is dict:
-            return st.dictionaries(texts(options), values_of(get_args(type_)[1], options), max_size=2)
+            return _mappings(texts(options), values_of(get_args(type_)[1], options))
         case _:
             return _values(type_, options)
 
@@ -212,7 +247,7 @@ def _values(type_: type[Value], options: Options) -> SearchStrategy[Any]:
     for field in msgspec.structs.fields(type_):
         if field.encode_name == EXTRA_NAME:
             if options.unknown:
-                optional["extra"] = _unknown_fields(options).map(Extra)
+                optional["extra"] = _made(Extra, _unknown_fields(options))
         elif field.required:
             required[field.name] = _field(field.name, field.type, options)
         elif field.name not in DEEPER or options.depth > 0:
@@ -223,10 +258,10 @@ def _values(type_: type[Value], options: Options) -> SearchStrategy[Any]:
         required["type"] = texts(options).map(DATA_PREFIX.__add__)
     if type_ in (ToolCallPart, ToolResultPart):
         required["id"] = st.sampled_from(CALL_IDS)
-    made = st.fixed_dictionaries(required, optional=optional)
+    fields = records(required, optional)
     if type_ is ToolCallPart and options.coherent:
-        return made.map(lambda fields: _coherent(ToolCallPart(**fields)))
-    return made.map(lambda fields: type_(**fields))
+        return _made(lambda drawn: _coherent(ToolCallPart(**drawn)), fields)
+    return _made(lambda drawn: type_(**drawn), fields)
 
 
 def _field(name: str, type_: Any, options: Options) -> SearchStrategy[Any]:
@@ -250,6 +285,7 @@ def _coherent(call: ToolCallPart) -> ToolCallPart:
 
 
 def _unknown_values(type_: type[UnknownPart | UnknownChunk], options: Options) -> SearchStrategy[Any]:
-    fields = st.dictionaries(texts(options), json_values(options), max_size=2)
+    fields = _mappings(texts(options), json_values(options))
     kinds = st.sampled_from(("future-kind", "Text", "text ", "", "données"))
-    return st.tuples(fields, kinds).map(lambda drawn: type_(raw=Extra({**drawn[0], "type": drawn[1]})))
+    drawn = records({"fields": fields, "kind": kinds})
+    return _made(lambda one: type_(raw=Extra({**one["fields"], "type": one["kind"]})), drawn)

@@ -1,13 +1,28 @@
-"""Recorded payloads by format, where the folder that holds them is there."""
+"""Recorded payloads by format: our own in `tests/fixtures`, and those of the shared corpora where they exist.
 
-from collections.abc import Iterator
+Both folders have the same layout, so a test goes through `ROOTS` with the same code. All of our own
+recordings are read; of the shared ones a sample, or all with `PARTITA_FULL=1`.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
-from partita.types.json import Json, is_array, loads
+from partita.logs.places.finding import find_logs
+from partita.logs.places.log_file import LogFile
+from partita.types.json import Json, JsonObject, is_array, loads
 from tests.converting import read_payload
+from tests.sampling import sampled
 
-CORPORA = Path(__file__).parents[2] / "shared" / "corpora"
+T = TypeVar("T")
+
+FIXTURES: Final = Path(__file__).parent / "fixtures"
+CORPORA: Final = Path(__file__).parents[2] / "shared" / "corpora"
+ROOTS: Final = [FIXTURES, *([CORPORA] if CORPORA.is_dir() else [])]
+
 FAMILIES = {
     "anthropic": "anthropic",
     "gemini": "gemini",
@@ -16,6 +31,114 @@ FAMILIES = {
     "openai-responses": "openai-responses",
 }
 """Folders of recordings, and the format of what is in them."""
+
+
+def at_least(own: int, shared: int) -> int:
+    """How many cases there must be, of ours and of the shared ones where they exist."""
+    return own + shared * (len(ROOTS) - 1)
+
+
+def is_own(path: Path) -> bool:
+    """Whether a recording is one of ours."""
+    return path.is_relative_to(FIXTURES)
+
+
+def folders(name: str) -> list[Path]:
+    """A folder, or a file, in every root that has it."""
+    return [root / name for root in ROOTS if (root / name).exists()]
+
+
+def files(folder: str, *patterns: str) -> list[Path]:
+    """The files of a folder in every root."""
+    return [
+        path
+        for place in folders(folder)
+        for path in sorted({path for pattern in patterns for path in place.glob(pattern)})
+    ]
+
+
+def chosen(paths: Iterable[Path], one_in: int) -> list[Path]:
+    """All of our own recordings, and about one in so many of the others."""
+    found = list(paths)
+    others = sampled((path for path in found if not is_own(path)), one_in, key=lambda path: path.name)
+    return [*(path for path in found if is_own(path)), *others]
+
+
+@cache
+def read_json(path: Path) -> JsonObject:
+    """A JSON file that several tests read."""
+    found: JsonObject = loads(path.read_bytes())
+    return found
+
+
+@cache
+def cases_in(path: Path) -> list[JsonObject]:
+    """The cases of a file: one a line."""
+    return [loads(line) for line in path.read_bytes().splitlines() if line.strip()]
+
+
+def cases(name: str) -> list[JsonObject]:
+    """The cases of a file in every root."""
+    return [case for path in folders(name) for case in cases_in(path)]
+
+
+# Recordings of providers
+
+
+def answers(family: str, *endings: str) -> list[Path]:
+    """Recorded answers of a family: streams and bodies, or only those with one of the endings."""
+    return files(f"providers/{family}", *(f"*{ending}" for ending in endings or (".jsonl", ".response.json")))
+
+
+def name_of(path: Path) -> str:
+    """The name of a recorded answer, without its last ending."""
+    return path.name.removesuffix(".jsonl").removesuffix(".json")
+
+
+def truth_about(path: Path) -> JsonObject:
+    """What is known about a recorded answer."""
+    found: JsonObject = read_json(path.parents[1] / "truth.json")[f"{path.parent.name}/{name_of(path)}"]
+    return found
+
+
+def sdk_chunks(path: Path) -> list[JsonObject]:
+    """What the AI SDK makes of a recorded stream."""
+    return cases_in(path.parents[1] / "aisdk-chunks" / path.name)
+
+
+def sdk_package(path: Path) -> str:
+    """The package of the AI SDK that read a recorded stream."""
+    index = read_json(path.parents[1] / "aisdk-chunks" / "index.json")
+    return str(index[path.stem]["package"])
+
+
+# Logs of agents
+
+LEFT: Final = 1_700_000_000
+"""When agents left their files: long ago, so that they are not at work."""
+
+
+def counted(path: Path) -> JsonObject:
+    """What was counted in a log, which is a file or a folder."""
+    (root,) = (root for root in ROOTS if path.is_relative_to(root))
+    name = path.relative_to(root / "agent-logs").as_posix()
+    found: JsonObject = read_json(root / "agent-logs" / "truth.json")["files"][name + "/" * path.is_dir()]
+    return found
+
+
+def sessions(copy: Path, one_in: int) -> list[LogFile]:
+    """Our own logs, copied to where no agent works on them, and about one in so many of the others."""
+    shutil.copytree(FIXTURES / "agent-logs", copy)
+    for path in copy.rglob("*"):
+        os.utime(path, (LEFT, LEFT))
+    found = list(find_logs([copy]).files)
+    for root in ROOTS[1:]:
+        others = find_logs([root / "agent-logs"]).files
+        found += sampled(others, one_in, key=lambda file: file.session or file.path.name)
+    return found
+
+
+# Recordings of any format
 
 
 class Recording(NamedTuple):
@@ -33,39 +156,48 @@ class Recording(NamedTuple):
             return read_payload(self.path)
         return loads(self.path.read_bytes().splitlines()[self.line])[self.member]
 
+    @property
+    def size(self) -> int:
+        """How many bytes hold it: a file, or one of its lines."""
+        size = self.path.stat().st_size
+        return size if self.line is None else size // len(cases_in(self.path))
 
-def recordings() -> list[Recording]:
-    """All of them."""
-    return [*_providers(), *_mastra(), *_cherry(), *_ui(), *_logs()]
+
+@cache
+def recordings(root: Path | None = None) -> list[Recording]:
+    """All of them, or those of one root."""
+    roots = ROOTS if root is None else [root]
+    kinds: list[Callable[[Path], Iterator[Recording]]] = [_providers, _mastra, _cherry, _ui, _logs]
+    return [recording for kind in kinds for root in roots for recording in kind(root)]
 
 
-def _providers() -> Iterator[Recording]:
+def _providers(root: Path) -> Iterator[Recording]:
     for folder, format_ in FAMILIES.items():
-        for path in sorted((CORPORA / "providers" / folder).glob("*.json*")):
+        for path in sorted((root / "providers" / folder).glob("*.json*")):
             yield Recording(f"{folder}/{path.name}", format_, path)
-    for path in sorted((CORPORA / "providers" / "aisdk-chunks").glob("*.jsonl")):
+    for path in sorted((root / "providers" / "aisdk-chunks").glob("*.jsonl")):
         yield Recording(f"chunks/{path.name}", "ai-sdk-chunks", path)
 
 
 def _lines(path: Path, format_: str, member: str, needs: str = "") -> Iterator[Recording]:
-    for number, line in enumerate(path.read_bytes().splitlines() if path.is_file() else ()):
-        case = loads(line)
+    for number, case in enumerate(cases_in(path) if path.is_file() else ()):
         if not needs or case["kind"] == needs:
             yield Recording(f"{path.stem}/{case['id']}", format_, path, number, member)
 
 
-def _mastra() -> Iterator[Recording]:
-    yield from _lines(CORPORA / "mastra" / "network-payloads.jsonl", "mastra-v2", "input", "network-row")
+def _mastra(root: Path) -> Iterator[Recording]:
+    yield from _lines(root / "mastra" / "network-payloads.jsonl", "mastra-v2", "input", "network-row")
 
 
-def _cherry() -> Iterator[Recording]:
-    yield from _lines(CORPORA / "cherry" / "claude-sdk-messages.jsonl", "claude-code-stream", "input")
+def _cherry(root: Path) -> Iterator[Recording]:
+    yield from _lines(root / "cherry" / "claude-sdk-messages.jsonl", "claude-code-stream", "input")
 
 
-def _ui() -> Iterator[Recording]:
-    path = CORPORA / "ai-sdk" / "model_messages.jsonl"
+def _ui(root: Path) -> Iterator[Recording]:
+    path = root / "ai-sdk" / "model_messages.jsonl"
     for one in _lines(path, "ai-sdk-ui-v7", "messages"):
-        if is_array(one.payload()):
+        assert one.line is not None
+        if is_array(cases_in(path)[one.line]["messages"]):
             yield one
 
 
@@ -85,8 +217,8 @@ LARGEST = 200_000
 """Logs of more bytes are left to the tests of logs."""
 
 
-def _logs() -> Iterator[Recording]:
+def _logs(root: Path) -> Iterator[Recording]:
     for pattern, format_ in LOGS.items():
-        for path in sorted((CORPORA / "agent-logs").glob(pattern)):
+        for path in sorted((root / "agent-logs").glob(pattern)):
             if path.stat().st_size <= LARGEST:
                 yield Recording(f"{format_}/{path.name}", format_, path)

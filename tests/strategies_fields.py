@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from partita.types.json import Json, JsonObject
 
-from .strategies_json import json_objects, json_texts, json_values, provider_metadata, texts, whole_json_texts
+from .strategies_json import (
+    json_objects,
+    json_texts,
+    json_values,
+    provider_metadata,
+    records,
+    texts,
+    whole_json_texts,
+)
 
 Fields: TypeAlias = dict[str, st.SearchStrategy[Json]]
 
@@ -29,8 +37,7 @@ FINISH_REASONS = {
 
 def maybe(fields: Mapping[str, st.SearchStrategy[Json]]) -> st.SearchStrategy[JsonObject]:
     """Often none of the fields, else some of them."""
-    none: JsonObject = {}
-    return st.just(none) | st.fixed_dictionaries({}, optional=dict(fields))
+    return records({}, fields, bare=True)
 
 
 @cache
@@ -40,17 +47,17 @@ def citations() -> st.SearchStrategy[list[JsonObject]]:
     document = {"sourceType": "document", "id": "s2", "mediaType": "text/plain", "title": "Notes"}
     source = st.sampled_from(({"type": "source", **url}, {"type": "source", **document}))
     place = {"startIndex": st.integers(0, 9), "endIndex": st.integers(0, 99), "citedText": texts()}
-    return st.lists(st.fixed_dictionaries({"source": source}, optional=place), max_size=2)
+    return st.lists(records({"source": source}, place), max_size=2)
 
 
 @cache
 def steering_parts() -> st.SearchStrategy[list[JsonObject]]:
     """What a user says in the middle of a run."""
     extras = {"providerMetadata": provider_metadata()}
-    text = st.fixed_dictionaries({"type": st.just("text"), "text": texts()}, optional=extras)
-    file = st.fixed_dictionaries(
+    text = records({"type": st.just("text"), "text": texts()}, extras)
+    file = records(
         {"type": st.just("file"), "url": st.sampled_from(URLS), "mediaType": st.sampled_from(MEDIA_TYPES)},
-        optional={**extras, "filename": texts(), "providerReference": st.just({"openai": "file-1"})},
+        {**extras, "filename": texts(), "providerReference": st.just({"openai": "file-1"})},
     )
     return st.lists(text | file, max_size=2)
 
@@ -149,7 +156,7 @@ def single_chunks(version: int) -> st.SearchStrategy[JsonObject]:
         "data-progress": {"data": json_values(2)},
     }
     kinds = [
-        st.fixed_dictionaries({"type": st.just(kind), **required.get(kind, {})}, optional=fields)
+        records({"type": st.just(kind), **required.get(kind, {})}, fields)
         for kind, fields in optional.items()
     ]
     return st.one_of(kinds)

@@ -5,8 +5,10 @@ Making a strategy costs more than drawing from it, so those that take no data ar
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -27,12 +29,97 @@ FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
 LONE_HALVES = ("\ud83d", "\ude00")
 
 
+# Compound values with few draws: each draw costs more than the value it gives.
+
+
+@cache
+def _masks(size: int) -> st.SearchStrategy[bytes]:
+    return st.binary(min_size=size, max_size=size)
+
+
+@st.composite
+def _records(
+    draw: st.DrawFn, fields: tuple[tuple[str, st.SearchStrategy[Any], bool], ...], bare: bool
+) -> dict[str, Any]:
+    first, *mask = draw(_masks(len(fields) + 1))
+    share = max(2 * first - 255, 0) if bare else first  # of the optional fields, in 256ths
+    chosen = [one for one in zip(mask, fields, strict=True) if one[0] + share > 255 or one[1][2]]
+    chosen.sort(key=lambda one: one[0])
+    return {name: draw(strategy) for _, (name, strategy, _) in chosen}
+
+
+def records(
+    required: Mapping[str, st.SearchStrategy[Any]],
+    optional: Mapping[str, st.SearchStrategy[Any]] | None = None,
+    *,
+    bare: bool = False,
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Dictionaries with all required fields and none, some or all of the optional ones, in any order.
+
+    With `bare`, every other one has no optional field. Which fields are there is one draw.
+    """
+    fields = [(name, strategy, True) for name, strategy in required.items()]
+    fields += [(name, strategy, False) for name, strategy in (optional or {}).items()]
+    return _records(tuple(fields), bare)
+
+
+@st.composite
+def json_trees(
+    draw: st.DrawFn,
+    leaves: tuple[st.SearchStrategy[Json], ...],
+    keys: st.SearchStrategy[str],
+    max_leaves: int,
+    max_size: int,
+) -> Json:
+    """JSON values made of these leaves: one leaf, or arrays and objects in each other."""
+    kinds, sizes = _integers(0, len(leaves) + 3), _integers(0, max_size)
+    left = max_leaves
+
+    def tree(depth: int) -> Json:
+        nonlocal left
+        kind = draw(kinds) if depth else draw(_integers(0, len(leaves) - 1))
+        if kind < len(leaves):
+            left -= 1
+            return draw(leaves[kind])
+        size = min(draw(sizes), max(left, 0))
+        if kind % 2:
+            return [tree(depth - 1) for _ in range(size)]
+        return {draw(keys): tree(depth - 1) for _ in range(size)}
+
+    return tree(max_leaves.bit_length())
+
+
+@cache
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+_LETTERS = "".join(chr(0x100 + number) for number in range(len(FRAGMENTS)))
+"""A letter for each fragment: a text of them is one draw."""
+
+
+def _spelled(letters: str) -> str:
+    return "".join(FRAGMENTS[ord(letter) - 0x100] for letter in letters)
+
+
+@st.composite
+def _texts(draw: st.DrawFn) -> str:
+    kind = draw(_integers(0, 7))
+    if kind < 3:
+        return _spelled(draw(_FRAGMENTED))
+    return draw(_ANY_TEXT) if kind < 6 else _spelled(draw(_ONE_FRAGMENT)) + draw(_HALVES)
+
+
+_FRAGMENTED = st.text(_LETTERS, max_size=4)
+_ONE_FRAGMENT = st.text(_LETTERS, min_size=1, max_size=1)
+_ANY_TEXT = st.text(max_size=6)
+_HALVES = st.sampled_from(LONE_HALVES)
+
+
 @cache
 def texts() -> st.SearchStrategy[str]:
     """Short texts in many scripts; one in a while ends in half of a surrogate pair."""
-    whole = st.lists(st.sampled_from(FRAGMENTS), max_size=4).map("".join) | st.text(max_size=6)
-    halved = st.tuples(st.sampled_from(FRAGMENTS), st.sampled_from(LONE_HALVES)).map("".join)
-    return st.one_of(whole, whole, whole, halved)
+    return _texts()
 
 
 @cache
@@ -49,14 +136,25 @@ def json_numbers() -> st.SearchStrategy[int | float]:
 @cache
 def json_values(max_leaves: int = 4) -> st.SearchStrategy[Json]:
     """Small JSON values of every kind."""
-    leaves = st.none() | st.booleans() | json_numbers() | texts()
-    return st.recursive(leaves, _containers, max_leaves=max_leaves)
+    numbers, words = json_numbers(), texts()
+    leaves = (st.none(), st.booleans(), numbers, numbers, words, words)
+    return json_trees(leaves, _KEYS, max_leaves, 3)
 
 
 @cache
 def json_objects(max_leaves: int = 4) -> st.SearchStrategy[JsonObject]:
     """Small JSON objects."""
-    return st.dictionaries(st.sampled_from(KEYS), json_values(max_leaves), max_size=3)
+    return _objects(_KEYS, json_values(max_leaves), 3)
+
+
+_KEYS = st.sampled_from(KEYS)
+
+
+@st.composite
+def _objects(
+    draw: st.DrawFn, keys: st.SearchStrategy[str], values: st.SearchStrategy[Json], max_size: int
+) -> JsonObject:
+    return {draw(keys): draw(values) for _ in range(draw(_integers(0, max_size)))}
 
 
 def _containers(inner: st.SearchStrategy[Json], min_size: int = 0) -> st.SearchStrategy[Json]:
@@ -68,15 +166,16 @@ def _containers(inner: st.SearchStrategy[Json], min_size: int = 0) -> st.SearchS
 @cache
 def provider_metadata() -> st.SearchStrategy[JsonObject]:
     """Metadata by provider: two levels of objects, then anything."""
-    values = st.dictionaries(st.sampled_from(KEYS), json_values(2), max_size=2)
-    return st.dictionaries(st.sampled_from(("openai", "anthropic", "x.y")), values, max_size=2)
+    values = _objects(_KEYS, json_values(2), 2)
+    return _objects(st.sampled_from(("openai", "anthropic", "x.y")), values, 2)
 
 
 @st.composite
 def cuts(draw: st.DrawFn, text: str, max_pieces: int = 4) -> list[str]:
     """`text` in pieces, cut between UTF-16 units as JavaScript cuts: a pair may lose its other half."""
     units = text.encode("utf-16-le", "surrogatepass")
-    places = draw(st.lists(st.integers(0, len(units) // 2), max_size=max_pieces - 1).map(sorted))
+    anywhere = _integers(0, len(units) // 2)
+    places = sorted(draw(anywhere) for _ in range(draw(_integers(0, max_pieces - 1))))
     edges = [0, *places, len(units) // 2]
     return [units[2 * a : 2 * b].decode("utf-16-le", "surrogatepass") for a, b in pairwise(edges)]
 
@@ -90,12 +189,14 @@ ODD_TEXTS = (
     *("[", "[,", "[1,", "[1,]", "[1 x", "[[[", "]", "}", ",", ":", "//", "\ufeff{}", "[1]\u2028", "[{]"),
 )
 TYPOS: tuple[str, ...] = ("", *'{}[]",:\\tnu-.e1 \n', "\\u", "true", "//", "🔑")
+_TYPOS = st.sampled_from(TYPOS)
 STYLES: tuple[dict[str, Json], ...] = (
     {"separators": (",", ":"), "ensure_ascii": False},
     {"separators": (",", ":"), "ensure_ascii": True},
     {"separators": (" , ", " : "), "ensure_ascii": False},
     {"indent": 1, "ensure_ascii": False},
 )
+_STYLES = st.sampled_from(STYLES)
 # Cutting and joining may spell a number no double holds: 16 digits in a row, or an exponent of three.
 UNSAFE_NUMBER = re.compile(r"\d{16}|\d[eE][+-]?\d{3}")
 
@@ -112,7 +213,7 @@ def json_texts() -> st.SearchStrategy[str]:
 def whole_json_texts(draw: st.DrawFn, values: st.SearchStrategy[Json] | None = None) -> str:
     """The text of a value, in one of several styles."""
     value = draw(_plain_values() if values is None else values)
-    return heal(json.dumps(value, **draw(st.sampled_from(STYLES))))
+    return heal(json.dumps(value, **draw(_STYLES)))
 
 
 @st.composite
@@ -125,16 +226,17 @@ def cut_json_texts(draw: st.DrawFn) -> str:
 def _misspelt_texts(draw: st.DrawFn) -> str:
     text: str = draw(whole_json_texts() | cut_json_texts())
     place = draw(st.integers(0, len(text)))
-    insert = draw(st.sampled_from(TYPOS))
-    skip = draw(st.integers(0, 2))
+    insert = draw(_TYPOS)
+    skip = draw(_integers(0, 2))
     return text[:place] + insert + text[place + skip :]
 
 
 @cache
 def _plain_values() -> st.SearchStrategy[Json]:
     numbers = st.integers(-999, 99999) | st.sampled_from(EXACT_FLOATS[:4])
-    values = st.recursive(st.none() | st.booleans() | numbers | texts(), _containers, max_leaves=5)
-    return values | st.dictionaries(st.sampled_from(KEYS), values, min_size=1, max_size=3)
+    leaves = (st.none(), st.booleans(), numbers, texts())
+    values = json_trees(leaves, _KEYS, 5, 3)
+    return values | st.dictionaries(_KEYS, values, min_size=1, max_size=3)
 
 
 # Keys that JavaScript must not meet as keys

@@ -23,7 +23,7 @@ from .strategies_fields import (
     input_texts,
     steering_parts,
 )
-from .strategies_json import json_objects, json_values, provider_metadata, texts
+from .strategies_json import json_objects, json_values, provider_metadata, records, texts
 
 # Absolute, but spelt in a way that a URL parser changes.
 ODD_URLS = (
@@ -42,14 +42,7 @@ _METADATA: Fields = {"providerMetadata": provider_metadata()}
 
 
 def _part(kind: str, required: Fields, optional: Fields | None = None) -> st.SearchStrategy[JsonObject]:
-    none: JsonObject = {}
-    more = st.just(none) | st.fixed_dictionaries({}, optional=optional or {})
-    fixed = st.fixed_dictionaries({"type": st.just(kind), **required})
-    return st.builds(_merged, fixed, more)
-
-
-def _merged(a: JsonObject, b: JsonObject) -> JsonObject:
-    return {**a, **b}
+    return records({"type": st.just(kind), **required}, optional, bare=True)
 
 
 @cache
@@ -121,7 +114,7 @@ def _approval(call_id: str, approved: st.SearchStrategy[bool] | None) -> st.Sear
     answer: Fields = {} if approved is None else {"approved": approved}
     reason: Fields = {} if approved is None else {"reason": texts()}
     fixed: Fields = {"id": st.just(f"approval-{call_id}"), **answer}
-    return st.fixed_dictionaries(fixed, optional={**_APPROVAL, **reason})
+    return records(fixed, {**_APPROVAL, **reason})
 
 
 def _state_fields(call_id: str) -> dict[str, tuple[Fields, Fields]]:
@@ -192,7 +185,7 @@ def _messages(version: int) -> st.SearchStrategy[JsonObject]:
 
 def _message(role: str, parts: st.SearchStrategy[list[JsonObject]]) -> st.SearchStrategy[JsonObject]:
     fixed: Fields = {"id": st.sampled_from(MESSAGE_IDS), "role": st.just(role), "parts": parts}
-    return st.fixed_dictionaries(fixed, optional={"metadata": json_objects() | json_values(2)})
+    return records(fixed, {"metadata": json_objects() | json_values(2)})
 
 
 @cache

@@ -1,37 +1,37 @@
 """Lists of model messages as releases 4 to 7 take them and give them: every kind of part, call and output."""
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from partita.types.json import Json, JsonObject
+from tests.strategies_json import json_trees, records
 
-TEXTS = st.text(st.sampled_from("ab é\n😀\ud83d"), max_size=4)
-VALUES: SearchStrategy[Json] = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.just(0.5) | TEXTS,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2),
-    max_leaves=3,
+TEXTS = st.text("ab é\n😀\ud83d", max_size=4)
+VALUES: SearchStrategy[Json] = json_trees(
+    (st.none(), st.booleans(), st.integers(-9, 9), st.just(0.5), TEXTS), TEXTS, 3, 2
 )
-OPTIONS = st.dictionaries(
-    st.sampled_from(["openai", "anthropic"]),
-    st.dictionaries(st.sampled_from(["a", "cacheControl"]), VALUES, max_size=2),
-    max_size=2,
-)
+_OPTIONS_OF_ONE = records({}, {"a": VALUES, "cacheControl": VALUES})
+OPTIONS = records({}, {"openai": _OPTIONS_OF_ONE, "anthropic": _OPTIONS_OF_ONE})
 MEDIA_TYPES = st.sampled_from(["image/png", "text/plain", "application/pdf"])
 BASE64 = st.sampled_from(["", "aGk=", "AAAA"])
 URLS = st.sampled_from(
     ["https://example.org/a.png", "https://example.org", "data:text/plain;base64,aGk=", "data:,hi"]
 )
-REFERENCES = st.dictionaries(st.sampled_from(["openai", "google"]), TEXTS, max_size=2)
+REFERENCES = records({}, {"openai": TEXTS, "google": TEXTS})
+FLAGS = st.booleans()
+ONE_IN_FOUR = st.integers(0, 3).map(lambda number: number == 0)
+UP_TO_THREE = st.integers(0, 3)
 
 
 def _piece(type_: str, required: dict[str, Any], **optional: Any) -> SearchStrategy[JsonObject]:
-    return st.fixed_dictionaries({"type": st.just(type_), **required}, optional=optional)
+    return records({"type": st.just(type_), **required}, optional)
 
 
 def _tagged(tag: str, values: SearchStrategy[Json]) -> SearchStrategy[JsonObject]:
-    return st.fixed_dictionaries({"type": st.just(tag), tag: values})
+    return records({"type": st.just(tag), tag: values})
 
 
 TAGGED = (
@@ -39,6 +39,7 @@ TAGGED = (
 )
 
 
+@cache
 def _file_parts(version: int, type_: str = "file") -> SearchStrategy[JsonObject]:
     data: SearchStrategy[Json] = URLS | BASE64
     if version == 7:
@@ -50,6 +51,7 @@ def _file_parts(version: int, type_: str = "file") -> SearchStrategy[JsonObject]
     return _piece(type_, {"data": data, media_type: MEDIA_TYPES}, providerOptions=OPTIONS, **name)
 
 
+@cache
 def _image_parts(version: int) -> SearchStrategy[JsonObject]:
     image: SearchStrategy[Json] = URLS | BASE64
     if version == 7:
@@ -58,11 +60,12 @@ def _image_parts(version: int) -> SearchStrategy[JsonObject]:
     return _piece("image", {"image": image}, providerOptions=OPTIONS, **{media_type: MEDIA_TYPES})
 
 
+@cache
 def _said_parts(version: int) -> SearchStrategy[JsonObject]:
     """What an assistant says, but for calls."""
     kinds = [_piece("text", {"text": TEXTS}, providerOptions=OPTIONS), _file_parts(version)]
     if version == 4:  # which has members for what became options of one provider
-        options = st.fixed_dictionaries({"openai": OPTIONS})
+        options = records({"openai": OPTIONS})
         kinds.append(_piece("reasoning", {"text": TEXTS}, providerOptions=options, signature=TEXTS))
         kinds.append(_piece("redacted-reasoning", {"data": TEXTS}, providerOptions=options))
     else:
@@ -73,6 +76,7 @@ def _said_parts(version: int) -> SearchStrategy[JsonObject]:
     return st.one_of(kinds)
 
 
+@cache
 def _items(version: int) -> SearchStrategy[JsonObject]:
     """Items of a `content` output."""
     if version == 4:
@@ -103,6 +107,7 @@ def _items(version: int) -> SearchStrategy[JsonObject]:
     return st.one_of(kinds)
 
 
+@cache
 def _outputs(version: int) -> SearchStrategy[JsonObject]:
     options = {} if version == 5 else {"providerOptions": OPTIONS}
     kinds = [
@@ -117,105 +122,140 @@ def _outputs(version: int) -> SearchStrategy[JsonObject]:
     return st.one_of(kinds)
 
 
-def _results(version: int, call: JsonObject) -> SearchStrategy[JsonObject]:
-    named = {"toolCallId": st.just(call["toolCallId"]), "toolName": st.just(call["toolName"])}
+@cache
+def _results(version: int) -> SearchStrategy[JsonObject]:
+    """Results of a call that is not named yet."""
     if version > 4:
-        return _piece("tool-result", {**named, "output": _outputs(version)}, providerOptions=OPTIONS)
-    bare = _piece("tool-result", {**named, "result": VALUES}, isError=st.just(True), providerOptions=OPTIONS)
+        return _piece("tool-result", {"output": _outputs(version)}, providerOptions=OPTIONS)
+    bare = _piece("tool-result", {"result": VALUES}, isError=st.just(True), providerOptions=OPTIONS)
     content = st.lists(_items(4), max_size=2)
-    shown = _piece("tool-result", {**named, "result": VALUES, "experimental_content": content})
-    return bare | shown
+    return bare | _piece("tool-result", {"result": VALUES, "experimental_content": content})
 
 
 @st.composite
 def _turns(draw: DrawFn, version: int, number: int, *, last: bool) -> list[JsonObject]:
     """Assistant and tool messages of one turn, in the order that the SDK gives them."""
     turn: list[JsonObject] = []
-    for step in range(draw(st.integers(1, 3))):
-        if draw(st.integers(0, 3)) == 0:
-            turn.append(draw(_messages("assistant", TEXTS)))
+    for step in range(draw(ONE_TO_THREE)):
+        if draw(ONE_IN_FOUR):
+            turn.append(draw(_messages("assistant")))
             continue
         content: list[JsonObject] = []
         responses: list[JsonObject] = []
         results: list[JsonObject] = []
-        for place in range(draw(st.integers(0, 3))):
-            if draw(st.booleans()):
+        for place in range(draw(UP_TO_THREE)):
+            if draw(FLAGS):
                 content.append(draw(_said_parts(version)))
             else:
-                said, response, result = draw(_calls(version, f"c{number}.{step}.{place}", last=last))
+                said, response, result = _call(draw, version, f"c{number}.{step}.{place}", last=last)
                 content += said
                 responses += response
                 results += result
-                responses += [] if draw(st.booleans()) else [results.pop() for _ in result]
-        turn.append(draw(_messages("assistant", st.just(content))))
+                responses += [] if draw(FLAGS) else [results.pop() for _ in result]
+        turn.append(_message(draw, "assistant", content))
         if responses and any(piece["type"] == "tool-result" for piece in responses):
-            turn.append(draw(_messages("tool", st.just(responses))))
+            turn.append(_message(draw, "tool", responses))
         elif responses:
             turn.append({"role": "tool", "content": responses})
         if results:
-            turn.append(draw(_messages("tool", st.just(results))))
+            turn.append(_message(draw, "tool", results))
     return turn
 
 
-@st.composite
-def _calls(
+def _call(
     draw: DrawFn, version: int, id_: str, *, last: bool
 ) -> tuple[list[JsonObject], list[JsonObject], list[JsonObject]]:
     """What is said about one call, how it was approved, and its result."""
-    input_ = {"args" if version == 4 else "input": VALUES}
-    executed = {} if version == 4 else {"providerExecuted": st.booleans()}
-    named = {"toolCallId": st.just(id_), "toolName": st.sampled_from(["search", "read-file"])}
-    call = draw(_piece("tool-call", {**named, **input_}, providerOptions=OPTIONS, **executed))
+    call = {**draw(_calls(version)), "toolCallId": id_}
     said, responses = [call], list[JsonObject]()
-    answer = draw(st.sampled_from([None, "asked", True, False])) if version > 5 else None
+    answer = draw(ANSWERS) if version > 5 else None
     if answer == "asked" and not last:
         answer = True  # version 7 drops what a later user message passed over
+    approval = {"approvalId": f"approve {id_}"}
     if answer is not None:
-        said.append(draw(_requests(version, id_)))
+        said.append({**draw(_requests(version)), **approval, "toolCallId": id_})
     if isinstance(answer, bool):
-        fixed = {"approvalId": st.just(f"approve {id_}"), "approved": st.just(answer)}
-        response = draw(_piece("tool-approval-response", fixed, reason=TEXTS))
-        same = {"providerExecuted": call["providerExecuted"]} if "providerExecuted" in call else {}
-        responses.append(response | draw(st.sampled_from([same, {}])))
-    if answer == "asked" or draw(st.integers(0, 3)) == 0:
+        response = {**draw(RESPONSES), **approval, "approved": answer}
+        if "providerExecuted" in call and draw(FLAGS):
+            response["providerExecuted"] = call["providerExecuted"]
+        responses.append(response)
+    if answer == "asked" or draw(ONE_IN_FOUR):
         return said, responses, []
-    result = draw(_results(version, call))
+    result = {**draw(_results(version)), "toolCallId": id_, "toolName": call["toolName"]}
     if call.get("providerExecuted"):
         return [*said, result], responses, []
     return said, responses, [result]
 
 
-def _requests(version: int, call_id: str) -> SearchStrategy[JsonObject]:
-    fixed = {"approvalId": st.just(f"approve {call_id}"), "toolCallId": st.just(call_id)}
-    newer = {"reason": TEXTS, "isAutomatic": st.booleans()} if version == 7 else {}
-    return _piece("tool-approval-request", fixed, signature=TEXTS, inputSchemaInput=VALUES, **newer)
+ONE_TO_THREE = st.integers(1, 3)
+ANSWERS = st.sampled_from([None, "asked", True, False])
+RESPONSES = _piece("tool-approval-response", {}, reason=TEXTS)
 
 
-def _messages(role: str, content: SearchStrategy[Json]) -> SearchStrategy[JsonObject]:
-    return st.fixed_dictionaries(
-        {"role": st.just(role), "content": content}, optional={"providerOptions": OPTIONS, "note": VALUES}
+@cache
+def _calls(version: int) -> SearchStrategy[JsonObject]:
+    """Calls without an id."""
+    input_ = {"args" if version == 4 else "input": VALUES}
+    executed = {} if version == 4 else {"providerExecuted": FLAGS}
+    name = {"toolName": st.sampled_from(["search", "read-file"])}
+    return _piece("tool-call", {**name, **input_}, providerOptions=OPTIONS, **executed)
+
+
+@cache
+def _requests(version: int) -> SearchStrategy[JsonObject]:
+    """Requests for approval that do not say of what."""
+    newer = {"reason": TEXTS, "isAutomatic": FLAGS} if version == 7 else {}
+    return _piece("tool-approval-request", {}, signature=TEXTS, inputSchemaInput=VALUES, **newer)
+
+
+NOTES = records({}, {"providerOptions": OPTIONS, "note": VALUES})
+
+
+def _message(draw: DrawFn, role: str, content: Json) -> JsonObject:
+    return {"role": role, "content": content, **draw(NOTES)}
+
+
+@cache
+def _messages(role: str) -> SearchStrategy[JsonObject]:
+    """Messages that hold a string."""
+    return records({"role": st.just(role), "content": TEXTS}, {"providerOptions": OPTIONS, "note": VALUES})
+
+
+@cache
+def _questions(version: int) -> SearchStrategy[JsonObject]:
+    """Messages of a user."""
+    asked = _piece("text", {"text": TEXTS}, providerOptions=OPTIONS)
+    asked |= _image_parts(version) | _file_parts(version)
+    content = TEXTS | st.lists(asked, max_size=3)
+    return records(
+        {"role": st.just("user"), "content": content}, {"providerOptions": OPTIONS, "note": VALUES}
     )
 
 
 @st.composite
-def model_messages(draw: DrawFn, version: int) -> list[JsonObject]:
-    """Messages of a release, in the order that it gives them."""
-    asked = _piece("text", {"text": TEXTS}, providerOptions=OPTIONS)
-    asked |= _image_parts(version) | _file_parts(version)
-    said = _messages("user", TEXTS | st.lists(asked, max_size=3))
-    messages: list[JsonObject] = draw(st.lists(_messages("system", TEXTS), max_size=1))
-    turns = draw(st.integers(0, 3))
+def _conversations(draw: DrawFn, version: int) -> list[JsonObject]:
+    messages: list[JsonObject] = [draw(_messages("system"))] if draw(FLAGS) else []
+    turns = draw(UP_TO_THREE)
     for number in range(turns):
-        messages += draw(st.lists(said, min_size=1 if number else 0, max_size=2))
+        messages += [draw(_questions(version)) for _ in range(draw(ONE_OR_TWO if number else UP_TO_TWO))]
         messages += draw(_turns(version, number, last=number == turns - 1))
-    if draw(st.integers(0, 3)) == 0:
-        messages += draw(_orphans(version))
+    if draw(ONE_IN_FOUR):
+        messages += _orphans(draw, version)
     return messages
 
 
-@st.composite
+ONE_OR_TWO = st.integers(1, 2)
+UP_TO_TWO = st.integers(0, 2)
+
+
+@cache
+def model_messages(version: int) -> SearchStrategy[list[JsonObject]]:
+    """Messages of a release, in the order that it gives them."""
+    return _conversations(version)
+
+
 def _orphans(draw: DrawFn, version: int) -> list[JsonObject]:
     call = {"toolCallId": "gone", "toolName": "forget"}
-    results = st.lists(_results(version, call), max_size=2)
-    after = [{"role": "assistant", "content": "then"}] if draw(st.booleans()) else []
-    return [draw(_messages("tool", results)), *after]
+    results = [{**draw(_results(version)), **call} for _ in range(draw(UP_TO_TWO))]
+    after = [{"role": "assistant", "content": "then"}] if draw(FLAGS) else []
+    return [_message(draw, "tool", results), *after]

@@ -7,7 +7,7 @@ it for rows that need no fixtures of their own; fixtures that a test also names 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -26,9 +26,9 @@ def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None)
             @wraps(test)
             async def run_async(**fixtures: Any) -> None:
                 failures = Failures(len(table))
-                for name, row in table:
-                    with failures.of(name):
-                        await test(**fixtures, **row)
+                for row in table:
+                    with failures.of(row):
+                        await test(**fixtures, **row.arguments)
                 failures.report()
 
             run: Test = run_async
@@ -37,9 +37,9 @@ def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None)
             @wraps(test)
             def run_sync(**fixtures: Any) -> None:
                 failures = Failures(len(table))
-                for name, row in table:
-                    with failures.of(name):
-                        test(**fixtures, **row)
+                for row in table:
+                    with failures.of(row):
+                        test(**fixtures, **row.arguments)
                 failures.report()
 
             run = run_sync
@@ -55,17 +55,30 @@ def each_row(names: str | Sequence[str], values: Iterable[Any], ids: Ids = None)
     return decorate
 
 
+class Row(NamedTuple):
+    """One case of a table."""
+
+    number: int
+    id: object
+    arguments: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What the report calls it: its id, or else its place and its values."""
+        return str(self.id) if self.id is not None else f"{self.number}: {self.arguments!r:.200}"
+
+
 class Failures:
     """The rows of one test that failed."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._found: list[Exception] = []
-        self._name = ""
+        self._row: Row | None = None
 
-    def of(self, name: str) -> "Failures":
-        """Run a row as `with failures.of(name):`."""
-        self._name = name
+    def of(self, row: Row) -> "Failures":
+        """Run a row as `with failures.of(row):`."""
+        self._row = row
         return self
 
     def __enter__(self) -> None:
@@ -76,7 +89,8 @@ class Failures:
             error = AssertionError(str(error)).with_traceback(error.__traceback__)
         if not isinstance(error, Exception):
             return False
-        error.add_note(f"row: {self._name}")
+        assert self._row is not None
+        error.add_note(f"row: {self._row.name}")
         self._found.append(error)
         return True
 
@@ -90,12 +104,12 @@ class Failures:
             raise ExceptionGroup(f"{len(self._found)} of {self._total} rows failed", self._found)
 
 
-def _table(names: list[str], values: list[Any], ids: Ids) -> Iterator[tuple[str, dict[str, Any]]]:
-    given = None if ids is None or callable(ids) else [str(one) for one in ids]
+def _table(names: list[str], values: list[Any], ids: Ids) -> Iterator[Row]:
+    given = None if ids is None or callable(ids) else list(ids)
     if given is not None and len(given) != len(values):
         raise ValueError(f"{len(given)} ids for {len(values)} rows")
     for number, value in enumerate(values):
-        name = None
+        name = given[number] if given is not None else None
         row = (value,) if len(names) == 1 else value
         if isinstance(value, _Parameters):
             if value.marks:
@@ -103,9 +117,7 @@ def _table(names: list[str], values: list[Any], ids: Ids) -> Iterator[tuple[str,
             name, row = value.id, value.values
         if name is None and callable(ids):
             name = "-".join(str(ids(one)) for one in row)
-        if name is None:
-            name = given[number] if given is not None else f"{number}: {row!r:.200}"
-        yield str(name), dict(zip(names, row, strict=True))
+        yield Row(number, name, dict(zip(names, row, strict=True)))
 
 
 _Parameters: type[Any] = type(pytest.param())

@@ -27,6 +27,9 @@ RANK = {name: rank for rank, name in enumerate(LAYERS)} | {"store": LAYERS.index
 BESIDE = {"__main__": "cli", "demo": "runtime", "testing": "cli", "pytest_plugin": "cli"}
 """Packages that are no layer, and the layer they stand beside."""
 
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where the syntax tree has statements in a statement."""
+
 HEAVY = ("pydantic", "rich", "click", "ada_url", "jsonschema_rs", "asyncio", "sqlalchemy", "litestar")
 
 
@@ -52,7 +55,16 @@ def imports(source: str, module: str) -> Iterator[tuple[int, str]]:
 @cache
 def nodes(source: str) -> Sequence[ast.Import | ast.ImportFrom]:
     """The statements of a source that import something."""
-    return [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return list(importing(ast.parse(source).body))
+
+
+def importing(statements: Sequence[ast.AST]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports among statements and in the blocks of them."""
+    for statement in statements:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            yield statement
+        for block in BLOCKS:
+            yield from importing(getattr(statement, block, ()))
 
 
 def violations(source: str, module: str) -> list[str]:

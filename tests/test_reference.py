@@ -5,11 +5,10 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from mkdocs.config.defaults import MkDocsConfig
 
 from docs.generating.curl import HERE, curl
 from docs.generating.navigation import SITE, with_formats
@@ -19,6 +18,9 @@ from partita.server.app import asgi
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.server.conftest import client_of, says, scripted
 from tests.tables import each_row
+
+if TYPE_CHECKING:  # it takes long to load
+    from mkdocs.config.defaults import MkDocsConfig
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -49,7 +51,7 @@ def navigation(item: Json) -> Iterator[str]:
             yield from navigation(inner)
 
 
-def configured(**more: Any) -> MkDocsConfig:
+def configured(**more: Any) -> "MkDocsConfig":
     from mkdocs.config.base import load_config  # pyright: ignore[reportUnknownVariableType] # takes any option
 
     return load_config(str(ROOT / "mkdocs.yml"), **more)

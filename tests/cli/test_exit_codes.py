@@ -218,14 +218,17 @@ def test_an_import_that_waits_for_a_store_is_interrupted_and_leaves_no_process(t
     fill(str(tmp_path / "s.db"), lambda store: store.count_threads())
     with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        process = started(tmp_path, MAIN, "import", "--workers", "2")
-        while not is_open(process.pid, tmp_path / "s.db"):
-            time.sleep(0.02)
-        readers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        began = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        output, talk = process.communicate(timeout=60)
-        seconds = time.monotonic() - began
+        with started(tmp_path, MAIN, "import", "--workers", "2") as process:
+            while not is_open(process.pid, tmp_path / "s.db"):
+                time.sleep(0.02)
+            readers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            began = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            try:
+                output, talk = process.communicate(timeout=60)
+            finally:
+                process.kill()
+            seconds = time.monotonic() - began
     assert (process.returncode, output, talk) == (130, "", "partita: interrupted\n")
     assert seconds < 20  # the lock would have been waited for longer
     assert readers

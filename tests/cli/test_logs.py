@@ -24,12 +24,12 @@ def store(tmp_path: Path) -> str:
 
 
 def bring_in(*arguments: str, **environment: str) -> Result:
-    return CliRunner().invoke(import_anything, list(arguments), env=environment)
+    return CliRunner().invoke(import_anything, [*arguments, "--workers", "1"], env=environment)
 
 
 def test_an_import_tells_what_it_did_and_again_that_nothing_is_new(store: str, tmp_path: Path) -> None:
     path = str(gardening().write(tmp_path / "logs"))
-    first = bring_in(path, "--store", store)
+    first = CliRunner().invoke(import_anything, [path, "--store", store])
     assert first.exit_code == 0, first.output
     assert "1 with news" in first.output
     assert "6 new, 0 changed, 0 unchanged" in first.output

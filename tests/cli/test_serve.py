@@ -1,7 +1,6 @@
 """`partita serve`, as a person meets it."""
 
 import os
-import pty
 import signal
 import socket
 import subprocess
@@ -21,8 +20,8 @@ from partita.errors import AgentError
 from partita.runtime.scripted.service import ScriptedService
 from partita.types.json import dumps
 from tests.tables import each_row
+from tests.terminal.processes import Piped, Terminal, shared_forge
 
-MAIN = "from partita.cli.main import main; main()"
 SESSION = [
     {
         "type": "user",
@@ -41,31 +40,36 @@ class Server:
     """The command in a process, in an otherwise empty home."""
 
     def __init__(self, home: Path, *arguments: str, alone: bool = False, **environment: str) -> None:
-        controller, terminal = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", MAIN, *(() if alone else ("serve",)), *arguments],
-            stdout=terminal if alone else subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=home,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(home),
-                "PARTITA_STORE": str(home / "store.db"),
-                **environment,
-            },
-        )
-        os.close(terminal)
-        with os.fdopen(controller) as shown:
-            said = shown if alone else self.process.stdout
-            assert said is not None
-            self.line = said.readline().strip()
+        given = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "PARTITA_STORE": str(home / "store.db"),
+            **environment,
+        }
+        self._at: Terminal | Piped
+        if alone:
+            self._at = Terminal(shared_forge(), *arguments, environment=given, folder=home, columns=200)
+            self._at.wait_for("/api/docs)")
+            self.line = self._at.shown.strip()
+        else:
+            self._at = Piped(shared_forge(), "serve", *arguments, environment=given, folder=home, given=None)
+            self._at.wait_for(b"/api/docs)\n")
+            self.line = self._at.written.decode().strip()
         self.url = self.line.removeprefix("Partita is at ").partition(" ")[0]
+        self.client = httpx.Client(base_url=self.url, timeout=30, verify=False)
 
     def stop(self) -> tuple[int, str]:
-        self.process.send_signal(signal.SIGTERM)
-        _, talk = self.process.communicate(timeout=30)
-        return self.process.returncode, talk
+        self._at.process.send(signal.SIGTERM)
+        ended = self._at.end(30)
+        return ended.code, ended.talk.decode()
+
+    def close(self) -> None:
+        self.client.close()
+        if isinstance(self._at, Terminal):
+            self._at.__exit__()
+        else:
+            self._at.process.send(signal.SIGKILL)
+            self._at.end(30)
 
 
 @pytest.fixture
@@ -73,9 +77,7 @@ def running() -> Iterator[list[Server]]:
     servers: list[Server] = []
     yield servers
     for server in servers:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.communicate()
+        server.close()
 
 
 def free_port() -> int:
@@ -85,7 +87,7 @@ def free_port() -> int:
 
 
 def threads(server: Server) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = httpx.get(f"{server.url}/api/threads", timeout=30).json()["items"]
+    items: list[dict[str, Any]] = server.client.get("/api/threads").json()["items"]
     return items
 
 
@@ -97,7 +99,7 @@ def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, r
         thread["title"] for thread in threads(server)
     }
     chat = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "fail"}]}]}
-    answer = httpx.post(f"{server.url}/api/chat", json=chat, timeout=30)
+    answer = server.client.post("/api/chat", json=chat)
     assert "the script says that this one fails" in answer.text
     code, talk = server.stop()
     assert code == 0
@@ -151,7 +153,7 @@ def test_alone_it_serves_what_there_is(tmp_path: Path, running: list[Server]) ->
     server = Server(tmp_path, alone=True, PARTITA_PORT="0")
     running.append(server)
     assert server.url.startswith("http://127.0.0.1:")
-    assert "<title>Partita" in httpx.get(server.url, timeout=30).text
+    assert "<title>Partita" in server.client.get("/").text
     while not threads(server):
         time.sleep(0.05)
     assert server.stop()[0] == 0
@@ -160,8 +162,8 @@ def test_alone_it_serves_what_there_is(tmp_path: Path, running: list[Server]) ->
 def test_an_approval_waits_among_the_examples(tmp_path: Path, running: list[Server]) -> None:
     server = Server(tmp_path, "--port", "0")
     running.append(server)
-    url = f"{server.url}/api/parts?thread=demo-postcard&states=approval-requested"
-    while not httpx.get(url, timeout=30).json()["items"]:
+    url = "/api/parts?thread=demo-postcard&states=approval-requested"
+    while not server.client.get(url).json()["items"]:
         time.sleep(0.1)
     answered = {thread["id"]: thread for thread in threads(server)}
     assert {"demo-team", "demo-tide", "demo-weather"} <= answered.keys()

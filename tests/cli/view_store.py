@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import pty
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from click.testing import CliRunner, Result
 
@@ -16,6 +14,7 @@ from partita.store.opening import open_store
 from partita.types.messages import AssistantMessage, UserMessage
 from partita.types.threads import Thread
 from tests.cli.view_threads import CODING
+from tests.terminal.processes import Terminal, shared_forge
 
 CLOCK = "0198a3c2-7d10-7e11-8a00-5b1f00c0ffee"
 BUILD = "0198a3c2-9999-7e11-8a00-5b1f00c0ffee"
@@ -70,22 +69,9 @@ def partita(store: str, *arguments: str, columns: int = 80) -> Result:
 
 def on_terminal(store: str, *arguments: str, columns: int = 80) -> str:
     """What a command writes to a terminal, through a pager that does not wait."""
-    controller, terminal = pty.openpty()
     settings = {"PARTITA_STORE": store, "COLUMNS": str(columns), "TERM": "xterm-256color", "PAGER": "cat"}
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings
-    code = f"import sys; sys.argv[1:] = {list(arguments)!r}; from partita.cli.main import main; main()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=terminal, stdout=terminal, stderr=terminal, env=environment
-    ):
-        os.close(terminal)
-        pieces: list[bytes] = []
-        while True:
-            try:
-                piece = os.read(controller, 65536)
-            except OSError:  # nobody writes any more
-                break
-            if not piece:
-                break
-            pieces.append(piece)
-    os.close(controller)
-    return b"".join(pieces).decode().replace("\r\n", "\n")
+    with Terminal(
+        shared_forge(), *arguments, environment=environment, folder=Path.cwd(), columns=columns
+    ) as terminal:
+        return terminal.end().text

@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,12 +28,39 @@ CLIENTS = (
 )
 HERE = Path(__file__).parent / "clients"
 
-Ask = Callable[[str, Sequence[bytes]], list[JsonObject]]
-"""What a client makes of the bodies of responses."""
+
+class Clients:
+    """Real clients of every release, in one process."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self._known: dict[tuple[str, bytes], JsonObject] = {}
+
+    def receive(self, client: str, bodies: Sequence[bytes]) -> list[JsonObject]:
+        """What a client makes of the bodies of responses; the same body is sent once."""
+        new = [body for body in dict.fromkeys(bodies) if (client, body) not in self._known]
+        if new:
+            for body, answer in zip(new, self._ask(client, new, read=False), strict=True):
+                self._known[client, body] = answer
+        return [self._known[client, body] for body in bodies]
+
+    def read(self, client: str, body: bytes) -> JsonObject:
+        """The same of one body, with the message that the client reads."""
+        [answer] = self._ask(client, [body], read=True)
+        return answer
+
+    def _ask(self, client: str, bodies: Sequence[bytes], *, read: bool) -> list[JsonObject]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        request = {"client": client, "streams": [body.decode() for body in bodies], "read": read}
+        # ASCII: Node's reader also breaks lines at U+2028.
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        answers: list[JsonObject] = json.loads(self._process.stdout.readline())
+        return answers
 
 
 @pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
+def real_clients() -> Iterator[Clients]:
     node = shutil.which("node")
     if node is None:
         pytest.fail("no `node` on the PATH: the conformance tests need Node 20 or newer")
@@ -42,20 +69,7 @@ def ask() -> Iterator[Ask]:
     with subprocess.Popen(
         [node, "clients.mjs"], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-
-        def ask_client(client: str, bodies: Sequence[bytes]) -> list[JsonObject]:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            # ASCII: Node's reader also breaks lines at U+2028.
-            print(
-                json.dumps({"client": client, "streams": [body.decode() for body in bodies]}),
-                file=process.stdin,
-                flush=True,
-            )
-            answers: list[JsonObject] = json.loads(process.stdout.readline())
-            return answers
-
-        yield ask_client
+        yield Clients(process)
 
 
 # Every chunk, alone and with each of its optional fields
@@ -117,33 +131,36 @@ def is_known(target: Target, type_: type[Chunk], field: str | None) -> bool:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_clients_refuse_what_the_tables_say_they_do_not_know(ask: Ask, client: str) -> None:
+def test_clients_refuse_what_the_tables_say_they_do_not_know(real_clients: Clients, client: str) -> None:
     target = Target.parse(client)
-    answers = ask(client, [SseEncoder().encode(chunk) for _, _, chunk in TABLE])
+    answers = real_clients.receive(client, [SseEncoder().encode(chunk) for _, _, chunk in TABLE])
     for (type_, field, _), answer in zip(TABLE, answers, strict=True):
         assert (answer["error"] is None) == is_known(target, type_, field), (type_, field)
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_clients_know_the_reasons_the_table_gives_them(ask: Ask, client: str) -> None:
+def test_clients_know_the_reasons_the_table_gives_them(real_clients: Clients, client: str) -> None:
     target = Target.parse(client)
     fields = target.knows(FIELDS[c.MessageFinish]["finish_reason"])
-    answers = ask(client, [SseEncoder().encode(c.MessageFinish(reason)) for reason in FINISH_REASONS])
+    answers = real_clients.receive(
+        client, [SseEncoder().encode(c.MessageFinish(reason)) for reason in FINISH_REASONS]
+    )
     for since, answer in zip(FINISH_REASONS.values(), answers, strict=True):
         assert (answer["error"] is None) == (fields and target.knows(since))
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_clients_accept_every_chunk_we_send_them(ask: Ask, client: str) -> None:
+def test_clients_accept_every_chunk_we_send_them(real_clients: Clients, client: str) -> None:
     encoder = SseEncoder(client)
     bodies = [encoder.encode(chunk) for _, _, chunk in TABLE]
-    assert [answer["error"] for answer in ask(client, bodies)] == [None] * len(TABLE)
+    assert [answer["error"] for answer in real_clients.receive(client, bodies)] == [None] * len(TABLE)
 
 
-def check_each(ask: Ask, client: str, chunks: Sequence[Chunk]) -> None:
+def check_each(real_clients: Clients, client: str, chunks: Sequence[Chunk]) -> None:
     encoder = SseEncoder(client)
     bodies = [encoder.encode(chunk) for chunk in chunks]
-    for chunk, body, answer in zip(chunks, bodies, ask(client, bodies), strict=True):
+    answers = real_clients.receive(client, bodies)
+    for chunk, body, answer in zip(chunks, bodies, answers, strict=True):
         assert answer["error"] is None, (encode(chunk), body)
 
 
@@ -152,18 +169,22 @@ any_chunks = canonical.chunks(canonical.ANYTHING) | canonical.chunks(canonical.B
 
 
 @given(client=clients, chunks=st.lists(any_chunks, min_size=5))
-def test_clients_accept_any_chunk_we_send_them(ask: Ask, client: str, chunks: list[Chunk]) -> None:
-    check_each(ask, client, chunks)
+def test_clients_accept_any_chunk_we_send_them(
+    real_clients: Clients, client: str, chunks: list[Chunk]
+) -> None:
+    check_each(real_clients, client, chunks)
 
 
 @given(client=clients, values=st.lists(strategies.forbidden_json(), min_size=5))
-def test_clients_accept_what_is_left_of_forbidden_keys(ask: Ask, client: str, values: list[Json]) -> None:
-    check_each(ask, client, [c.DataChunk("data-x", value) for value in values])
+def test_clients_accept_what_is_left_of_forbidden_keys(
+    real_clients: Clients, client: str, values: list[Json]
+) -> None:
+    check_each(real_clients, client, [c.DataChunk("data-x", value) for value in values])
 
 
 @given(client=clients, raw=strategies.chunk_streams(7))
-def test_clients_read_whole_streams(ask: Ask, client: str, raw: list[JsonObject]) -> None:
+def test_clients_read_whole_streams(real_clients: Clients, client: str, raw: list[JsonObject]) -> None:
     encoder = SseEncoder(client)
     frames = [encoder.encode(read_chunk(chunk)) for chunk in raw]
-    [answer] = ask(client, [b"".join([*frames, encoder.keep_alive(), encoder.finish()])])
+    answer = real_clients.read(client, b"".join([*frames, encoder.keep_alive(), encoder.finish()]))
     assert (answer["error"], answer["readError"]) == (None, None)

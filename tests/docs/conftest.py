@@ -12,10 +12,9 @@ from .shell import Shell, programs
 
 
 @pytest.fixture(scope="session")
-def on_the_path(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None]:
+def on_the_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which `partita` is the one under test."""
-    with programs(tmp_path_factory.mktemp("path") / "bin") as folder:
-        yield folder
+    return programs(tmp_path_factory.mktemp("path") / "bin")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ those of a block marked `background`) runs beside the others. It is waited for u
 below it, or anything, and is stopped when the page is done.
 """
 
-import contextlib
 import os
 import select
 import shlex
@@ -15,11 +14,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.terminal.processes import shared_forge
 
 from .console import matches
 
@@ -27,6 +27,8 @@ HOME = "/home/ada"
 PORT = "7272"
 PATIENCE = 40.0
 SERVES = frozenset({"serve", "watch"})
+WITHOUT_OTHER_PLUGINS = "-p no:faker -p no:langsmith_plugin -p no:schemathesis"
+"""Options of pytest: these packages are here for other tests, and a reader need not have them."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ class Shell:
             "BROWSER": "true",  # the program of that name: nothing is opened
             "COLUMNS": "100",
             "NO_COLOR": "1",
+            "PYTEST_ADDOPTS": WITHOUT_OTHER_PLUGINS,
             "LANG": "C.UTF-8",
             "TZ": "UTC",
         }
@@ -160,25 +163,12 @@ def free_port() -> int:
         return int(asked.getsockname()[1])
 
 
-@contextlib.contextmanager
-def programs(place: Path) -> Generator[Path, None, None]:
+def programs(place: Path) -> Path:
     """A folder for the path in which `partita` is ours, loaded once for all commands."""
+    forge = shared_forge()
     place.mkdir()
-    address = place / "socket"
-    here = Path(__file__).parent
-    loaded = subprocess.Popen(
-        [sys.executable, str(here / "preloaded.py"), str(address)],
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
     command = place / "partita"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {here / "asking.py"} {address} "$@"\n')
+    asking = Path(__file__).with_name("asking.py")
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {asking} {forge.address} "$@"\n')
     command.chmod(0o755)
-    try:
-        assert loaded.stdout is not None, "it is a pipe"
-        assert loaded.stdout.readline() == b"ready\n"
-        yield place
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(loaded.pid, signal.SIGKILL)
-        loaded.communicate()
+    return place

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from .blocks import Block, all_blocks, blocks_of, pages
+from .shell import WITHOUT_OTHER_PLUGINS
 
 
 @pytest.mark.parametrize("block", [block for block in all_blocks("python") if not block.file], ids=str)
@@ -45,7 +46,7 @@ def test_the_files_of_a_page_are_a_package_that_passes_its_tests(page: Path, tmp
     install(tmp_path)
     search = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    environment = {**os.environ, "PYTHONPATH": search, "PYTEST_ADDOPTS": ""}
+    environment = {**os.environ, "PYTHONPATH": search, "PYTEST_ADDOPTS": WITHOUT_OTHER_PLUGINS}
     result = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -3,12 +3,6 @@
 from typing import Final
 
 import pytest
-from a2a.types import Message as VendorMessage
-from a2a.types import StreamResponse, Task
-from google.protobuf.json_format import (  # type: ignore[import-untyped] # it has no types
-    MessageToDict,
-    ParseDict,
-)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -298,12 +292,18 @@ def test_any_messages_are_written_and_read_again(messages: list[Message]) -> Non
 
 
 def test_the_package_reads_what_we_write_and_we_read_it_back() -> None:
+    from a2a.types import Message as VendorMessage
+    from google.protobuf.json_format import MessageToDict, ParseDict  # type: ignore[import-untyped] # it has no types
+
     payload = dump(everything()).payload
     through = [MessageToDict(ParseDict(one, VendorMessage())) for one in payload]
     assert load(through).messages == load(payload).messages
 
 
 def test_we_read_what_the_package_writes() -> None:
+    from a2a.types import StreamResponse, Task
+    from google.protobuf.json_format import MessageToDict, ParseDict
+
     task = MessageToDict(ParseDict(TASK, Task()))
     assert load(task).messages == load(TASK).messages
     stream = [MessageToDict(ParseDict(event, StreamResponse())) for event in STREAM]
@@ -311,6 +311,9 @@ def test_we_read_what_the_package_writes() -> None:
 
 
 def test_the_slot_is_in_the_metadata_and_the_package_takes_it() -> None:
+    from a2a.types import Message as VendorMessage
+    from google.protobuf.json_format import ParseDict
+
     slot = get_format("a2a").slot
     assert slot is not None
     filled = slot.put([QUESTION], {"rest": 1})

@@ -1,15 +1,12 @@
 """AG-UI, both ways: messages, inputs of runs, events. The types of its own package judge what is written."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, get_args
 
 import pytest
-from ag_ui.core.events import Event, EventType
-from ag_ui.core.types import Message as TheirMessage
-from ag_ui.core.types import RunAgentInput
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.ag_ui.decoder import HANDLERS, LIFECYCLE, AgUiDecoder
@@ -59,8 +56,23 @@ from tests.tables import each_row
 
 from .ag_ui_samples import CONTENT, FAILED_STREAM, INPUT, MESSAGES, OLD_STREAM, STREAM
 
-EVENTS: TypeAdapter[list[Any]] = TypeAdapter(list[Event])
-THEIRS: TypeAdapter[list[Any]] = TypeAdapter(list[TheirMessage])
+
+@cache
+def event_adapter() -> Any:
+    from ag_ui.core.events import Event
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[list[Any]](list[Event])
+
+
+@cache
+def message_adapter() -> Any:
+    from ag_ui.core.types import Message as TheirMessage
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[list[Any]](list[TheirMessage])
+
+
 STREAMS = {"new": STREAM, "old": OLD_STREAM, "failed": FAILED_STREAM}
 
 
@@ -75,7 +87,7 @@ def through(events: Sequence[Json]) -> tuple[list[Json], list[Loss]]:
 def told(*chunks: Chunk) -> list[Any]:
     encoder = AgUiEncoder("thread-1", "run-1")
     events = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
-    EVENTS.validate_python(events)
+    event_adapter().validate_python(events)
     return events
 
 
@@ -141,7 +153,9 @@ def test_messages_are_what_they_say() -> None:
 
 
 def test_everything_is_written_in_their_types() -> None:
-    THEIRS.validate_python(dump(everything()).payload)
+    from ag_ui.core.types import RunAgentInput
+
+    message_adapter().validate_python(dump(everything()).payload)
     RunAgentInput.model_validate(ask(everything(), Request((ToolSpec(name="look_up"),))).payload)
 
 
@@ -213,7 +227,7 @@ def test_a_message_without_an_id_gets_one() -> None:
 @given(messages=st.lists(any_message(), max_size=3))
 def test_any_messages_are_written(messages: list[Message]) -> None:
     payload = dump(messages).payload
-    THEIRS.validate_python(payload)
+    message_adapter().validate_python(payload)
     again = dump(load(payload).messages).payload
     assert dump(load(again).messages).payload == again
 
@@ -230,6 +244,8 @@ def test_there_is_room_for_what_has_no_place() -> None:
 
 
 def test_every_event_is_known() -> None:
+    from ag_ui.core.events import Event, EventType
+
     assert {one.value for one in EventType} <= {*HANDLERS, *LIFECYCLE}
     union = get_args(get_args(Event)[0])
     assert len(union) == len(EventType)
@@ -255,7 +271,7 @@ def test_no_leaf_of_a_stream_is_lost_in_silence(name: str) -> None:
 @each_row("name", STREAMS)
 def test_what_is_written_of_a_stream_is_theirs(name: str) -> None:
     written, _ = through(STREAMS[name])
-    EVENTS.validate_python(written)
+    event_adapter().validate_python(written)
     again, _ = through(written)
     assert sorted(map(dumps, again)) == sorted(map(dumps, written)), "once more it is the same"
 
@@ -357,7 +373,7 @@ def test_what_has_no_event_travels_whole() -> None:
 def test_any_chunks_are_told_in_their_types(stream: list[Any]) -> None:
     encoder = AgUiEncoder()
     events = [event for raw in stream for event in encoder.feed(read_chunk(raw))] + encoder.finish()
-    EVENTS.validate_python(events)
+    event_adapter().validate_python(events)
     decoder, accumulator = AgUiDecoder(), Accumulator(lenient=True)
     for event in events:
         for chunk in decoder.feed(event):

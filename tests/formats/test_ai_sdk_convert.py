@@ -1,7 +1,6 @@
 import copy
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,9 +12,8 @@ from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_
 from partita.formats.ai_sdk.convert.values import address, joined, json_text, spread, text_of
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
+from tests.recordings import at_least, cases
 from tests.tables import each_row
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "ai-sdk" / "model_messages.jsonl"
 
 # --- generated messages ------------------------------------------------------------------------------
 
@@ -761,7 +759,7 @@ def test_a_data_address_that_is_passed_through_would_not_change(rest: str) -> No
     assert address(f"data:{rest}", "url") == URL(whole).href
 
 
-# --- the corpus --------------------------------------------------------------------------------------
+# --- recorded cases --------------------------------------------------------------------------------------
 
 DATA_FUNCTIONS: dict[str, Callable[[JsonObject], JsonObject | None]] = {
     "type-as-text": lambda part: _text(f"[{part['type']}]"),
@@ -779,12 +777,11 @@ TOOL_FUNCTIONS: dict[str | None, ModelTool | None] = {
 }
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpora are not here")
 @pytest.mark.parametrize("version", [6, 7])
 def test_results_of_the_real_package(version: int) -> None:
-    lines = [json.loads(line) for line in CORPUS.read_text().splitlines()]
-    assert len(lines) > 100
-    for case in lines:
+    known = cases("ai-sdk/model_messages.jsonl")
+    assert len(known) >= at_least(20, 100)
+    for case in known:
         options = case.get("options", {})
         convert = DATA_FUNCTIONS.get(options.get("convertDataPart"))
         tools = options.get("tools")

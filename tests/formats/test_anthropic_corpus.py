@@ -1,10 +1,7 @@
-"""Recorded answers of Anthropic, where the folder that holds them is: what they say, in which chunks."""
+"""Recorded answers of Anthropic: what they say, in which chunks."""
 
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
-
-import pytest
 
 from partita.formats.anthropic.request import build_request
 from partita.stream.accumulator import accumulate
@@ -12,17 +9,9 @@ from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import UserMessage
 from tests.provider_truth.reading import chunks_of, truth_of
+from tests.recordings import answers, name_of, sdk_chunks, truth_about
 
-CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
 FAMILY: Final = "anthropic"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-
-
-def recordings(*endings: str) -> Iterator[tuple[str, Path]]:
-    for path in sorted((CORPUS / FAMILY).iterdir()):
-        if path.name.endswith(endings):
-            yield path.name.removesuffix(".jsonl").removesuffix(".json"), path
 
 
 # What they say
@@ -48,14 +37,13 @@ def known_words(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonObj
 
 
 def test_every_recording_says_what_it_says() -> None:
-    truths: JsonObject = loads((CORPUS / "truth.json").read_bytes())
     wrong: dict[str, Json] = {}
-    for name, path in recordings(".jsonl", ".response.json"):
-        told, truth = truth_of(FAMILY, path), truths[f"{FAMILY}/{name}"]
+    for path in answers(FAMILY):
+        told, truth = truth_of(FAMILY, path), truth_about(path)
         for field in truth.keys() - {"ambiguous"}:
             ours, expected = compared(field, told.get(field), truth[field])
             if ours != expected and "ambiguous" not in truth:
-                wrong[f"{name}.{field}"] = (ours, expected)
+                wrong[f"{name_of(path)}.{field}"] = (ours, expected)
     assert not wrong
 
 
@@ -167,14 +155,12 @@ def plain(chunk: JsonObject) -> JsonObject:
 
 def test_chunks_are_those_of_the_ai_sdk_but_for_what_is_told_here() -> None:
     wrong: dict[str, Json] = {}
-    for name, path in recordings(".jsonl"):
-        theirs = told(
-            [loads(line) for line in (CORPUS / "aisdk-chunks" / path.name).read_bytes().splitlines()]
-        )
+    for path in answers(FAMILY, ".jsonl"):
+        theirs = told(sdk_chunks(path))
         ours = told([to_json(chunk) for chunk in chunks_of(FAMILY, path)[0]])
-        if ours != theirs and name not in LEFT_OUT:
+        if ours != theirs and path.stem not in LEFT_OUT:
             pairs = zip(ours, theirs, strict=False)
-            wrong[name] = next((pair for pair in pairs if pair[0] != pair[1]), (len(ours), len(theirs)))
+            wrong[path.stem] = next((pair for pair in pairs if pair[0] != pair[1]), (len(ours), len(theirs)))
     assert not wrong
 
 
@@ -191,7 +177,7 @@ def without_empty(block: JsonObject) -> JsonObject:
 
 def test_every_body_goes_back_as_it_came() -> None:
     wrong: dict[str, Json] = {}
-    for name, path in recordings(".response.json"):
+    for path in answers(FAMILY, ".response.json"):
         blocks = [without_empty(block) for block in loads(path.read_bytes()).get("content", [])]
         answer = accumulate(chunks_of(FAMILY, path)[0])
         request = build_request(
@@ -200,5 +186,5 @@ def test_every_body_goes_back_as_it_came() -> None:
         sent = [turn["content"] for turn in request.payload["messages"] if turn["role"] == "assistant"]
         written = [block for block in blocks if block.get("text") != ""]
         if sent != ([written] if written else []) or request.losses:
-            wrong[name] = (sent, [str(loss) for loss in request.losses])
+            wrong[path.name] = (sent, [str(loss) for loss in request.losses])
     assert not wrong

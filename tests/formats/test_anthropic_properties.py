@@ -1,7 +1,6 @@
 """Whatever an Anthropic stream brings, and wherever it stops: it folds, and goes back as it came."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from hypothesis import given
@@ -16,12 +15,15 @@ from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
+from tests.recordings import FIXTURES
 from tests.strategies import json_values, spoil
 from tests.tables import each_row
 
+BROKEN: Final = ("anthropic-cut-in-call", "anthropic-overloaded")
 STREAMS: Final[dict[str, list[JsonObject]]] = {
     path.stem: [loads(line) for line in path.read_bytes().splitlines()]
-    for path in sorted((Path(__file__).parent / "anthropic_streams").glob("*.jsonl"))
+    for path in sorted((FIXTURES / "providers" / "anthropic").glob("*.jsonl"))
+    if path.stem not in BROKEN
 }
 EVENTS: Final = [event for stream in STREAMS.values() for event in stream]
 

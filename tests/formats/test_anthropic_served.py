@@ -1,6 +1,5 @@
 """Tools that Anthropic runs itself: calls, outputs and sources of recorded streams in our own words."""
 
-from pathlib import Path
 from typing import Final
 
 from partita.formats.anthropic.decoder import AnthropicDecoder
@@ -8,9 +7,10 @@ from partita.stream.accumulator import accumulate
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import ToolCallPart
+from tests.recordings import FIXTURES
 from tests.tables import each_row
 
-STREAMS: Final = Path(__file__).parent / "anthropic_streams"
+STREAMS: Final = FIXTURES / "providers" / "anthropic"
 
 
 def parts(name: str) -> list[Json]:

@@ -1,13 +1,12 @@
 """The messages API, read and written: what came comes back, and what does not is told."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Final
 
 import pytest
-from anthropic.types.beta import BetaMessage, BetaMessageParam
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.anthropic.body import dump as dump_answer
@@ -56,7 +55,13 @@ from .anthropic_talks import (
     user,
 )
 
-MESSAGE: Final = TypeAdapter[Any](BetaMessageParam)
+
+@cache
+def message_adapter() -> Any:
+    from anthropic.types.beta import BetaMessageParam
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[Any](BetaMessageParam)
 
 
 def same(payload: Json) -> Json:
@@ -109,7 +114,7 @@ def test_the_types_of_the_package_take_what_is_written() -> None:
         turns = dump(messages).payload["messages"]
         known = [turn for turn in turns if not any(is_new(block) for block in turn["content"])]
         for turn in known:
-            checked(MESSAGE.validate_python(turn))
+            checked(message_adapter().validate_python(turn))
 
 
 def is_new(block: Json) -> bool:
@@ -329,6 +334,8 @@ def test_a_request_gets_the_length_that_the_api_insists_on() -> None:
 
 
 def test_an_answer_comes_back_as_it_was() -> None:
+    from anthropic.types.beta import BetaMessage
+
     loaded = load(BODY)
     (answer,) = loaded.messages
     assert answer.id == "msg_1"
@@ -362,6 +369,8 @@ def test_an_error_comes_back_as_it_was() -> None:
 
 
 def test_an_answer_of_another_provider_is_told_in_anthropics_words() -> None:
+    from anthropic.types.beta import BetaMessage
+
     metadata = {
         "model": "gpt",
         "responseId": "r",

@@ -1,9 +1,4 @@
-"""Recorded requests and answers of Anthropic, where the folder that holds them is: all come back."""
-
-from pathlib import Path
-from typing import Final
-
-import pytest
+"""Recorded requests and answers of Anthropic: all come back."""
 
 from partita.formats.anthropic.body import dump as dump_answer
 from partita.formats.anthropic.dump import ask, dump
@@ -11,15 +6,7 @@ from partita.formats.anthropic.load import load
 from partita.formats.format import Request
 from partita.types.json import Json, is_array, is_object
 from tests.converting import read_payload
-from tests.sampling import sampled
-
-CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers" / "anthropic"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-
-
-def recorded(ending: str) -> list[Path]:
-    return sampled(sorted(CORPUS.glob(f"*{ending}")), 3, key=lambda path: path.name)
+from tests.recordings import answers, chosen
 
 
 def same(payload: Json) -> Json:
@@ -32,7 +19,7 @@ def same(payload: Json) -> Json:
 
 def test_requests_come_back_as_they_were() -> None:
     wrong: list[str] = []
-    for path in recorded(".request.json"):
+    for path in chosen(answers("anthropic", ".request.json"), 3):
         payload = read_payload(path)
         loaded = load(payload)
         asked = ask(loaded.messages, loaded.request or Request())
@@ -43,7 +30,7 @@ def test_requests_come_back_as_they_were() -> None:
 
 def test_answers_come_back_as_they_were() -> None:
     wrong: list[str] = []
-    for path in recorded(".response.json"):
+    for path in chosen(answers("anthropic", ".response.json"), 3):
         payload = read_payload(path)
         loaded = load(payload)
         dumped = dump_answer(loaded.messages)
@@ -54,7 +41,7 @@ def test_answers_come_back_as_they_were() -> None:
 
 def test_streams_are_read_with_nothing_lost_but_counts() -> None:
     spliced = "vai-spliced-message-start.jsonl"
-    for path in recorded(".jsonl"):
+    for path in chosen(answers("anthropic", ".jsonl"), 3):
         loaded = load(read_payload(path))
         assert path.name == spliced or {loss.severity for loss in loaded.losses} <= {"minor"}, path.name
         sent = dump(loaded.messages).payload

@@ -1,6 +1,7 @@
 """What a format has no place for goes along, and comes back exact."""
 
-import pytest
+from functools import cache
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from tests import canonical
 from tests.rules.histories import HISTORIES
 from tests.sampling import FULL, sampled
 from tests.strategies_json import json_values
-from tests.tables import each_row
+from tests.tables import Failures, each_row
 
 CARRIERS = sorted(name for name, one in all_formats().items() if one.slot and one.load and one.dump)
 
@@ -32,14 +33,17 @@ def test_a_conversation_that_has_everything_comes_back_exact(name: str) -> None:
     assert not convert(said, "canonical", name).lossless
 
 
-@pytest.mark.parametrize("name", CARRIERS)
 @settings(max_examples=200 if FULL else 5)
 @given(messages=st.lists(canonical.messages(), min_size=1, max_size=3, unique_by=lambda one: one.id))
-def test_any_messages_come_back_exact_or_their_losses_are_told(name: str, messages: list[Message]) -> None:
+def test_any_messages_come_back_exact_or_their_losses_are_told(messages: list[Message]) -> None:
     said = to_json(messages)
-    there = convert(said, "canonical", name, carry=True)
-    back = convert(there.payload, name, "canonical")
-    assert back.payload == said or there.losses
+    failures = Failures(len(CARRIERS))
+    for name in CARRIERS:
+        with failures.of(name):
+            there = convert(said, "canonical", name, carry=True)
+            back = convert(there.payload, name, "canonical")
+            assert back.payload == said or there.losses
+    failures.report()
 
 
 @each_row("name", CARRIERS)
@@ -48,7 +52,7 @@ def test_what_was_said_since_is_left_alone(name: str) -> None:
     there = convert(said, "canonical", name, carry=True).payload
     added = convert(more, "canonical", name).payload
     if not (is_array(there) and is_array(added)):
-        pytest.skip("no list of messages")
+        return  # no list of messages
     back = read([*there, *added], get_format(name)).messages
     assert to_json(back[: len(said)]) == said
     assert [part.text for part in back[-1].parts] == ["And how old?"]  # type: ignore[union-attr]
@@ -78,15 +82,24 @@ def test_a_slot_with_something_else_in_it_is_told_and_nothing_breaks() -> None:
     assert "version" in loaded.losses[0].what
 
 
-@pytest.mark.parametrize("name", CARRIERS)
 @settings(max_examples=100 if FULL else 3)
 @given(rest=st.dictionaries(st.text(max_size=5), json_values(), max_size=3))
-def test_a_slot_gives_back_what_was_put_and_the_payload_as_it_was(name: str, rest: dict[str, Json]) -> None:
-    format_ = get_format(name)
-    assert isinstance(format_.slot, Slot)
-    assert format_.dump is not None
-    payload = format_.dump(everything()).payload
-    assert format_.slot.take(format_.slot.put(payload, rest)) == (payload, rest)
+def test_a_slot_gives_back_what_was_put_and_the_payload_as_it_was(rest: dict[str, Json]) -> None:
+    failures = Failures(len(CARRIERS))
+    for name in CARRIERS:
+        with failures.of(name):
+            slot = get_format(name).slot
+            assert isinstance(slot, Slot)
+            payload = written_everything(name)
+            assert slot.take(slot.put(payload, rest)) == (payload, rest)
+    failures.report()
+
+
+@cache
+def written_everything(name: str) -> Json:
+    dump = get_format(name).dump
+    assert dump is not None
+    return dump(everything()).payload
 
 
 @given(before=json_values(), after=json_values())

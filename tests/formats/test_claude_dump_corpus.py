@@ -1,9 +1,9 @@
-"""Session files of the corpus, where it is there: every line comes back, in its place."""
+"""Recorded session files: every line comes back, in its place."""
 
 import json
+from functools import cache
 from pathlib import Path
 
-import pytest
 from msgspec import UNSET
 
 from partita.formats.claude_code.dump.session import dump, dump_agents
@@ -14,21 +14,27 @@ from partita.logs.lines.reader import LineReader
 from partita.logs.parsing import ParsedLog, parse_log_file
 from partita.types.json import Json, is_object
 from partita.types.messages import Message
+from tests.recordings import files
 from tests.tables import each_row
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs" / "claude-code"
-FILES = sorted(path for path in CORPUS.rglob("*.jsonl*") if path.parent.name != "stream-json")
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+NO_SESSIONS = {"pretty-printed-not-jsonl.jsonl"}
+"""What another program printed about a session."""
+FILES = [
+    path
+    for path in files("agent-logs/claude-code", "**/*.jsonl*")
+    if path.parent.name != "stream-json" and path.name not in NO_SESSIONS
+]
+AGENTS = [path for path in FILES if path.parent.name != "subagents" and not path.name.startswith("agent-")]
+"""Files of sessions, which may have those of sub-agents beside them."""
 
 
 def read(path: Path) -> ParsedLog:
     log = parse_log_file(path, agents=False)
-    if log.format != "claude-code-log":
-        pytest.skip("no session file")
+    assert log.format == "claude-code-log"
     return log
 
 
+@cache
 def values(path: Path) -> list[Json]:
     """The lines of a file that are JSON."""
     reader = LineReader()
@@ -47,17 +53,20 @@ def all_messages(log: ParsedLog) -> list[Message]:
     return [*log.messages, *(message for messages in log.orphans.values() for message in messages)]
 
 
-@each_row("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
+@each_row("path", FILES)
 def test_every_line_comes_back_in_its_place(path: Path) -> None:
     once = dump(all_messages(read(path))).payload
     assert kept(once) == kept(values(path))
-    assert {record.get("parentUuid") for record in once} <= {None, *(record.get("uuid") for record in once)}
+    linked = [record for record in once if is_object(record)]
+    assert {record.get("parentUuid") for record in linked} <= {
+        None,
+        *(record.get("uuid") for record in linked),
+    }
     assert dump(load(once).messages).payload == once
 
 
-@each_row("path", FILES, ids=lambda path: str(path.relative_to(CORPUS)))
+@each_row("path", AGENTS)
 def test_sub_agents_come_back_too(path: Path) -> None:
-    read(path)
     log = parse_log_file(path)
     written = dump_agents(log.messages)
     for agent in agent_files(path):

@@ -1,10 +1,9 @@
-"""Turns of the Agent SDK, and what another adapter made of them, where the folder that holds them is."""
+"""Turns of the Agent SDK, and what another adapter made of them."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
-
-import pytest
 
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import (
@@ -32,23 +31,22 @@ from partita.types.tools import (
     TextOutput,
     ToolOutput,
 )
-from tests.formats.claude_turns import decode
+from tests.formats import claude_turns
+from tests.recordings import cases, cases_in, files
 from tests.tables import each_row
 
-CORPORA: Final = Path(__file__).parents[3] / "shared" / "corpora"
-LIVE: Final = CORPORA / "agent-logs" / "claude-code" / "stream-json"
-
-pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
-
-
-def read_cases() -> dict[str, JsonObject]:
-    path = CORPORA / "cherry" / "claude-sdk-messages.jsonl"
-    lines = path.read_bytes().splitlines() if path.is_file() else []
-    return {case["id"]: case for case in map(loads, lines)}
-
-
-CASES: Final = read_cases()
+CASES: Final[dict[str, JsonObject]] = {case["id"]: case for case in cases("cherry/claude-sdk-messages.jsonl")}
 FAIR: Final = [name for name, case in CASES.items() if not case["defects"]]
+
+
+@cache
+def chunks_of(id: str) -> list[Chunk]:
+    return claude_turns.decode(CASES[id]["input"])
+
+
+@cache
+def message_of(id: str) -> AssistantMessage:
+    return fold(chunks_of(id))
 
 
 def fold(chunks: list[Chunk]) -> AssistantMessage:
@@ -132,7 +130,7 @@ def named(value: Json, *names: str) -> list[Json]:
 @each_row("case", CASES.values(), ids=CASES)
 def test_all_words_and_calls_are_told_once_and_in_order(case: JsonObject) -> None:
     told: list[tuple[str | None, str, str]] = []
-    for parent, part in parts_of(fold(decode(case["input"]))):
+    for parent, part in parts_of(message_of(case["id"])):
         match part:
             case TextPart(text=text):
                 told.append((parent, "text", text))
@@ -151,7 +149,7 @@ def test_all_words_and_calls_are_told_once_and_in_order(case: JsonObject) -> Non
 @each_row("case", CASES.values(), ids=CASES)
 def test_every_part_that_is_opened_is_closed(case: JsonObject) -> None:
     open_now: set[tuple[tuple[str, ...], str, str]] = set()
-    for path, chunk in flat(decode(case["input"])):
+    for path, chunk in flat(chunks_of(case["id"])):
         match chunk:
             case TextStart(id=block) | ReasoningStart(id=block):
                 open_now.add((path, "text" if isinstance(chunk, TextStart) else "reasoning", block))
@@ -160,13 +158,13 @@ def test_every_part_that_is_opened_is_closed(case: JsonObject) -> None:
             case _:
                 pass
     assert not open_now
-    states = {getattr(part, "state", None) for _, part in parts_of(fold(decode(case["input"])))}
+    states = {getattr(part, "state", None) for _, part in parts_of(message_of(case["id"]))}
     assert states <= {None, "done", "output-available", "output-error", "output-denied"}
 
 
 @each_row("case", CASES.values(), ids=CASES)
 def test_signatures_and_redacted_thoughts_are_kept(case: JsonObject) -> None:
-    thoughts = [part for _, part in parts_of(fold(decode(case["input"]))) if isinstance(part, ReasoningPart)]
+    thoughts = [part for _, part in parts_of(message_of(case["id"])) if isinstance(part, ReasoningPart)]
     kept = {str(value) for part in thoughts for _, value in walk(part.provider_metadata)} - {"None"}
     events: Json = case["input"]
     redacted = [block["data"] for block in named_blocks(events, "redacted_thinking")]
@@ -180,7 +178,7 @@ def named_blocks(value: Json, kind: str) -> list[JsonObject]:
 
 @each_row("case", CASES.values(), ids=CASES)
 def test_citations_are_kept(case: JsonObject) -> None:
-    texts = [part for _, part in parts_of(fold(decode(case["input"]))) if isinstance(part, TextPart)]
+    texts = [part for _, part in parts_of(message_of(case["id"])) if isinstance(part, TextPart)]
     given = named(case["input"], "citation")
     assert [
         one for part in texts for many in named(part.provider_metadata, "citations") for one in many
@@ -193,7 +191,7 @@ def test_citations_are_kept(case: JsonObject) -> None:
 @each_row("case", CASES.values(), ids=CASES)
 def test_no_piece_of_an_input_follows_the_whole_input(case: JsonObject) -> None:
     whole: set[str] = set()
-    for _, chunk in flat(decode(case["input"])):
+    for _, chunk in flat(chunks_of(case["id"])):
         if isinstance(chunk, ToolInputAvailable):
             whole.add(chunk.tool_call_id)
         assert not isinstance(chunk, ToolInputDelta) or chunk.tool_call_id not in whole
@@ -201,7 +199,7 @@ def test_no_piece_of_an_input_follows_the_whole_input(case: JsonObject) -> None:
 
 @each_row("case", CASES.values(), ids=CASES)
 def test_outputs_keep_their_type(case: JsonObject) -> None:
-    calls = [part for _, part in parts_of(fold(decode(case["input"]))) if isinstance(part, ToolCallPart)]
+    calls = [part for _, part in parts_of(message_of(case["id"])) if isinstance(part, ToolCallPart)]
     first: dict[str, Json] = {}
     for event in case["input"]:
         for block in event["message"]["content"] if event["type"] == "user" else ():
@@ -236,17 +234,18 @@ def _block(item: object) -> JsonObject:
     return {"type": "image", "source": {"type": "base64", "media_type": item.media_type, "data": data}}
 
 
-def test_a_denial_keeps_its_reason() -> None:
-    if "cc-020" not in CASES:
-        pytest.skip("no such case")
-    denied = [
-        part for _, part in parts_of(fold(decode(CASES["cc-020"]["input"]))) if isinstance(part, ToolCallPart)
-    ]
-    assert [(call.state, original(call.output)) for call in denied] == [
-        ("output-denied", "Permission denied")
-    ]
-    assert isinstance(denied[0].output, ExecutionDeniedOutput)
-    assert denied[0].output.reason == "deny rule"
+DENIED: Final = {
+    "pond-denied": ("Permission to use Bash has been denied.", "fish live there"),
+    "cc-020": ("Permission denied", "deny rule"),
+}
+"""Turns with a denied call: the content of its result, and the reason."""
+
+
+@each_row("id", [name for name in DENIED if name in CASES])
+def test_a_denial_keeps_its_reason(id: str) -> None:
+    (call,) = [part for _, part in parts_of(message_of(id)) if isinstance(part, ToolCallPart)]
+    assert isinstance(call.output, ExecutionDeniedOutput)
+    assert (call.state, original(call.output), call.output.reason) == ("output-denied", *DENIED[id])
 
 
 # Beside what the other adapter made, where that is fair
@@ -295,7 +294,7 @@ def _levelled(output: Json) -> Json:
 @each_row("id", FAIR)
 def test_a_fair_turn_says_what_it_says_elsewhere(id: str) -> None:
     theirs = fold([read_chunk(chunk) for chunk in CASES[id]["observed"]["chunks"]])
-    same = summary(fold(decode(CASES[id]["input"]))) == summary(theirs)
+    same = summary(message_of(id)) == summary(theirs)
     assert same is (id not in MEANT)
 
 
@@ -308,7 +307,7 @@ def stats_of(chunks: list[JsonObject]) -> JsonObject:
 
 @each_row("case", CASES.values(), ids=CASES)
 def test_the_usage_is_what_it_is_elsewhere(case: JsonObject) -> None:
-    end = decode(case["input"])[-1]
+    end = chunks_of(case["id"])[-1]
     assert isinstance(end, MessageFinish)
     ours: Json = end.message_metadata
     theirs = stats_of(case["observed"]["chunks"])
@@ -329,7 +328,7 @@ ENDS: Final = {"cc-031": "length", "cc-032": "error", "cc-033": "error", "cc-035
 
 @each_row("id", CASES)
 def test_the_finish_reason_is_what_it_is_elsewhere(id: str) -> None:
-    end = decode(CASES[id]["input"])[-1]
+    end = chunks_of(id)[-1]
     theirs = [chunk["finishReason"] for chunk in CASES[id]["observed"]["chunks"] if chunk["type"] == "finish"]
     assert isinstance(end, MessageFinish)
     assert end.finish_reason == (ENDS.get(id) or theirs[-1])
@@ -338,18 +337,23 @@ def test_the_finish_reason_is_what_it_is_elsewhere(id: str) -> None:
 # Streams as the program wrote them
 
 
-def test_a_real_stream_with_blocks_that_overlap() -> None:
-    events = [loads(line) for line in (LIVE / "partial-messages.jsonl").read_bytes().splitlines()]
-    chunks = decode(events)
+LIVE: Final = "agent-logs/claude-code/stream-json"
+
+
+@each_row("path", files(LIVE, "partial-messages.jsonl"))
+def test_a_real_stream_with_blocks_that_overlap(path: Path) -> None:
+    events = cases_in(path)
+    chunks = claude_turns.decode(events)
     words = [part.text for _, part in parts_of(fold(chunks)) if isinstance(part, TextPart | ReasoningPart)]
     whole = [event["message"]["content"][0] for event in events if event["type"] == "assistant"]
     assert sorted(words) == sorted(block.get("text", block.get("thinking", "")) for block in whole)
     assert "data-claude-unknown" not in {getattr(chunk, "type", "") for chunk in chunks}
 
 
-def test_a_real_stream_in_both_directions() -> None:
-    cassette = loads((LIVE / "control-protocol-tool-use.json").read_bytes())
-    chunks = decode([exchange["message"] for exchange in cassette["messages"]])
+@each_row("path", files(LIVE, "control-protocol-tool-use.json"))
+def test_a_real_stream_in_both_directions(path: Path) -> None:
+    cassette = loads(path.read_bytes())
+    chunks = claude_turns.decode([exchange["message"] for exchange in cassette["messages"]])
     calls = [part for _, part in parts_of(fold(chunks)) if isinstance(part, ToolCallPart)]
     assert [call.state for call in calls] == ["output-available"]
     assert "data-claude-unknown" not in {getattr(chunk, "type", "") for chunk in chunks}

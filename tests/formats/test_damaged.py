@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.formats.converting import convert
@@ -13,12 +13,14 @@ from partita.types.json import Json, JsonObject
 from tests.converting import outcome
 from tests.damage import damaged
 from tests.formats.mastra_streams import STREAMS
-from tests.recordings import CORPORA, FAMILIES, LOGS, Recording, recordings
+from tests.recordings import FAMILIES, LOGS, Recording, recordings
+from tests.sampling import FULL
 from tests.tables import each_row
 
 TARGETS = sorted(name for name, one in all_formats().items() if one.dump)
 BOTH_WAYS = sorted(name for name in TARGETS if all_formats()[name].load)
 RECORDED = sorted({*FAMILIES.values(), *LOGS.values(), "ai-sdk-chunks", "claude-code-stream", "mastra-v2"})
+EXAMPLES = settings().max_examples // (1 if FULL else 2)
 SMALLEST = 60
 """So many of the recordings of a format: larger ones take their time, and are as good as these."""
 
@@ -35,10 +37,16 @@ def written(name: str) -> Json:
 def recorded(name: str) -> list[Recording]:
     """The smaller recordings of a format."""
     found = [one for one in recordings() if one.format == name]
-    return sorted(found, key=lambda one: one.path.stat().st_size)[:SMALLEST]
+    return sorted(found, key=lambda one: one.size)[:SMALLEST]
+
+
+@cache
+def payload_of(recording: Recording) -> Json:
+    return recording.payload()
 
 
 @pytest.mark.parametrize("name", BOTH_WAYS)
+@settings(max_examples=EXAMPLES)
 @given(data=st.data(), target=st.sampled_from(TARGETS))
 def test_damage_to_what_we_write(name: str, data: st.DataObject, target: str) -> None:
     outcome(data.draw(damaged(written(name))), name, target)
@@ -50,12 +58,11 @@ def test_damage_to_streams_of_mastra(name: str, data: st.DataObject, target: str
     outcome(data.draw(damaged(STREAMS[name])), "mastra-stream", target)
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
 @pytest.mark.parametrize("name", RECORDED)
 @given(data=st.data(), target=st.sampled_from(TARGETS))
 def test_damage_to_recordings(name: str, data: st.DataObject, target: str) -> None:
     recording = data.draw(st.sampled_from(recorded(name)))
-    outcome(data.draw(damaged(recording.payload())), name, target)
+    outcome(data.draw(damaged(payload_of(recording))), name, target)
 
 
 def gemini(said: Json) -> Json:

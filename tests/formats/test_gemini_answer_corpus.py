@@ -1,10 +1,8 @@
-"""Recorded answers of Gemini, and what others made of them, where the folder that holds them is."""
+"""Recorded answers of Gemini, and what others made of them."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import cache
 from typing import Final
-
-import pytest
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.gemini.request import build_request
@@ -13,11 +11,7 @@ from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import UserMessage
 from tests.formats.gemini_answers import decode, fold
 from tests.provider_truth.reading import chunks_of, truth_of
-
-CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-
+from tests.recordings import answers, cases_in, sdk_chunks, truth_about
 
 # What each recording amounts to
 
@@ -47,15 +41,12 @@ def equal(ours: Json, theirs: Json) -> bool:
 
 
 def test_every_recording_amounts_to_what_is_known_of_it() -> None:
-    truths = loads((CORPUS / "truth.json").read_bytes())
-    files = sorted([*CORPUS.glob("gemini/*.jsonl"), *CORPUS.glob("gemini/*.response.json")])
     wrong: JsonObject = {}
-    for file in files:
+    for file in answers("gemini"):
         ours = truth_of("gemini", file)
-        for key, theirs in truths[f"gemini/{file.name.removesuffix('.jsonl').removesuffix('.json')}"].items():
+        for key, theirs in truth_about(file).items():
             if not SAME.get(key, equal)(ours.get(key), theirs):
                 wrong[f"{file.name}: {key}"] = (ours.get(key), theirs)
-    assert files
     assert not wrong
 
 
@@ -66,6 +57,7 @@ MEANT: Final = {
     "fb-googleai-streaming-success-code-execution": "the same",
     "fb-googleai-streaming-success-citations": "a page whose words are repeated is a source",
     "fb-vertex-streaming-failure-recitation-no-content": "the same",
+    "gemini-recited": "the same",
     "pai-google-model-file-search-grounding-gemini-3-true-s4": "a document is a source, as in a body there",
 }
 """Where our chunks are others on purpose.
@@ -107,10 +99,9 @@ def first_difference(ours: list[JsonObject], theirs: list[JsonObject]) -> Json:
 
 def test_streams_are_told_in_the_chunks_of_the_ai_sdk() -> None:
     different: JsonObject = {}
-    for file in sorted(CORPUS.glob("gemini/*.jsonl")):
+    for file in answers("gemini", ".jsonl"):
         ours = [plain(loads(encode(chunk))) for chunk in chunks_of("gemini", file)[0]]
-        lines = (CORPUS / "aisdk-chunks" / file.name).read_bytes().splitlines()
-        theirs = [plain(loads(line)) for line in lines]
+        theirs = [plain(chunk) for chunk in sdk_chunks(file)]
         found = first_difference([c for c in ours if c], [c for c in theirs if c])
         if found is not None and file.stem not in MEANT:
             different[file.stem] = found
@@ -122,11 +113,9 @@ def test_streams_are_told_in_the_chunks_of_the_ai_sdk() -> None:
 # Cut anywhere, and sent back
 
 
-def recorded() -> dict[str, list[Json]]:
-    return {
-        file.stem: [loads(line) for line in file.read_bytes().splitlines()]
-        for file in sorted(CORPUS.glob("gemini/*.jsonl"))
-    }
+@cache
+def recorded() -> dict[str, list[JsonObject]]:
+    return {file.stem: cases_in(file) for file in answers("gemini", ".jsonl")}
 
 
 def test_a_recording_that_stops_anywhere_folds() -> None:

@@ -1,19 +1,13 @@
-"""Real chats of Gemini CLI with counted truth, where the folder that holds them is there."""
+"""Recorded chats of Gemini CLI with counted truth."""
 
 from pathlib import Path
-
-import pytest
 
 from partita.formats.gemini_cli.records import records_of
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads
 from tests.formats.gemini_counts import counts, read
+from tests.recordings import counted, files
 from tests.tables import each_row
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
-FILES = sorted(path.relative_to(CORPUS).as_posix() for path in CORPUS.glob("gemini/json*/*"))
-
-pytestmark = pytest.mark.skipif(not FILES, reason="the corpora are not here")
 
 
 def records_in(file: Path) -> list[JsonObject]:
@@ -23,10 +17,10 @@ def records_in(file: Path) -> list[JsonObject]:
     return list(records_of(loads(content)))
 
 
-@each_row("name", FILES)
-def test_a_chat_amounts_to_what_was_counted(name: str) -> None:
-    truth = loads((CORPUS / "truth.json").read_bytes())["files"][name]
-    records = records_in(CORPUS / name)
+@each_row("path", files("agent-logs", "gemini/json*/*"), ids=lambda path: path.name)
+def test_a_chat_amounts_to_what_was_counted(path: Path) -> None:
+    truth = counted(path)
+    records = records_in(path)
     messages, assembly = read(records)
     found = counts(messages.values(), assembly)
     assert found == {key: truth[key] for key in found}

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
-from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -437,17 +436,23 @@ def test_any_messages_become_a_request_that_is_read_again(messages: list[Message
 
 @each_row("payload", [BAKERY, SNAKES], ids=["all of it", "in snake case"])
 def test_google_reads_the_contents(payload: JsonObject) -> None:
+    from google.genai import types
+
     for one in dump(load(payload).messages).payload["contents"]:
         types.Content.model_validate(one)
 
 
 def test_google_reads_the_answer() -> None:
+    from google.genai import types
+
     read = types.GenerateContentResponse.model_validate(dump_answer(load_answer(BODY).messages).payload)
     assert read.candidates is not None
     assert read.candidates[0].finish_reason == types.FinishReason.STOP
 
 
 def test_what_google_builds_is_read() -> None:
+    from google.genai import types
+
     built = types.Content(
         role="model",
         parts=[

@@ -1,9 +1,6 @@
-"""Recorded requests to Gemini and answers of it, where the folder that holds them is: read, written again."""
+"""Recorded requests to Gemini and answers of it: read, and written again."""
 
-from pathlib import Path
 from typing import Final
-
-import pytest
 
 from partita.errors import PartitaError
 from partita.formats.format import Loaded, Request
@@ -12,26 +9,16 @@ from partita.formats.gemini.dump import ask
 from partita.formats.gemini.load import load
 from partita.formats.gemini.spelling import spelled, spelled_part
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, loads
+from partita.types.json import Json, JsonObject
 from partita.types.messages import Message
 from partita.types.parts import SourceDocumentPart, SourceUrlPart, StepStartPart
+from tests.converting import read_payload
 from tests.leaves import changed, leaves
-from tests.sampling import picked, sampled
+from tests.recordings import answers, chosen
+from tests.sampling import picked
 
-CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers" / "gemini"
 LEAVES: Final = 12
 """So many leaves of each recording are changed."""
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-
-
-def payload_of(file: Path) -> Json:
-    raw = file.read_bytes()
-    return [loads(line) for line in raw.splitlines()] if file.suffix == ".jsonl" else loads(raw)
-
-
-def files(*endings: str) -> list[Path]:
-    return [file for file in sorted(CORPUS.iterdir()) if file.name.endswith(endings)]
 
 
 def written(loaded: Loaded) -> tuple[Json, ...]:
@@ -59,8 +46,8 @@ def _deeply(part: JsonObject) -> JsonObject:
 
 def test_every_request_comes_back_or_the_difference_is_told() -> None:
     silent: list[str] = []
-    for file in files(".request.json"):
-        payload = payload_of(file)
+    for file in answers("gemini", ".request.json"):
+        payload = read_payload(file)
         loaded = load(payload)
         again, *losses = written(loaded)
         expected = as_spelled(payload)
@@ -80,8 +67,8 @@ def unplaced(messages: tuple[Message, ...]) -> list[Json]:
 
 
 def test_every_answer_comes_back() -> None:
-    for file in files(".response.json", ".jsonl"):
-        loaded = load(payload_of(file))
+    for file in answers("gemini"):
+        loaded = load(read_payload(file))
         again = load(dump_answer(loaded.messages).payload)
         assert unplaced(again.messages) == unplaced(loaded.messages), file.name
         assert again.messages[0].content.metadata == loaded.messages[0].content.metadata, file.name
@@ -99,8 +86,8 @@ def outcome(payload: Json) -> tuple[Json, Json] | None:
 
 def test_no_leaf_changes_in_silence() -> None:
     silent: list[tuple[str, object]] = []
-    for file in sampled(files(".json", ".jsonl"), 4, key=lambda file: file.name):
-        payload = payload_of(file)
+    for file in chosen(answers("gemini", ".json", ".jsonl"), 4):
+        payload = read_payload(file)
         before = outcome(payload)
         assert before is not None
         for path in picked(list(leaves(payload)), LEAVES):

@@ -1,9 +1,6 @@
-"""Stored messages of Mastra with known readings, where the folder that holds them is there."""
+"""Stored messages of Mastra with known readings."""
 
 from collections.abc import Callable
-from pathlib import Path
-
-import pytest
 
 from partita.formats.ai_sdk.ui import dump as ui_dump
 from partita.formats.ai_sdk.ui import load as ui_load
@@ -13,19 +10,16 @@ from partita.formats.mastra.network import ROUTING, read_network, structured
 from partita.stream.rules import Version
 from partita.types.codec import decode_message, encode
 from partita.types.fold import expand
-from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
 from partita.types.parts import DataPart
 from partita.types.tools import JsonOutput, TextOutput
+from tests import recordings
 from tests.tables import each_row
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "mastra"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
 
 
 def cases(name: str) -> list[JsonObject]:
-    return [loads(line) for line in (CORPUS / f"{name}.jsonl").read_bytes().splitlines()]
+    return recordings.cases(f"mastra/{name}.jsonl")
 
 
 def row_of(case: JsonObject) -> JsonObject:
@@ -148,6 +142,10 @@ def test_every_ui_message_stored_as_v2_survives() -> None:
         assert ui_dump.dump(loaded.messages).payload == [message], case["id"]
 
 
+APART = {"nh-0011"}
+"""Whose calls stand apart, where the last page did not look."""
+
+
 def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
     wrong: dict[str, Json] = {}
     for case in cases("network-history"):
@@ -160,7 +158,7 @@ def test_a_history_of_networks_reads_as_the_old_page_showed_it() -> None:
             is_run = bool(shown["parts"]) and shown["parts"] != to_json_parts(message)
             if found != (run_told(shown["parts"][0]) if is_run else None):
                 wrong[case["id"]] = found
-    assert wrong.keys() == {"nh-0011"}  # whose calls stand apart, where the last page did not look
+    assert wrong.keys() == APART & {case["id"] for case in cases("network-history")}
 
 
 def to_json_parts(message: Message) -> Json:

@@ -1,7 +1,5 @@
 """Canonical messages as V2 and V1 messages of Mastra."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -34,11 +32,11 @@ from partita.types.tools import (
 )
 from tests import canonical
 from tests.leaves import changes
+from tests.recordings import cases
 from tests.tables import each_row
 
 from .test_mastra_v2 import rows, words
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "mastra"
 NAMES = ("mastra-v2", "mastra-v1")
 
 
@@ -215,11 +213,9 @@ def test_what_mastra_stored_is_written_so_that_it_reads_the_same(raw: JsonObject
     assert v2.dump(again.messages).payload == dumped.payload or again.losses
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
 def test_known_messages_come_back() -> None:
     """V1 to the letter; of V2, which has had two ways to write some things, all that was said."""
-    for line in (CORPUS / "message-list.jsonl").read_bytes().splitlines():
-        case = loads(line)
+    for case in cases("mastra/message-list.jsonl"):
         older, stored = case["expected"].get("v1"), case["expected"].get("db")
         if is_array(older):
             assert v1.dump(v1.load(older).messages).payload == older, case["id"]

@@ -1,9 +1,8 @@
-"""Recorded streams of Mastra with known readings, where the folder that holds them is there."""
+"""Recorded streams of Mastra with known readings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import pytest
 from msgspec import UNSET
 
 from partita.errors import PartitaError
@@ -22,14 +21,13 @@ from partita.types.parts import (
     SteeringMessagePart,
     TextPart,
 )
-from tests.formats.test_mastra_corpus import CORPUS, cases
+from tests.formats.test_mastra_corpus import cases
 from tests.leaves import changed, leaves
 from tests.sampling import picked
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+from tests.tables import each_row
 
 FILES: Final = ("agent-chunks", "network-chunks")
-WHOLE_RUN: Final = "ns-0001"
+WHOLE_RUN: Final = "network-stream"
 
 OTHERWISE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("ac-0015", "ac-0016", "au-0002", "au-0075"), "an error is told beside the words"),
@@ -113,7 +111,7 @@ def test_streams_amount_to_what_their_readers_made_of_them() -> None:
     """They may say more here: chunks that were passed over are data."""
     wrong = set[str]()
     for case in streams():
-        if case["id"] == WHOLE_RUN or case["input"]["initial"]:
+        if case["kind"] == WHOLE_RUN or case["input"]["initial"]:
             continue
         ours = sketch(load(chunks_of(case)).messages)
         is_ui = case["kind"].endswith("-to-ui")
@@ -123,16 +121,20 @@ def test_streams_amount_to_what_their_readers_made_of_them() -> None:
         said = [one[:2] if names_alone else one for one in ours if one not in added]
         if said != [one[:2] if names_alone else one for one in theirs]:
             wrong.add(case["id"])
-    assert wrong == OTHERWISE.keys()
+    assert wrong == {case["id"] for case in streams() if case["id"] in OTHERWISE}
 
 
-def run() -> list[Json]:
-    (case,) = (case for case in cases("network-chunks") if case["id"] == WHOLE_RUN)
-    return chunks_of(case)
+ANSWERS: Final = {"glass-n-run": "The tower is red.", "ns-0001": "the invoice has been generated."}
+"""How the last message of a whole run ends."""
 
 
-def test_a_whole_run_of_a_network_is_read_to_its_end() -> None:
-    messages = load(run()).messages
+def runs() -> list[JsonObject]:
+    return [case for case in cases("network-chunks") if case["kind"] == WHOLE_RUN]
+
+
+@each_row("run", runs(), ids=lambda case: case["id"])
+def test_a_whole_run_of_a_network_is_read_to_its_end(run: JsonObject) -> None:
+    messages = load(chunks_of(run)).messages
     executions = [
         message.content.network_execution
         for message in messages
@@ -140,11 +142,12 @@ def test_a_whole_run_of_a_network_is_read_to_its_end() -> None:
     ]
     assert [one.primitive_type for one in executions] == ["agent", "workflow", "tool"]
     assert all(one.final_result is not None for one in executions)
-    assert text_of(messages[-1]).endswith("the invoice has been generated.")
+    assert text_of(messages[-1]).endswith(ANSWERS[run["id"]])
 
 
-def test_every_leaf_of_a_whole_run_counts() -> None:
-    events = run()
+@each_row("run", runs(), ids=lambda case: case["id"])
+def test_every_leaf_of_a_whole_run_counts(run: JsonObject) -> None:
+    events = chunks_of(run)
     whole = told(events)
     silent = [path for path in picked(list(leaves(events)), 60) if told(changed(events, path)) == whole]
     assert silent == []

@@ -6,14 +6,6 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp.types import (
-    CallToolResult,
-    CreateMessageRequestParams,
-    CreateMessageResult,
-    GetPromptResult,
-    SamplingMessage,
-)
-from pydantic import TypeAdapter
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.canonical import load_canonical
@@ -140,6 +132,8 @@ ANSWER: Final[JsonObject] = {
 
 
 def test_the_fixtures_are_what_the_package_takes() -> None:
+    from mcp.types import CallToolResult, CreateMessageResult, GetPromptResult
+
     without_new = [block for block in RESULT["content"] if block is not NEW]
     CallToolResult.model_validate({**RESULT, "content": without_new})
     GetPromptResult.model_validate(PROMPT)
@@ -194,6 +188,8 @@ OUTPUTS: Final[dict[str, tuple[JsonObject, ToolOutput]]] = {
 
 @each_row(("payload", "output"), OUTPUTS.values(), ids=OUTPUTS)
 def test_results_keep_both_blocks_and_structured_content(payload: JsonObject, output: ToolOutput) -> None:
+    from mcp.types import SamplingMessage
+
     loaded = load(payload)
     match loaded.messages:
         case (ToolMessage(content=content),):
@@ -223,6 +219,9 @@ def test_results_go_to_their_calls() -> None:
 
 
 def test_what_is_written_is_what_the_package_takes() -> None:
+    from mcp.types import CreateMessageRequestParams, SamplingMessage
+    from pydantic import TypeAdapter
+
     TypeAdapter[Any](list[SamplingMessage]).validate_python(dump(everything()).payload)
     asked = ask(everything(), Request())
     CreateMessageRequestParams.model_validate(asked.payload)
@@ -244,6 +243,9 @@ def test_what_the_protocol_has_no_block_for_is_told() -> None:
 
 
 def test_what_has_no_place_can_be_carried_in_meta() -> None:
+    from mcp.types import SamplingMessage
+    from pydantic import TypeAdapter
+
     plain = to_json(everything())
     carried = convert(plain, "canonical", "mcp", carry=True)
     TypeAdapter[Any](list[SamplingMessage]).validate_python(carried.payload)

@@ -2,17 +2,10 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final, cast
 
 import pytest
-from agents import Agent, ItemHelpers, SQLiteSession
-from agents.items import MessageOutputItem, TResponseInputItem
-from agents.models.chatcmpl_converter import Converter
-from agents.models.openai_responses import OpenAIResponsesModel
-from openai import AsyncOpenAI
-from openai.types.chat import ChatCompletionMessage
-from openai.types.responses import ResponseInputItemParam, ResponseOutputMessage
-from pydantic import TypeAdapter
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.converting import convert
@@ -31,7 +24,15 @@ from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 FAKE: Final = "__fake_id__"
-ITEM: Final[TypeAdapter[Any]] = TypeAdapter(ResponseInputItemParam)
+
+
+@cache
+def item_adapter() -> Any:
+    from openai.types.responses import ResponseInputItemParam
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[Any](ResponseInputItemParam)
+
 
 CHAT: Final[list[JsonObject]] = [
     {"role": "user", "content": "Tide?"},
@@ -103,6 +104,8 @@ RUN: Final[list[JsonObject]] = [
 
 def stored(items: Json) -> list[Json]:
     """Items as a session of the SDK gives them back."""
+    from agents import SQLiteSession
+    from agents.items import TResponseInputItem
 
     async def through() -> list[Json]:
         session = SQLiteSession("tide")
@@ -186,16 +189,22 @@ def test_no_leaf_is_lost_in_silence(items: list[JsonObject]) -> None:
 
 
 def test_the_sdk_takes_back_what_is_written_of_everything() -> None:
+    from agents import ItemHelpers
+    from agents.models.chatcmpl_converter import Converter
+
     items = dump(everything()).payload
     assert stored(items) == items
     assert ItemHelpers.input_to_new_input_list(items) == items
     for item in items[2:]:
-        ITEM.validate_python(item)
+        item_adapter().validate_python(item)
     chat = Converter.items_to_messages([item for item in items if "file_url" not in str(item)])
     assert [message["role"] for message in chat][:3] == ["system", "assistant", "assistant"]
 
 
 def test_what_the_sdk_makes_of_a_chat_answer_is_read() -> None:
+    from agents.models.chatcmpl_converter import Converter
+    from openai.types.chat import ChatCompletionMessage
+
     said = ChatCompletionMessage(role="assistant", content="High.")
     items = [item.model_dump(exclude_unset=True) for item in Converter.message_to_output_items(said)]
     (answer,) = load(items).messages
@@ -204,6 +213,10 @@ def test_what_the_sdk_makes_of_a_chat_answer_is_read() -> None:
 
 
 def test_a_run_item_of_the_sdk_goes_into_a_session() -> None:
+    from agents import Agent
+    from agents.items import MessageOutputItem
+    from openai.types.responses import ResponseOutputMessage
+
     raw = ResponseOutputMessage.model_validate(CHAT[5] | {"id": "msg_1"})
     agent = Agent(name="Sea")
     item = cast("JsonObject", MessageOutputItem(agent=agent, raw_item=raw).to_input_item())
@@ -211,6 +224,10 @@ def test_a_run_item_of_the_sdk_goes_into_a_session() -> None:
 
 
 def test_what_is_carried_along_is_kept_by_sessions_and_not_sent() -> None:
+    from agents.models.chatcmpl_converter import Converter
+    from agents.models.openai_responses import OpenAIResponsesModel
+    from openai import AsyncOpenAI
+
     rest = {"version": 1}
     filled = put(CHAT, rest)
     assert take(stored(filled)) == (CHAT, rest)

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from openai.types.chat import ChatCompletion
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.openai_chat.reading.load import load, load_answer
@@ -21,6 +20,8 @@ from tests.tables import each_row
 
 
 def test_a_body_comes_back_as_it_was() -> None:
+    from openai.types.chat import ChatCompletion
+
     loaded = load(ANSWER)
     dumped = dump_answer(loaded.messages)
     assert dumped.payload == ANSWER
@@ -48,6 +49,8 @@ def test_padding_of_a_stream_is_a_minor_loss() -> None:
 
 
 def test_a_stream_and_its_body_say_the_same() -> None:
+    from openai.types.chat import ChatCompletion
+
     body = dump_answer(load(STREAM).messages).payload
     assert body["choices"][0]["message"] == {
         "role": "assistant",
@@ -139,6 +142,8 @@ def test_a_failure_goes_back_as_it_came() -> None:
 
 
 def test_everything_has_a_last_answer_that_the_vendor_reads() -> None:
+    from openai.types.chat import ChatCompletion
+
     dumped = dump_answer(everything())
     answer = ChatCompletion.model_validate(dumped.payload)
     assert answer.choices[0].finish_reason == "tool_calls"

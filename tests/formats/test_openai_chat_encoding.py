@@ -3,7 +3,6 @@
 from typing import Any
 
 from hypothesis import given
-from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.formats.openai_chat.encoding.completion import completion_of
@@ -46,6 +45,8 @@ STREAMED = (
 
 
 def encoded(*chunks: Chunk, **how: Any) -> tuple[list[Any], ChatEncoder]:
+    from openai.types.chat import ChatCompletionChunk
+
     encoder = ChatEncoder(model="keeper", created=7, **how)
     events = [event for chunk in chunks for event in encoder.feed(chunk)] + encoder.finish()
     for event in events:
@@ -55,6 +56,8 @@ def encoded(*chunks: Chunk, **how: Any) -> tuple[list[Any], ChatEncoder]:
 
 
 def completed(*chunks: Chunk, **how: Any) -> Any:
+    from openai.types.chat import ChatCompletion
+
     body = completion_of(encoded(*chunks, **how)[0])
     ChatCompletion.model_validate(body)
     return body
@@ -161,6 +164,8 @@ def test_losses_are_told() -> None:
 
 @given(stream=chunk_streams(7))
 def test_any_chunks_are_told(stream: list[Any]) -> None:
+    from openai.types.chat import ChatCompletion
+
     events, _ = encoded(*map(read_chunk, stream))
     body = completion_of(events)
     if "error" not in body:

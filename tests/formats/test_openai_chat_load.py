@@ -1,13 +1,12 @@
 """Requests of Chat Completions, read and written: the same comes back, and what does not is told."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from openai.types.chat import ChatCompletionMessageParam
-from pydantic import TypeAdapter
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.format import Dumped, Loaded, Request, ToolSpec
@@ -27,7 +26,14 @@ from tests.leaves import changed, leaves
 from tests.tables import each_row
 
 SERVERS = [name for name in DIALECTS if name != "generic"]
-MESSAGE: TypeAdapter[Any] = TypeAdapter(ChatCompletionMessageParam)
+
+
+@cache
+def message_adapter() -> Any:
+    from openai.types.chat import ChatCompletionMessageParam
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[Any](ChatCompletionMessageParam)
 
 
 def written(loaded: Loaded, server: str = "openai") -> Dumped:
@@ -37,7 +43,7 @@ def written(loaded: Loaded, server: str = "openai") -> Dumped:
 def check(messages: list[JsonObject]) -> None:
     """Every message is one that the vendor's package takes, down to what it looks at only when asked."""
     for message in messages:
-        _look(MESSAGE.validate_python(message))
+        _look(message_adapter().validate_python(message))
 
 
 def _look(value: Json) -> None:

@@ -1,31 +1,26 @@
-"""Recorded answers of Responses servers, where the folder that holds them is: their truth, and the AI SDK."""
+"""Recorded answers of Responses servers: their truth, and the AI SDK."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
-
-import pytest
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.openai_responses.request import build_request
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage
 from tests.formats.openai_responses_answers import decode, fold
 from tests.provider_truth.reading import chunks_of, truth_of
+from tests.recordings import answers, cases_in, sdk_chunks, sdk_package, truth_about
 
-CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
 FAMILY: Final = "openai-responses"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
 
 
 def test_every_recording_is_read_as_it_was_meant() -> None:
-    truths = loads((CORPUS / "truth.json").read_bytes())
     wrong = {
         path.name: told
-        for path in (*(CORPUS / FAMILY).glob("*.jsonl"), *(CORPUS / FAMILY).glob("*.response.json"))
-        if (told := untrue(truth_of(FAMILY, path), truths[f"{FAMILY}/{path.name.rpartition('.')[0]}"]))
+        for path in answers(FAMILY)
+        if (told := untrue(truth_of(FAMILY, path), truth_about(path)))
     }
     assert not wrong
 
@@ -134,7 +129,14 @@ ENDS: Final[Mapping[str, str]] = {
 }
 """Recordings that end for another reason with us."""
 
+FOUND: Final[Mapping[str, str]] = {
+    "responses-search": "pages that a search found are in its output: theirs are the sources",
+    "responses-built-in": "so are files that a search found",
+}
+"""Recordings whose sources are others with us."""
+
 ELSEWHERE: Final[Mapping[str, str]] = {
+    "responses-failed": "theirs throws before the message begins; ours ends it",
     "vai-openai-error-1": "theirs throws before the message begins; ours ends it",
     "vai-xai-web-search-tool-1": "their package for xAI tells sources twice, inside the text, and no input",
 }
@@ -151,14 +153,16 @@ def _as_openai(chunk: JsonObject) -> JsonObject:
     return {**plain, "item": item[0]} if item and chunk["type"] == "reasoning-end" else plain
 
 
-def compared(name: str, package: str) -> tuple[list[JsonObject], list[JsonObject]]:
+def compared(path: Path) -> tuple[list[JsonObject], list[JsonObject]]:
     """Their chunks and ours, changed until they must be equal."""
-    lines = (CORPUS / "aisdk-chunks" / f"{name}.jsonl").read_bytes().splitlines()
-    theirs = list(changed(map(loads, lines), THEIRS))
-    chunks, _ = chunks_of(FAMILY, CORPUS / FAMILY / f"{name}.jsonl")
+    package = sdk_package(path)
+    theirs = list(changed(sdk_chunks(path), THEIRS))
+    chunks, _ = chunks_of(FAMILY, path)
     ours = list(changed(map(to_json, chunks), OURS))
-    if name in ENDS:
+    if path.stem in ENDS:
         theirs, ours = [*map(_end_in_calls, theirs)], [*map(_end_in_calls, ours)]
+    if path.stem in FOUND:
+        theirs, ours = ([one for one in chunks if "sourceId" not in one] for chunks in (theirs, ours))
     if not package.startswith("@ai-sdk/openai "):
         theirs, ours = [*map(_as_openai, theirs)], [*map(_as_openai, ours)]
     if package == "@ai-sdk/open-responses":  # it tells calls only when they are whole
@@ -166,7 +170,7 @@ def compared(name: str, package: str) -> tuple[list[JsonObject], list[JsonObject
     return theirs, ours
 
 
-def changed(chunks: Iterator[JsonObject], changes: Mapping[str, Change]) -> Iterator[JsonObject]:
+def changed(chunks: Iterable[JsonObject], changes: Mapping[str, Change]) -> Iterator[JsonObject]:
     for chunk in chunks:
         current: JsonObject | None = renumbered(chunk)
         for change in changes.values():
@@ -214,28 +218,27 @@ def is_part(theirs: Json, ours: Json) -> bool:
 
 
 def test_every_stream_gives_the_chunks_of_the_ai_sdk() -> None:
-    index = loads((CORPUS / "aisdk-chunks" / "index.json").read_bytes())
     wrong: dict[str, Json] = {}
-    for name, entry in index.items():
-        if entry["family"] == FAMILY and name not in ELSEWHERE:
-            theirs, ours = compared(name, entry["package"])
+    for path in answers(FAMILY, ".jsonl"):
+        if path.stem not in ELSEWHERE:
+            theirs, ours = compared(path)
             differing = [pair for pair in zip(theirs, ours, strict=False) if not is_within(*pair)]
             if differing or len(theirs) != len(ours):
-                wrong[name] = (len(theirs), len(ours), differing[:1])
+                wrong[path.stem] = (len(theirs), len(ours), differing[:1])
     assert not wrong
 
 
 def test_every_stream_folds_wherever_it_is_cut() -> None:
-    for path in sorted((CORPUS / FAMILY).glob("*.jsonl")):
-        events = [loads(line) for line in path.read_bytes().splitlines()]
+    for path in answers(FAMILY, ".jsonl"):
+        events = cases_in(path)
         for kept in range(0, len(events), max(1, len(events) // 8)):
             fold(decode(events[:kept]))
 
 
 def test_what_only_the_provider_can_read_goes_back_byte_for_byte() -> None:
     lost: dict[str, list[str]] = {}
-    for path in sorted((CORPUS / FAMILY).glob("*.jsonl")):
-        events = [loads(line) for line in path.read_bytes().splitlines()]
+    for path in answers(FAMILY, ".jsonl"):
+        events = cases_in(path)
         items = [event["item"] for event in events if event.get("type") == "response.output_item.done"]
         opaque = [
             item[name] for item in items for name in ("encrypted_content", "fingerprint") if item.get(name)

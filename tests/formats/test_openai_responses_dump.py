@@ -1,9 +1,7 @@
 """Messages → requests and answers of the Responses API, with every loss and every repair."""
 
+from functools import cache
 from typing import Any, Final
-
-from openai.types.responses import Response, ResponseInputItemParam
-from pydantic import TypeAdapter
 
 from partita.errors import PartitaError
 from partita.formats.canonical import load_canonical
@@ -41,7 +39,13 @@ from tests.tables import each_row
 HELLO: Final = UserMessage(id="message-1", content="Tide?")
 TIDE: Final = ToolCallPart("call_1", "tide", "output-available", {"at": "noon"}, output=TextOutput("3"))
 
-ITEM: Final[TypeAdapter[Any]] = TypeAdapter(ResponseInputItemParam)
+
+@cache
+def item_adapter() -> Any:
+    from openai.types.responses import ResponseInputItemParam
+    from pydantic import TypeAdapter
+
+    return TypeAdapter[Any](ResponseInputItemParam)
 
 
 def said(*parts: AssistantPart) -> tuple[list[JsonObject], list[tuple[str, str]]]:
@@ -75,7 +79,7 @@ def valid(item: JsonObject) -> JsonObject:
 
 def test_everything_becomes_items_that_the_vendor_knows() -> None:
     for item in dump(everything()).payload["input"]:
-        ITEM.validate_python(valid(item), strict=False)
+        item_adapter().validate_python(valid(item), strict=False)
 
 
 def test_every_view_becomes_the_same_request() -> None:
@@ -159,7 +163,7 @@ def test_every_repair_is_told(part: AssistantPart, losses: list[tuple[str, str]]
     items, told = said(part, StepStartPart(), TextPart("High"))
     assert [one for one in told if one[0].startswith(at(0))] == losses
     for item in items:
-        ITEM.validate_python(valid(item))
+        item_adapter().validate_python(valid(item))
 
 
 def test_calls_and_outputs_are_renamed_alike() -> None:
@@ -236,6 +240,8 @@ def test_reasoning_that_is_stored_needs_nothing_unless_nothing_is_stored() -> No
 
 
 def test_the_last_answer_is_a_response_that_the_vendor_knows() -> None:
+    from openai.types.responses import Response
+
     dumped = dump_answer.dump(everything())
     body = Response.model_validate(dumped.payload)
     assert body.output_text == "39 metres."

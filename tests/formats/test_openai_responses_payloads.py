@@ -1,10 +1,8 @@
 """Recorded requests, answers and streams of Responses servers; and whatever else a payload may be."""
 
 import copy
-from pathlib import Path
 from typing import Any, Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -20,17 +18,12 @@ from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import Message
 from tests import canonical
 from tests.formats.openai_responses_requests import ITEMS
-from tests.sampling import sampled
+from tests.recordings import answers, cases_in, chosen
 
-CORPUS: Final = Path(__file__).parents[3] / "shared" / "corpora" / "providers" / "openai-responses"
-recorded = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+FAMILY: Final = "openai-responses"
 
 REPAIRED: Final = {"a response always has one", "functions stand before the tools of the provider"}
 """The only reasons for which a recording does not come back as it was."""
-
-
-def recordings(ending: str) -> list[Path]:
-    return sampled(sorted(CORPUS.glob(f"*{ending}")), 3, key=lambda path: path.name)
 
 
 def written(loaded: Loaded) -> Dumped:
@@ -48,9 +41,8 @@ def said(payload: Json) -> JsonObject:
     return {name: value for name, value in payload.items() if value is not None}
 
 
-@recorded
 def test_every_recorded_request_comes_back_as_it_was() -> None:
-    for path in recordings(".request.json"):
+    for path in chosen(answers(FAMILY, ".request.json"), 3):
         payload = loads(path.read_bytes())
         loaded = load(payload)
         dumped = written(loaded)
@@ -59,9 +51,8 @@ def test_every_recorded_request_comes_back_as_it_was() -> None:
         assert why or dumped.payload == payload, path.name
 
 
-@recorded
 def test_every_recorded_answer_comes_back_as_it_was() -> None:
-    for path in recordings(".response.json"):
+    for path in chosen(answers(FAMILY, ".response.json"), 3):
         payload = loads(path.read_bytes())
         loaded = load(payload)
         dumped = answered(loaded)
@@ -70,10 +61,9 @@ def test_every_recorded_answer_comes_back_as_it_was() -> None:
         assert why or said(dumped.payload) == said(payload), path.name
 
 
-@recorded
 def test_every_recorded_stream_can_be_asked_again() -> None:
-    for path in recordings(".jsonl"):
-        loaded = load([loads(line) for line in path.read_bytes().splitlines()])
+    for path in chosen(answers(FAMILY, ".jsonl"), 3):
+        loaded = load(cases_in(path))
         assert len(loaded.messages) == 1
         items = dump(loaded.messages).payload["input"]
         again = dump(load(items).messages).payload["input"]

@@ -1,4 +1,4 @@
-"""Real sessions of OpenCode with counted truth, where the folder that holds them is there."""
+"""Recorded sessions of OpenCode with counted truth."""
 
 import gzip
 from pathlib import Path
@@ -10,15 +10,8 @@ from partita.logs.opencode.opening import open_storage, records_in
 from partita.types.codec import decode_message, encode
 from partita.types.json import JsonObject, loads
 from tests.formats.opencode_counts import counts, read
+from tests.recordings import cases_in, counted, files
 from tests.tables import each_row
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
-TRUTH: JsonObject = loads((CORPUS / "truth.json").read_bytes())["files"] if CORPUS.is_dir() else {}
-EXPORTS = [name for name in TRUTH if name.startswith("opencode/export/")]
-ROWS = [name for name in TRUTH if name.startswith("opencode/parts-jsonl/")]
-STORAGES = ["opencode/storage/", "opencode/opencode.db"]
-
-pytestmark = pytest.mark.skipif(not TRUTH, reason="the corpora are not here")
 
 
 def judged(records: list[JsonObject], truth: JsonObject) -> None:
@@ -39,23 +32,22 @@ def judged(records: list[JsonObject], truth: JsonObject) -> None:
         assert sum(consumption.usage.output_tokens or 0 for consumption in ledger) == tokens["output"]
 
 
-@each_row("name", EXPORTS)
-def test_an_export_amounts_to_what_was_counted(name: str) -> None:
-    content = (CORPUS / name).read_bytes()
-    document = loads(gzip.decompress(content) if name.endswith(".gz") else content)
-    judged(list(records_of(document)), TRUTH[name])
+@each_row("path", files("agent-logs", "opencode/export/*"), ids=lambda path: path.name)
+def test_an_export_amounts_to_what_was_counted(path: Path) -> None:
+    content = path.read_bytes()
+    document = loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+    judged(list(records_of(document)), counted(path))
 
 
-@each_row("name", ROWS)
-def test_rows_amount_to_what_was_counted(name: str) -> None:
-    records = [loads(line) for line in (CORPUS / name).read_bytes().split(b"\n") if line]
-    judged(records, {"parts_by_type": TRUTH[name]["record_types"]})
+@each_row("path", files("agent-logs", "opencode/parts-jsonl/*"), ids=lambda path: path.name)
+def test_rows_amount_to_what_was_counted(path: Path) -> None:
+    judged(cases_in(path), {"parts_by_type": counted(path)["record_types"]})
 
 
-@each_row("name", STORAGES)
-def test_a_storage_amounts_to_what_was_counted(name: str) -> None:
-    storage = open_storage(CORPUS / name)
-    sessions: JsonObject = TRUTH[name]["sessions"]
+@each_row("path", files("agent-logs", "opencode/storage", "opencode/opencode.db"))
+def test_a_storage_amounts_to_what_was_counted(path: Path) -> None:
+    storage = open_storage(path)
+    sessions: JsonObject = counted(path)["sessions"]
     assert [session["id"] for session in storage.sessions()] == list(sessions)
     for session_id, truth in sessions.items():
         judged(list(records_in(storage, session_id)), truth)

@@ -6,11 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names  # pyright: ignore[reportMissingTypeStubs] # it has none
-from pydantic_ai.models.instrumented import InstrumentationSettings
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.ai_sdk.ui import load as ui
@@ -33,7 +28,6 @@ from partita.types.json import Json, dumps, is_array, loads
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, text_of
 from partita.types.tools import ContentOutput, JsonOutput, TextOutput
 from tests.formats.otel_recordings import ATTRIBUTES, EVENTS, MESSAGES, RECORDINGS, STRINGS, UNNAMED
-from tests.formats.pydantic_ai_histories import history
 from tests.leaves import changed, leaves
 from tests.sampling import sampled
 from tests.strategies import ui_messages
@@ -86,6 +80,8 @@ SCHEMA: Final = Draft202012Validator(
 
 
 def test_the_attributes_have_the_names_that_the_conventions_give_them() -> None:
+    from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names  # pyright: ignore[reportMissingTypeStubs] # it has none
+
     ours = {INPUT, OUTPUT, SYSTEM, TOOLS, CONVERSATION}
     theirs = {
         names.GEN_AI_INPUT_MESSAGES,
@@ -190,6 +186,10 @@ def test_what_is_written_obeys_the_conventions() -> None:
 
 
 def test_spans_carry_what_is_written() -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -207,6 +207,10 @@ def test_spans_carry_what_is_written() -> None:
 @pytest.mark.filterwarnings("ignore:Instrumentation format versions")
 @pytest.mark.parametrize("version", [3, 4, 5])
 def test_what_pydantic_ai_records_can_be_read(version: Any) -> None:
+    from pydantic_ai.models.instrumented import InstrumentationSettings
+
+    from tests.formats.pydantic_ai_histories import history
+
     settings = InstrumentationSettings(version=version)
     recorded = loads(dumps(settings.messages_to_otel_messages(history()[:4])))
     loaded = load(recorded)

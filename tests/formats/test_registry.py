@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -33,7 +34,7 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, Reasonin
 from partita.types.tools import ErrorJsonOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage
 from tests import canonical, strategies
-from tests.tables import each_row
+from tests.tables import Failures, each_row
 
 BOTH_WAYS = sorted(name for name, format_ in all_formats().items() if format_.load and format_.dump)
 READ = sorted(name for name, format_ in all_formats().items() if format_.load)
@@ -128,10 +129,13 @@ def without_convenience(message: Message) -> Json:
     return plain
 
 
-@pytest.mark.parametrize("name", BOTH_WAYS)
 @given(messages=st.lists(canonical.messages(), max_size=2))
-def test_what_is_written_is_read_back_and_written_again(name: str, messages: list[Message]) -> None:
-    write_twice(name, messages)
+def test_what_is_written_is_read_back_and_written_again(messages: list[Message]) -> None:
+    failures = Failures(len(BOTH_WAYS))
+    for name in BOTH_WAYS:
+        with failures.of(name):
+            write_twice(name, messages)
+    failures.report()
 
 
 def write_twice(name: str, messages: list[Message]) -> None:
@@ -214,13 +218,13 @@ def is_contrary(call: ToolCallPart) -> bool:
     return has_message_alone or (is_asking and call.state != "approval-requested")
 
 
-@pytest.mark.parametrize("name", READ)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @given(payload=strategies.json_values(8))
-def test_any_json_is_loaded_or_refused(name: str, payload: Json) -> None:
-    load = get_format(name).load
-    assert load is not None
-    try:
-        load(payload)
-    except PartitaError:
-        return
+def test_any_json_is_loaded_or_refused(payload: Json) -> None:
+    failures = Failures(len(READ))
+    for name in READ:
+        load = get_format(name).load
+        assert load is not None
+        with failures.of(name), suppress(PartitaError):
+            load(payload)
+    failures.report()

@@ -1,48 +1,27 @@
-"""Every recording is taken for what it is, where the folders that hold them are.
+"""Every recording is taken for what it is. Of the shared ones a sample is looked at, or all of them."""
 
-With `PARTITA_FULL=1` all of them are looked at.
-"""
-
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
-from zlib import crc32
-
-import pytest
 
 from partita.formats.sniff import sniff
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
+from tests.converting import read_payload
+from tests.recordings import FAMILIES as PROVIDERS
+from tests.recordings import cases_in, chosen, files, folders, is_own
+from tests.sampling import FULL, sampled
 from tests.tables import each_row
 
-CORPORA: Final = Path(__file__).parents[3] / "shared" / "corpora"
-EVERY: Final = 1 if os.environ.get("PARTITA_FULL") == "1" else 12
-"""One of so many is looked at."""
-
-pytestmark = pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not here")
-
-PROVIDERS: Final = {
-    "openai-chat": "openai-chat",
-    "openai-compatible": "openai-chat",
-    "openai-responses": "openai-responses",
-    "anthropic": "anthropic",
-    "gemini": "gemini",
-}
+EVERY: Final = 12
+"""One of so many shared recordings is looked at."""
 
 
-def is_chosen(name: str) -> bool:
-    return crc32(name.encode()) % EVERY == 0
-
-
-def lines(path: Path) -> list[Json]:
-    return [loads(line) for line in path.read_bytes().splitlines() if line.strip()]
-
-
-def cases(*path: str) -> Iterator[JsonObject]:
-    for case in lines(CORPORA.joinpath(*path)):
-        assert is_object(case)
-        if is_chosen(case["id"]):
-            yield case
+def cases(*path: str) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    for file in folders("/".join(path)):
+        known = cases_in(file)
+        found += known if is_own(file) else sampled(known, EVERY, lambda case: case["id"])
+    return found
 
 
 def taken_for(payload: Json) -> str:
@@ -66,12 +45,11 @@ def says_nothing(folder: str, payload: Json) -> bool:
 @each_row("folder", PROVIDERS)
 def test_recordings_of_providers(folder: str) -> None:
     found: list[tuple[str, Json]] = []
-    for path in sorted((CORPORA / "providers" / folder).glob("*.json*")):
-        if is_chosen(path.name):
-            payload: Json = lines(path) if path.suffix == ".jsonl" else loads(path.read_bytes())
-            first = next(iter(listed(payload)), None)
-            if not says_nothing(folder, first):
-                found.append((path.name, payload))
+    for path in chosen(files(f"providers/{folder}", "*.json*"), EVERY):
+        payload = read_payload(path)
+        first = next(iter(listed(payload)), None)
+        if not says_nothing(folder, first):
+            found.append((path.name, payload))
     assert misread(found, PROVIDERS[folder]) == {}
 
 
@@ -105,7 +83,8 @@ def listed(payload: Json) -> list[Json]:
 
 
 def test_messages_for_pages() -> None:
-    found = [(case["id"], case["messages"]) for case in cases("ai-sdk", "model_messages.jsonl")]
+    known = cases("ai-sdk", "model_messages.jsonl")
+    found = [(case["id"], case["messages"]) for case in known if case["messages"]]
     assert misread(found, "ai-sdk-ui-v") == {}
     shown = [(case["id"], [case["input"]]) for case in cases("mastra", "ui-roundtrip.jsonl")]
     assert misread(shown, "ai-sdk-ui-v") == {}
@@ -145,8 +124,8 @@ LOGS: Final = {
 
 def test_logs_of_agents() -> None:
     for folder, format_ in LOGS.items():
-        paths = sorted((CORPORA / "agent-logs" / folder).glob("*.jsonl"))
-        few = paths if EVERY == 1 else paths[:2]
+        paths = files(f"agent-logs/{folder}", "*.jsonl")
+        few = paths if FULL else [*filter(is_own, paths), *[path for path in paths if not is_own(path)][:2]]
         found = [(path.name, [loads(line) for line in head(path)]) for path in few]
         assert misread(found, format_) == {}
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from partita.errors import DecodeError
 from partita.logs.lines.blocks import BLOCK, UNPACKED_BLOCK, Unpacker, open_log, read_blocks_async
+from tests.tables import each_row
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -28,6 +30,11 @@ packings = pytest.mark.parametrize("pack", PACKINGS.values(), ids=PACKINGS)
 compressed = pytest.mark.parametrize("pack", COMPRESSED.values(), ids=COMPRESSED)
 
 
+@cache
+def packed_text(pack: Callable[[bytes], bytes]) -> bytes:
+    return pack(TEXT)
+
+
 def drained(blocks: Iterator[bytes]) -> tuple[bytes, str]:
     """What could be read, and what was the matter."""
     text = bytearray()
@@ -39,14 +46,14 @@ def drained(blocks: Iterator[bytes]) -> tuple[bytes, str]:
     return bytes(text), ""
 
 
-@packings
-@pytest.mark.parametrize("name", ["log.jsonl", "log.jsonl.gz", "log.jsonl.zst"])
-@pytest.mark.parametrize("offset", [0, 1, 12_345, len(TEXT) - 1, len(TEXT), len(TEXT) + 1])
+@each_row("offset", [0, 1, 12_345, len(TEXT) - 1, len(TEXT), len(TEXT) + 1])
+@each_row("name", ["log.jsonl", "log.jsonl.gz", "log.jsonl.zst"])
+@each_row("pack", PACKINGS.values(), ids=PACKINGS)
 def test_a_log_is_read_from_an_offset(
     tmp_path: Path, pack: Callable[[bytes], bytes], name: str, offset: int
 ) -> None:
     path = tmp_path / name  # the name says nothing
-    path.write_bytes(pack(TEXT))
+    path.write_bytes(packed_text(pack))
     assert b"".join(open_log(path, offset)) == TEXT[offset:]
     assert b"".join(open_log(str(path), offset)) == TEXT[offset:]
 
@@ -87,7 +94,7 @@ def test_a_packed_file_that_was_cut_gives_what_is_there(
     tmp_path: Path, pack: Callable[[bytes], bytes], part: float
 ) -> None:
     path = tmp_path / "log.packed"
-    packed = pack(TEXT)
+    packed = packed_text(pack)
     path.write_bytes(packed[: int(len(packed) * part)])
     text, problem = drained(open_log(path))
     assert TEXT.startswith(text)
@@ -100,7 +107,7 @@ def test_a_packed_file_that_is_damaged_gives_what_stands_before(
     tmp_path: Path, pack: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "log.packed"
-    packed = pack(TEXT)
+    packed = packed_text(pack)
     path.write_bytes(packed + b"no packed bytes")
     text, problem = drained(open_log(path))
     assert text == TEXT
@@ -167,7 +174,7 @@ async def test_an_awaited_source_is_read(pack: Callable[[bytes], bytes], size: i
 
 @packings
 async def test_an_awaited_source_with_a_read_method_is_read(pack: Callable[[bytes], bytes]) -> None:
-    assert b"".join([block async for block in read_blocks_async(stream(pack(TEXT)))]) == TEXT
+    assert b"".join([block async for block in read_blocks_async(stream(packed_text(pack)))]) == TEXT
 
 
 async def test_an_awaited_source_that_ends_too_early_is_told() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,10 +16,9 @@ from partita.types.messages import Message, text_of
 from partita.types.tools import TextOutput
 from tests.logs.claude_session import Reading, Session, lines_of, read, rich, use
 from tests.logs.claude_strategies import any_record
+from tests.recordings import files
 from tests.strategies_json import json_values
 from tests.tables import each_row
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs" / "claude-code"
 
 Records: TypeAlias = list[JsonObject]
 
@@ -288,9 +286,14 @@ def test_any_values_between_lines_leave_the_talk_alone(values: list[Json]) -> No
     assert wanted.items() <= found.items()
 
 
-# Real files, where they are
+# Recorded files
 
 SAMPLES = (
+    "scenarios/rewind.jsonl",
+    "scenarios/compaction.jsonl",
+    "single/v1.0.70-inline-sidechain.jsonl",
+    "single/v2.1.140-denied-interrupted-errors.jsonl",
+    "single/v2.1.140-every-record.jsonl",
     "scenarios/v2.1.143-1-6-checkpoint-rewind.jsonl",
     "scenarios/v2.1.143-2-10-mid-turn-message-queued.jsonl",
     "single/v1.0.71-task-websearch-inline-sidechain.jsonl",
@@ -299,11 +302,10 @@ SAMPLES = (
 )
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-@pytest.mark.parametrize("name", SAMPLES)
-def test_real_files_that_were_damaged_are_read(name: str) -> None:
-    chance = random.Random(name)
-    lines = b"".join(open_log(CORPUS / name)).splitlines(keepends=True)
+@each_row("path", files("agent-logs/claude-code", *SAMPLES))
+def test_recorded_files_that_were_damaged_are_read(path: Path) -> None:
+    chance = random.Random(path.name)
+    lines = b"".join(open_log(path)).splitlines(keepends=True)
     assert_sound(b"".join(lines))
     for _ in range(12):
         damaged = list(lines)

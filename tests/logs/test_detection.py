@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from partita.errors import PartitaError
 from partita.logs.lines.heads import LIMIT, WINDOW, first_values, values_of
 from partita.logs.places.detection import Detected, detect
-from partita.types.json import Json, JsonObject, dumps, indented, loads
+from partita.types.json import Json, JsonObject, dumps, indented
+from tests.recordings import folders, read_json
 from tests.tables import each_row
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 
 ONE = "1b6d3f8a-0c55-4d8e-9a10-6f2f4c1f7a01"
 NOON = "2026-02-03T12:00:00.000Z"
@@ -347,15 +346,15 @@ EXPECTED = {
 BY_NAME = {"claude-code/malformed/pretty-printed-not-jsonl.jsonl": "claude-code-stream"}
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-def test_every_real_log_is_told() -> None:
+@each_row("folder", folders("agent-logs"))
+def test_every_real_log_is_told(folder: Path) -> None:
     wrong: dict[str, Detected | None] = {}
-    for name, facts in loads((CORPUS / "truth.json").read_bytes())["files"].items():
+    for name, facts in read_json(folder / "truth.json")["files"].items():
         if facts["format"] in ("opencode-sqlite", "opencode-storage"):
             continue
         parts = "opencode-parts" if name.startswith("opencode/") else None
         expected = BY_NAME.get(name, EXPECTED.get(facts["format"], parts))
-        detected = detect(first_values(CORPUS / name), Path(name).name)
+        detected = detect(first_values(folder / name), Path(name).name)
         if (detected and detected.format) != expected:
             wrong[name] = detected
     assert not wrong

@@ -5,7 +5,6 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -26,12 +25,12 @@ from partita.logs.lines.line import (
 )
 from partita.logs.lines.mending import MOST_RETRIED
 from partita.logs.lines.reader import LONGEST, Line, LineReader
-from partita.types.json import Json, JsonObject, loads
+from partita.types.json import Json, loads
+from tests import recordings
 from tests.strategies_json import json_objects
 from tests.tables import each_row
 
 # Real logs with counted truth, where a folder with them lies beside the repository.
-CORPUS = Path(__file__).parents[3] / "shared/corpora/agent-logs"
 
 Told: TypeAlias = tuple[int, bytes, Json, str | None]
 
@@ -345,17 +344,10 @@ def test_a_garbled_line_changes_no_other(raws: list[bytes], data: st.DataObject)
     assert all(line.problem or line.value == loads(bad) for line in pieces)
 
 
-MALFORMED = [
-    "claude-code/malformed/glued-records-v2.1.12.jsonl.gz",
-    "claude-code/malformed/pretty-printed-not-jsonl.jsonl",
-]
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-@pytest.mark.parametrize("name", MALFORMED)
-def test_real_broken_logs_have_the_lines_that_were_counted(name: str) -> None:
-    truth: JsonObject = loads((CORPUS / "truth.json").read_bytes())["files"][name]
-    data = b"".join(open_log(CORPUS / name))
+@each_row("path", recordings.files("agent-logs", "claude-code/malformed/*"))
+def test_real_broken_logs_have_the_lines_that_were_counted(path: Path) -> None:
+    truth = recordings.counted(path)
+    data = b"".join(open_log(path))
     lines = read(data)
     numbers = {
         number for line in lines for number in range(line.number, line.number + line.raw.count(b"\n") + 1)
@@ -372,9 +364,8 @@ def read_alone(data: bytes) -> list[Line]:
     return [line for feed in lines for line in feed if line.problem is None]
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
 def test_real_logs_have_no_problems() -> None:
-    for path in sorted(CORPUS.rglob("*.jsonl*")):
+    for path in recordings.files("agent-logs", "**/*.jsonl*"):
         if path.parent.name != "malformed":
             data = b"".join(open_log(path))
             lines = read(data)

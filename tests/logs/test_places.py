@@ -3,8 +3,10 @@
 import gzip
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,8 +16,8 @@ from partita.logs.places.log_file import LogFile, Shape, sidecar_of
 from partita.logs.places.ownership import log_of
 from partita.logs.places.places import discover, homes, roots
 from partita.types.json import dumps
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
+from tests.recordings import folders
+from tests.tables import each_row
 
 ONE = "1b6d3f8a-0c55-4d8e-9a10-6f2f4c1f7a01"
 TWO = "2c7e4f9b-1d66-4e9f-8b21-7a3a5d2a8b02"
@@ -258,22 +260,37 @@ def test_everything_discovered_is_watched(tmp_path: Path) -> None:
         assert any(file.path.is_relative_to(root) for root in watched), file
 
 
-needs_rights = pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() == 0, reason="nothing is forbidden to this user"
-)
+NOBODY = 65534
 
 
-@needs_rights
-def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path) -> None:
-    make(tmp_path, [path for path, _ in KNOWN.values()])
-    closed = tmp_path / ".codex" / "sessions"
-    closed.chmod(0)
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Without the rights of root, to whom nothing is forbidden."""
+    if sys.platform == "win32" or os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
     try:
-        problems: list[PartitaError] = []
-        found = discover(home=tmp_path, environment={}, report=problems.append)
-        expansion = find_logs([tmp_path])
+        yield
     finally:
-        closed.chmod(0o700)
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder has no mode there")
+def test_a_folder_that_may_not_be_read_is_told() -> None:
+    with TemporaryDirectory() as folder:  # others may not read the folders of pytest
+        home = Path(folder).resolve()
+        home.chmod(0o755)
+        make(home, [path for path, _ in KNOWN.values()])
+        closed = home / ".codex" / "sessions"
+        closed.chmod(0)
+        try:
+            with as_nobody():
+                problems: list[PartitaError] = []
+                found = discover(home=home, environment={}, report=problems.append)
+                expansion = find_logs([home])
+        finally:
+            closed.chmod(0o700)
     assert [problem.where for problem in problems] == [str(closed)]
     assert [problem.where for problem in expansion.problems] == [str(closed)]
     assert len(found) == len(expansion.files) > 5
@@ -420,14 +437,21 @@ def test_relative_paths_are_understood(tmp_path: Path, monkeypatch: pytest.Monke
         assert [shape(file) for file in find_logs([given]).files] == [Shape("claude-code", "subagent", ONE)]
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
-def test_every_real_log_is_found_and_nothing_else() -> None:
-    expansion = find_logs([CORPUS])
-    assert expansion == Expansion(expansion.files, ())
-    counts: dict[tuple[str, str], int] = {}
-    for file in expansion.files:
-        counts[file.agent, file.kind] = counts.get((file.agent, file.kind), 0) + 1
-    assert counts == {
+FOUND: dict[str, dict[tuple[str, str], int]] = {
+    "fixtures": {
+        ("claude-code", "session"): 13,
+        ("claude-code", "subagent"): 4,
+        ("claude-code", "stream"): 1,
+        ("codex", "session"): 8,
+        ("codex", "stream"): 1,
+        ("gemini-cli", "session"): 2,
+        ("gemini-cli", "document"): 1,
+        ("opencode", "document"): 2,
+        ("opencode", "stream"): 1,
+        ("opencode", "storage-session"): 1,
+        ("opencode", "database"): 1,
+    },
+    "corpora": {
         ("claude-code", "session"): 65,
         ("claude-code", "subagent"): 10,
         ("claude-code", "stream"): 2,
@@ -439,4 +463,16 @@ def test_every_real_log_is_found_and_nothing_else() -> None:
         ("opencode", "stream"): 3,
         ("opencode", "storage-session"): 1,
         ("opencode", "database"): 1,
-    }
+    },
+}
+"""How many logs a folder of recordings holds."""
+
+
+@each_row("folder", folders("agent-logs"))
+def test_every_recorded_log_is_found_and_nothing_else(folder: Path) -> None:
+    expansion = find_logs([folder])
+    assert expansion == Expansion(expansion.files, ())
+    counts: dict[tuple[str, str], int] = {}
+    for file in expansion.files:
+        counts[file.agent, file.kind] = counts.get((file.agent, file.kind), 0) + 1
+    assert counts == FOUND[folder.parent.name]

@@ -1,20 +1,17 @@
-"""Real logs with counted truth, where the folder that holds them is there: every number is right."""
+"""Recorded logs with counted truth: every number is right."""
 
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from partita.errors import FormatError
 from partita.logs.parsing import ParsedLog, parse_log_file
-from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.json import Json, JsonObject, is_object
 from tests.logs.counting import log_counts
+from tests.recordings import folders, read_json
 from tests.tables import each_row
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+FOLDERS = folders("agent-logs")
 
 COUNTED: dict[str, int] = {
     "claude-jsonl": 14,
@@ -34,6 +31,14 @@ NOT_COUNTED = {
 }
 
 FINDINGS: dict[str, dict[str, int]] = {
+    "claude-code/malformed/glued-records.jsonl": {"several records on one line": 2},
+    "claude-code/malformed/torn-lines.jsonl": {
+        "record cut off": 1,
+        "not JSON": 1,
+        "a line that is no object": 1,
+    },
+    "claude-code/single/v2.1.140-every-record.jsonl": {"unknown record type 'hologram'": 1},
+    "codex/single/v0.150.0-every-record.jsonl": {"unknown record type 'hologram'": 1},
     "claude-code/malformed/glued-records-v2.1.12.jsonl.gz": {
         "several records on one line": 2,  # two records each, all four read
     },
@@ -54,6 +59,7 @@ FINDINGS: dict[str, dict[str, int]] = {
 
 ORPHANS: dict[str, set[str]] = {
     # Sub-agents that only warm a cache.
+    "f1772b66-e327-5e61-a8d6-a0f301c64058.jsonl": {"5e77e001"},
     "5ed31c36-bca8-40fd-8d24-f1a1f0af7901.jsonl": {"c3d572ee", "c63fe96c"},
     "7864f562-717b-4d70-a1cb-b588f7826a1a.jsonl": {"3ea04571", "b1f5d80e"},
     # The sub-agent that compaction itself is.
@@ -64,14 +70,8 @@ UNKNOWN = ("claude-code/stream-json/control-protocol-tool-use.json", "codex/app-
 """Recordings of protocols, and agents that are not read."""
 
 
-@cache
-def truth() -> JsonObject:
-    told: JsonObject = loads((CORPUS / "truth.json").read_bytes())
-    return told
-
-
-def files(*formats: str) -> list[str]:
-    return [name for name, told in truth()["files"].items() if told["format"] in formats]
+def truth(folder: Path) -> JsonObject:
+    return read_json(folder / "truth.json")
 
 
 def within(counts: Json, told: Json, where: str = "") -> Iterator[str]:
@@ -83,55 +83,72 @@ def within(counts: Json, told: Json, where: str = "") -> Iterator[str]:
         yield f"{where}: {counts!r} for {told!r}"
 
 
+@each_row("folder", FOLDERS)
 @each_row("format", COUNTED)
-def test_the_counts_of_every_file_are_right(format: str) -> None:
-    names = [name for name in files(format) if name not in NOT_COUNTED]
-    counts = log_counts([str(CORPUS / name) for name in names])
+def test_the_counts_of_every_file_are_right(format: str, folder: Path) -> None:
+    truths: JsonObject = {
+        name: told
+        for name, told in truth(folder)["files"].items()
+        if told["format"] == format and name not in NOT_COUNTED
+    }
+    counts = log_counts([str(folder / name) for name in truths])
     wrong: dict[str, list[str]] = {}
-    for name in names:
-        found, told = counts["files"][str(CORPUS / name)], truth()["files"][name]
+    for name, told in truths.items():
+        found = counts["files"][str(folder / name)]
         assert len(found) >= COUNTED[format]
         if differences := list(within(found, told)):
             wrong[name] = differences
-    assert names
+    assert truths
     assert not wrong
     if format == "claude-jsonl":
-        assert not list(within(counts["claude_totals"], truth()["claude_totals"]))
+        assert not list(within(counts["claude_totals"], truth(folder)["claude_totals"]))
 
 
 @cache
 def parsed() -> dict[str, ParsedLog | None]:
     """Every file, read; `None` for one whose format is unknown."""
     logs: dict[str, ParsedLog | None] = {}
-    for name in truth()["files"]:
-        path = CORPUS / name
-        if path.is_dir() or path.suffix == ".db":
-            continue  # storages are not read as files
-        try:
-            logs[name] = parse_log_file(path)
-        except FormatError:
-            logs[name] = None
+    for folder in FOLDERS:
+        for name in truth(folder)["files"]:
+            path = folder / name
+            if path.is_dir() or path.suffix == ".db":
+                continue  # storages are not read as files
+            try:
+                logs[key_of(path)] = parse_log_file(path)
+            except FormatError:
+                logs[key_of(path)] = None
     return logs
+
+
+def key_of(path: Path) -> str:
+    """The root of a file, and its name below it."""
+    (folder,) = (folder for folder in FOLDERS if path.is_relative_to(folder))
+    return f"{folder.parent.name}: {path.relative_to(folder).as_posix()}"
+
+
+def name_of(key: str) -> str:
+    return key.partition(": ")[2]
 
 
 def test_every_file_of_a_known_agent_is_read_and_no_other() -> None:
     assert sorted(name for name, log in parsed().items() if log is None) == sorted(
-        name for name in parsed() if name.startswith(UNKNOWN)
+        name for name in parsed() if name_of(name).startswith(UNKNOWN)
     )
 
 
 def test_what_is_not_understood_is_known() -> None:
     found = {
-        name: {finding.what: finding.times for finding in log.findings}
+        name_of(name): {finding.what: finding.times for finding in log.findings}
         for name, log in parsed().items()
         if log is not None and log.findings
     }
-    assert found == FINDINGS
+    assert found == {name: FINDINGS[name] for name in map(name_of, parsed()) if name in FINDINGS}
 
 
 def test_sub_agents_that_no_call_claims_are_known() -> None:
     orphans = {Path(name).name: set(log.orphans) for name, log in parsed().items() if log and log.orphans}
-    assert orphans == ORPHANS
+    known = {Path(name).name for name in parsed()}
+    assert orphans == {name: ORPHANS[name] for name in ORPHANS if name in known}
 
 
 def test_parents_are_there_and_above() -> None:

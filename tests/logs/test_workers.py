@@ -20,15 +20,16 @@ from tests.logs.claude_session import Session
 FILES = 6
 
 
-@pytest.fixture
-def tasks(tmp_path: Path) -> list[Task]:
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[Task]:
     """Sessions to be read, large enough to be worth processes."""
+    folder = tmp_path_factory.mktemp("sessions")
     for number in range(FILES):
         session = Session(f"0000000{number}-aaaa-4bbb-8ccc-dddddddddddd")
         for turn in range(8):
             session.turn(f"Question {turn} of {number}?", "Hm. " * 30_000)
-        (tmp_path / f"{session.id}.jsonl").write_bytes(session.data)
-    found = units_of(find_logs([tmp_path]).files)
+        (folder / f"{session.id}.jsonl").write_bytes(session.data)
+    found = units_of(find_logs([folder]).files)
     assert sum(unit.size for unit in found) > module.WORTH_IT
     return [Task(unit, Plan("new"), lite=True) for unit in found]
 

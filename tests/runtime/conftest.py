@@ -1,18 +1,19 @@
-"""Stores in a file and on a real server. That memory is like a file, the tests of the store see to."""
+"""A store in a file; for tests that ask for it (`on_both_engines`), also one on a real server."""
 
 from pathlib import Path
 
 import pytest
 
+from tests.store.empty_store import empty_store
 from tests.store.conftest import engine, postgres_databases, postgres_server, postgres_url, store
 
 __all__ = ["engine", "postgres_databases", "postgres_server", "postgres_url", "store"]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'store.db'}"
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return empty_store(tmp_path)
     found: str = request.getfixturevalue("postgres_url")
     return found

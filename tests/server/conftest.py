@@ -16,6 +16,7 @@ from partita.runtime.scripted.service import ScriptedService
 from partita.server.app import PartitaApp, asgi
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
+from tests.store.empty_store import empty_store
 
 HERE = "http://localhost"
 
@@ -34,7 +35,7 @@ def says(text: str) -> dict[str, Any]:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    async with open_store(f"sqlite:///{tmp_path}/partita.db") as opened:
+    async with open_store(empty_store(tmp_path, "partita.db")) as opened:
         yield opened
 
 
@@ -61,7 +62,7 @@ async def client_of(app: Any, **how: Any) -> AsyncGenerator[httpx.AsyncClient, N
         yield client
 
 
-class _Server(uvicorn.Server):
+class QuickServer(uvicorn.Server):
     """A server that stops when it is told to, not at its next look at the clock."""
 
     async def main_loop(self) -> None:
@@ -86,11 +87,11 @@ class _Server(uvicorn.Server):
 @pytest.fixture
 async def serve() -> AsyncIterator[Serve]:
     """Serves an application on a port of this machine, in this loop, until the test is over; its address."""
-    running: list[tuple[_Server, asyncio.Task[None]]] = []
+    running: list[tuple[QuickServer, asyncio.Task[None]]] = []
 
     async def start(app: Any) -> str:
         listening = socket.create_server(("127.0.0.1", 0))
-        server = _Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
+        server = QuickServer(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
         task = asyncio.create_task(server.serve(sockets=[listening]))
         running.append((server, task))
         while not server.started:

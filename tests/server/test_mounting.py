@@ -17,6 +17,7 @@ from starlette.routing import Mount, Route
 from partita import SSE_HEADERS, PartitaApp, Session, asgi, follow_sse
 from partita.store.facade.store import Store
 from partita.types.messages import text_of
+from tests.tables import each_row
 
 from .chat.talk import Chat, heard, user
 from .conftest import client_of, says, scripted
@@ -129,8 +130,8 @@ async def test_a_run_is_streamed_by_any_framework(
     assert text_of(heard(response).message()) == "Forty-one metres."
 
 
-@pytest.mark.parametrize("keys", [False, True])
-@pytest.mark.parametrize("path", ["/", "/api/docs"])
+@each_row("keys", [False, True])
+@each_row("path", ["/", "/api/docs"])
 async def test_who_opens_the_address_finds_a_page(store: Store, agent: Any, path: str, keys: bool) -> None:
     app = asgi(agent, store=store, keys=keys)
     async with app.lifespan(), client_of(app) as client:

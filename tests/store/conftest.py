@@ -19,6 +19,7 @@ from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.facade.store import Store
 from partita.store.opening import open_engine, open_store
+from tests.store.empty_store import empty_store
 
 from .databases import Databases, ask, with_database
 
@@ -97,7 +98,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         case "memory":
             return "memory:"
         case "sqlite":
-            return f"sqlite:///{tmp_path / 'store.db'}"
+            return empty_store(tmp_path)
         case _:
             found: str = request.getfixturevalue("postgres_url")
             return found

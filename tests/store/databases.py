@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias, TypeVar
 
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -23,40 +24,45 @@ MOST_USES = 50
 
 SHAPE = """
 SELECT md5(string_agg(line, ' ' ORDER BY line)) FROM (
-    SELECT concat(relname, relkind, relpersistence, reloptions) FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace
+    SELECT concat('class', oid, ' ', xmin) FROM pg_class WHERE relnamespace = 'public'::regnamespace
 UNION ALL
-    SELECT concat(attrelid::regclass, attnum, attname, atttypid, attnotnull, attidentity, attgenerated,
-        pg_get_expr(adbin, adrelid))
+    SELECT concat('column', attrelid, ' ', attnum, ' ', pg_attribute.xmin)
     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
     WHERE relnamespace = 'public'::regnamespace
 UNION ALL
-    SELECT concat(pg_get_indexdef(indexrelid), indisvalid)
+    SELECT concat('default', oid, ' ', xmin) FROM pg_attrdef
+UNION ALL
+    SELECT concat('index', indexrelid, ' ', pg_index.xmin)
     FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
     WHERE relnamespace = 'public'::regnamespace
 UNION ALL
-    SELECT concat(conrelid::regclass, conname, convalidated, pg_get_constraintdef(oid)) FROM pg_constraint
+    SELECT concat('constraint', oid, ' ', xmin) FROM pg_constraint
     WHERE connamespace = 'public'::regnamespace
 UNION ALL
-    SELECT concat(proname, prosrc) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    SELECT concat('function', oid, ' ', xmin) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 UNION ALL
-    SELECT concat(tgrelid::regclass, tgname, tgenabled) FROM pg_trigger
-    WHERE NOT tgisinternal OR tgenabled <> 'O'
+    SELECT concat('trigger', oid, ' ', xmin) FROM pg_trigger
 UNION ALL
-    SELECT concat(setdatabase, setconfig) FROM pg_db_role_setting
+    SELECT concat('setting', setrole, setconfig) FROM pg_db_role_setting
     JOIN pg_database ON pg_database.oid = setdatabase WHERE datname = current_database()
 UNION ALL
-    SELECT version_num FROM alembic_version
+    SELECT concat('version', version_num) FROM alembic_version
 ) AS shape (line)
 """
-"""All that makes a database what it is, besides what the tests write to it."""
+"""All that makes a database what it is, besides what the tests write to it.
+
+A copy of a database has the rows of its catalog, with the transactions (`xmin`) that wrote them; whatever
+changes a table afterwards writes other rows.
+"""
 
 TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 VERSIONS = "alembic_version"
 OTHERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
+PAUSE, PAUSES = 0.002, 100
+"""How many seconds to wait, and how often, for connections that were closed to disappear."""
+
 RESTART = "SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences"
 
 
@@ -71,15 +77,17 @@ class Databases:
         self._free: list[str] = []
         self._uses: dict[str, int] = {}
         self._unwanted: list[str] = []
+        self._loop = asyncio.new_event_loop()
+        self._connections: dict[str, AsyncConnection] = {}
         self._template = self._new_name()
-        ask(
-            self._server, f'DROP DATABASE IF EXISTS "{self._template}"', f'CREATE DATABASE "{self._template}"'
+        self._ask(f'DROP DATABASE IF EXISTS "{self._template}"', f'CREATE DATABASE "{self._template}"')
+        self._loop.run_until_complete(self._prepare())
+        self._shape, self._tables, release = self._loop.run_until_complete(
+            _done(self._url(self._template), _look)
         )
-        asyncio.run(self._prepare())
-        self._shape, self._tables = self._on(self._template, _look)
         # To copy its files is four times as fast as to write all of them to the server's log. Before
         # release 15 nothing else is done.
-        self._strategy = "STRATEGY FILE_COPY" if self._on(self._template, _release) >= 15 else ""
+        self._strategy = "STRATEGY FILE_COPY" if release >= 15 else ""
 
     async def _prepare(self) -> None:
         await (await open_engine(locate(self._url(self._template)))).close()
@@ -88,13 +96,13 @@ class Databases:
         """The name of a database that has the schema and nothing else."""
         while self._free:
             name = self._free.pop()
-            if self._uses[name] < MOST_USES and self._on(name, self._empty):
+            if self._uses[name] < MOST_USES and self._loop.run_until_complete(self._emptied(name)):
                 self._uses[name] += 1
                 return name
             self._unwanted.append(name)
         name = self._new_name()
         create = f'CREATE DATABASE "{name}" TEMPLATE "{self._template}" {self._strategy}'
-        ask(self._server, *self._drops(), f'DROP DATABASE IF EXISTS "{name}"', create)
+        self._ask(*self._drops(), f'DROP DATABASE IF EXISTS "{name}"', create)
         self._uses[name] = 1
         return name
 
@@ -105,21 +113,32 @@ class Databases:
     def close(self) -> None:
         """Drop all of them."""
         self._unwanted += self._free
-        ask(self._server, *self._drops(), f'DROP DATABASE IF EXISTS "{self._template}"')
+        self._ask(*self._drops(), f'DROP DATABASE IF EXISTS "{self._template}"')
+        self._loop.close()
 
     def _new_name(self) -> str:
         return f"partita_{self._worker}_{next(self._numbers)}"
 
     def _drops(self) -> list[str]:
+        for name in self._unwanted:
+            self._loop.run_until_complete(self._disconnect(name))
         drops = [f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)' for name in self._unwanted]
         self._unwanted.clear()
         return drops
 
-    async def _empty(self, connection: AsyncConnection) -> bool:
+    async def _emptied(self, name: str) -> bool:
         """Whether it is empty now, and otherwise as it was at first."""
-        if await connection.scalar(text(OTHERS)):  # somebody was left behind, and may hold anything
+        try:
+            if name not in self._connections:
+                self._connections[name] = await _connected(self._url(name))
+            return await self._empty(self._connections[name])
+        except (SQLAlchemyError, OSError):  # a test has taken a table away, or ended our connection
             return False
-        if await _look(connection) != (self._shape, self._tables):
+
+    async def _empty(self, connection: AsyncConnection) -> bool:
+        if not await _alone(connection):  # somebody was left behind, and may hold anything
+            return False
+        if await connection.scalar(text(SHAPE)) != self._shape:
             return False
         # In one statement, so that it does not matter which one refers to which.
         deletes = [f"d{place} AS (DELETE FROM {name})" for place, name in enumerate(self._tables)]
@@ -127,8 +146,14 @@ class Databases:
         await connection.execute(text(RESTART))
         return True
 
-    def _on(self, name: str, work: Work[T]) -> T:
-        return asyncio.run(_done(self._url(name), work))
+    async def _disconnect(self, name: str) -> None:
+        connection = self._connections.pop(name, None)
+        if connection is not None:
+            await connection.invalidate()
+            await connection.close()
+
+    def _ask(self, *statements: str) -> None:
+        self._loop.run_until_complete(_ask(self._server, *statements))
 
     def _url(self, name: str) -> str:
         return with_database(self._server, name)
@@ -136,29 +161,45 @@ class Databases:
 
 def ask(url: str, *statements: str) -> None:
     """Carry out statements, each by itself."""
+    asyncio.run(_ask(url, *statements))
 
+
+async def _ask(url: str, *statements: str) -> None:
     async def run(connection: AsyncConnection) -> None:
         for statement in statements:
             await connection.execute(text(statement))
 
-    asyncio.run(_done(url, run))
+    await _done(url, run)
 
 
 async def _done(url: str, work: Work[T]) -> T:
-    engine = create_async_engine(locate(url).url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
-    async with engine.connect() as connection:
+    connection = await _connected(url)
+    try:
         return await work(connection)
+    finally:
+        await connection.close()
 
 
-async def _release(connection: AsyncConnection) -> int:
-    return int(str(await connection.scalar(text("SHOW server_version_num")))) // 10_000
+async def _connected(url: str) -> AsyncConnection:
+    engine = create_async_engine(locate(url).url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    return await engine.connect().start()
 
 
-async def _look(connection: AsyncConnection) -> tuple[str, list[str]]:
-    """What makes the database what it is, and the tables that tests write to."""
+async def _alone(connection: AsyncConnection) -> bool:
+    """Whether nobody else is in the database, or those who were have left."""
+    for _ in range(PAUSES):
+        if not await connection.scalar(text(OTHERS)):
+            return True
+        await asyncio.sleep(PAUSE)
+    return False
+
+
+async def _look(connection: AsyncConnection) -> tuple[str, list[str], int]:
+    """What makes the database what it is, the tables that tests write to, and the release of the server."""
     tables = (await connection.execute(text(TABLES))).scalars().all()
-    shape = str(await connection.scalar(text(SHAPE))) if VERSIONS in tables else ""
-    return shape, [name for name in tables if name != VERSIONS]
+    release = int(str(await connection.scalar(text("SHOW server_version_num")))) // 10_000
+    shape = str(await connection.scalar(text(SHAPE)))
+    return shape, [name for name in tables if name != VERSIONS], release
 
 
 def with_database(server: str, name: str) -> str:

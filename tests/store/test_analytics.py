@@ -19,6 +19,7 @@ from partita.types.tools import ErrorTextOutput, ExecutionDeniedOutput, Interrup
 from partita.types.usage import Usage
 from tests.store.examples import ask
 from tests.store.ledger import NOON, took
+from tests.tables import each_row
 
 DAY = timedelta(days=1)
 
@@ -158,7 +159,7 @@ TOOLS: dict[str, tuple[dict[str, Any], dict[str, tuple[Any, ...]]]] = {
 }
 
 
-@pytest.mark.parametrize(("question", "expected"), TOOLS.values(), ids=TOOLS)
+@each_row(("question", "expected"), TOOLS.values(), ids=TOOLS)
 async def test_tools(filled: Store, question: dict[str, Any], expected: dict[str, tuple[Any, ...]]) -> None:
     found = await filled.tool_stats(StatFilter(**question))
     told = {
@@ -208,7 +209,7 @@ RUNS: dict[RunOrder, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("order", RUNS)
+@each_row("order", RUNS)
 async def test_the_runs_that_took_most_come_first(filled: Store, order: RunOrder) -> None:
     assert [run.id for run in await filled.run_stats(order=order)] == RUNS[order]
     assert [run.id for run in await filled.run_stats(order=order, limit=1)] == RUNS[order][:1]
@@ -232,7 +233,7 @@ FILTERED: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("question", "expected"), FILTERED.values(), ids=FILTERED)
+@each_row(("question", "expected"), FILTERED.values(), ids=FILTERED)
 async def test_some_runs(filled: Store, question: dict[str, Any], expected: list[str]) -> None:
     assert [run.id for run in await filled.run_stats(StatFilter(**question))] == expected
 
@@ -245,7 +246,7 @@ THREADS: dict[ThreadOrder, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("order", THREADS)
+@each_row("order", THREADS)
 async def test_the_threads_that_took_most_come_first(filled: Store, order: ThreadOrder) -> None:
     found = await filled.thread_stats(order=order)
     assert [one.id for one in found] == THREADS[order]

@@ -1,8 +1,6 @@
 """Many writers, few commits: nothing lost, nothing twice, nothing out of order; and those who follow."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
@@ -21,6 +19,10 @@ from partita.store.log.appender import Appender
 from partita.store.log.following import follow
 from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.opening import open_engine
+from tests.store.emptying import in_empty_store
+from tests.store.engines import in_a_file_and_on_a_server
+from tests.store.workers import PROCESSES, append_what_comes, exit_code, started
+from tests.tables import each_row
 
 from .running import NOON, log, raws, scoped, start, with_thread
 
@@ -75,7 +77,8 @@ async def test_an_append_gives_the_number_of_its_last_entry(engine: Engine) -> N
     assert await lines_of(engine, "r1") == [b"1", b"2", b"3"]
 
 
-@pytest.mark.parametrize("many", [1, 8], ids=["one run", "many runs"])
+@each_row("many", [1, 8], ids=["one run", "many runs"])
+@in_empty_store
 async def test_thirty_two_at_once_keep_order_and_numbers(engine: Engine, many: int) -> None:
     store = await with_thread(engine)
     for number in range(many):
@@ -159,7 +162,7 @@ BAD: dict[str, Sequence[LogEntry]] = {
 }
 
 
-@pytest.mark.parametrize(("what", "entries"), BAD.items(), ids=BAD)
+@each_row(("what", "entries"), BAD.items(), ids=BAD)
 async def test_what_cannot_be_written_is_refused_at_once(
     engine: Engine, what: str, entries: Sequence[LogEntry]
 ) -> None:
@@ -234,9 +237,8 @@ async def test_when_the_store_is_gone_everybody_is_told(engine: Engine) -> None:
     assert len({id(result) for result in results}) == 3
 
 
+@in_a_file_and_on_a_server
 async def test_two_processes_may_write_to_the_same_runs(url: str) -> None:
-    if url == "memory:":
-        pytest.skip("a database in memory has one process")
     engines = [await open_engine(locate(url)) for _ in range(2)]
     try:
         store = await with_thread(engines[0])
@@ -282,7 +284,7 @@ async def test_following_brings_what_is_there_and_what_comes(engine: Engine) -> 
         assert [record.raw for record in records] == [b"%d" % record.seq for record in records]
 
 
-@pytest.mark.parametrize("end", ["finish", "fail", "cancel", "interrupt"])
+@each_row("end", ["finish", "fail", "cancel", "interrupt"])
 async def test_who_follows_is_told_at_once_that_a_run_has_ended(
     store: Store, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,53 +322,25 @@ async def test_nobody_follows_a_run_of_others(engine: Engine) -> None:
         await followed(engine, "theirs")
 
 
-WRITER = """
-import asyncio, sys
-from datetime import UTC, datetime
-from partita.store import runs
-from partita.store.log.appender import Appender
-from partita.store.facade.facade import Facade
-from partita.store.engines.location import locate
-from partita.store.opening import open_engine
-from partita.store.log.run_log import LogEntry
-
-async def main():
-    engine = await open_engine(locate(sys.argv[1]))
-    appender = Appender(engine)
-    for line in sys.stdin.buffer:
-        if line == b"end\\n":
-            break
-        print(await appender.append("u1", "r1", [LogEntry(datetime.now(UTC), raw=line)]), flush=True)
-    await Facade(engine, clock=lambda: datetime.now(UTC), owner="u1").write(runs.finish_run, "r1")
-    await engine.close()
-
-asyncio.run(main())
-"""
-
-
+@in_a_file_and_on_a_server
 async def test_another_process_is_followed_as_it_writes(url: str) -> None:
-    if url == "memory:":
-        pytest.skip("a database in memory has one process")
     engine = await open_engine(locate(url))
-    writer = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", WRITER, url, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert writer.stdin is not None
+    theirs, ours = PROCESSES.Pipe(duplex=False)
+    writer = started(append_what_comes, url, theirs)
     try:
         await start(await with_thread(engine))
         seen: list[bytes | None] = []
         async with asyncio.timeout(SOON):
-            writer.stdin.write(b"line 1\n")
+            ours.send_bytes(b"line 1")
             async for records in follow(engine, "u1", "r1"):
                 seen += [record.raw for record in records]
-                writer.stdin.write(b"line %d\n" % (len(seen) + 1) if len(seen) < 5 else b"end\n")
-            assert seen == [b"line %d\n" % number for number in range(1, 6)]
-            writer.stdin.close()
-            assert await writer.wait() == 0
+                ours.send_bytes(b"line %d" % (len(seen) + 1) if len(seen) < 5 else b"")
+            assert seen == [b"line %d" % number for number in range(1, 6)]
+            assert await exit_code(writer) == 0
     finally:
-        if writer.returncode is None:
-            writer.kill()
-            await writer.wait()
+        writer.kill()
+        for end in (theirs, ours):
+            end.close()
         await engine.close()
 
 

@@ -1,10 +1,8 @@
 """Backups: all of a store, as of one moment, into either engine; or nothing, when something is wrong."""
 
 import asyncio
-import subprocess
-import sys
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -27,6 +25,8 @@ from partita.store.tables import metadata
 from partita.store.transaction import Transaction
 from partita.store.values import ConsumptionRecord, Source
 from partita.types.parts import TextPart
+from tests.store.workers import die_in_a_backup, exit_code, started
+from tests.tables import each_row
 
 from .examples import answer, ask, failed, with_file, worked
 from .running import NOON, raws
@@ -90,6 +90,13 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres_url"))
     return str(tmp_path / "store.db")
+
+
+@pytest.fixture
+async def target() -> AsyncIterator[Store]:
+    """An empty store to restore to."""
+    async with open_store("memory:") as store:
+        yield store
 
 
 @pytest.fixture(scope="module")
@@ -243,28 +250,11 @@ async def test_who_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
-KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from partita.store.backup.making import back_up
-from partita.store.opening import open_store
-
-async def main(folder):
-    async with open_store(folder / "a.db") as store:
-        await back_up(store, folder / "a.backup", progress=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-
-asyncio.run(main(Path(sys.argv[1])))
-"""
-
-
 async def test_a_process_that_dies_leaves_no_file_of_that_name(tmp_path: Path) -> None:
     async with open_store(tmp_path / "a.db") as store:
         await store.create_thread("t1")
         await store.save_messages([ask(f"m{number}") for number in range(600)], thread_id="t1")
-    died = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", KILLED, str(tmp_path)], timeout=60, check=False
-    )
-    assert died.returncode == -9
+    assert await exit_code(started(die_in_a_backup, tmp_path)) == -9
     assert not (tmp_path / "a.backup").exists()
     assert [path.suffix for path in tmp_path.glob(".a.backup.*")] == [".part"]
     async with open_store(tmp_path / "a.db") as store:
@@ -292,20 +282,19 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@each_row("damage", DAMAGES.values(), ids=DAMAGES)
 async def test_damage_is_told_and_nothing_is_restored(
-    damage: Callable[[bytes], bytes], archive: Path, tmp_path: Path
+    damage: Callable[[bytes], bytes], archive: Path, tmp_path: Path, target: Store
 ) -> None:
     broken = tmp_path / "broken.backup"
     broken.write_bytes(damage(archive.read_bytes()))
     with pytest.raises(StoreError, match=r"no backup|newer|damaged") as told:
         check(broken)
     assert told.value.where == str(broken)
-    async with open_store("memory:") as store:
-        empty = await contents(store)
-        with pytest.raises(StoreError, match=r"no backup|newer|damaged"):
-            await restore(store, broken)
-        assert await contents(store) == empty
+    empty = await contents(target)
+    with pytest.raises(StoreError, match=r"no backup|newer|damaged"):
+        await restore(target, broken)
+    assert await contents(target) == empty
 
 
 def test_every_byte_counts(archive: Path, tmp_path: Path) -> None:
@@ -384,19 +373,18 @@ WRONG: dict[str, tuple[Callable[[Record], Record | None], str]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "words"), WRONG.values(), ids=WRONG)
+@each_row(("change", "words"), WRONG.values(), ids=WRONG)
 async def test_what_was_written_wrong_is_told_and_nothing_is_restored(
-    change: Callable[[Record], Record | None], words: str, archive: Path, tmp_path: Path
+    change: Callable[[Record], Record | None], words: str, archive: Path, tmp_path: Path, target: Store
 ) -> None:
     wrong = rewritten(archive, tmp_path / "wrong.backup", change)
     with pytest.raises(StoreError) as told:
         check(wrong)
     assert words in str(told.value)
-    async with open_store("memory:") as store:
-        empty = await contents(store)
-        with pytest.raises(StoreError):
-            await restore(store, wrong)
-        assert await contents(store) == empty
+    empty = await contents(target)
+    with pytest.raises(StoreError):
+        await restore(target, wrong)
+    assert await contents(target) == empty
 
 
 async def test_a_record_that_is_none(archive: Path, tmp_path: Path) -> None:

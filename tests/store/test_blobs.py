@@ -18,7 +18,9 @@ from partita.types.json import Json
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import FilePart, ImagePart, TextPart
 from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput
+from tests.store.emptying import in_empty_store
 from tests.store.examples import ask, with_file, with_output
+from tests.tables import each_row
 
 NOISE = os.urandom(40_000)
 PICTURE = f"data:image/png;base64,{base64.b64encode(NOISE).decode()}"
@@ -85,12 +87,14 @@ LARGE: dict[str, tuple[Any, int]] = {
 }
 
 
-@pytest.mark.parametrize(("message", "moved"), LARGE.values(), ids=LARGE)
-async def test_large_values_come_back_exactly(store: Store, thread: str, message: Any, moved: int) -> None:
-    saved = (await store.save_messages([message], thread_id=thread))[0]
+@each_row(("message", "moved"), LARGE.values(), ids=LARGE)
+@in_empty_store
+async def test_large_values_come_back_exactly(store: Store, message: Any, moved: int) -> None:
+    await store.create_thread("t1")
+    saved = (await store.save_messages([message], thread_id="t1"))[0]
     assert saved.content == message.content
     assert await count(store, blobs) == moved
-    found = await store.get_message(thread, "m1")
+    found = await store.get_message("t1", "m1")
     assert found is not None
     assert found.content == message.content
     assert to_json(found.content) == to_json(message.content)
@@ -98,13 +102,15 @@ async def test_large_values_come_back_exactly(store: Store, thread: str, message
         assert await row_size(store, "m1") < THRESHOLD
 
 
-@pytest.mark.parametrize(("message", "moved"), LARGE.values(), ids=LARGE)
-async def test_references_can_be_saved_again(store: Store, thread: str, message: Any, moved: int) -> None:
-    await store.save_messages([message], thread_id=thread)
-    page = await store.list_messages(thread, blobs="reference")
+@each_row(("message", "moved"), LARGE.values(), ids=LARGE)
+@in_empty_store
+async def test_references_can_be_saved_again(store: Store, message: Any, moved: int) -> None:
+    await store.create_thread("t1")
+    await store.save_messages([message], thread_id="t1")
+    page = await store.list_messages("t1", blobs="reference")
     assert moved == 0 or b"blob:sha256:" in str(to_json(page.items)).encode("utf-8", "replace")
     await store.save_messages(page.items)
-    found = await store.get_message(thread, "m1")
+    found = await store.get_message("t1", "m1")
     assert found is not None
     assert found.content == message.content
     assert await count(store, blobs) == moved
@@ -158,7 +164,7 @@ async def test_an_uploaded_blob_may_stand_in_a_message(store: Store, thread: str
         await store.get_blob(blob.url)
 
 
-@pytest.mark.parametrize("given", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
+@each_row("given", ["", "blob:sha256:xyz", "blob:sha256:" + "g" * 64, "' OR 1=1 --"])
 async def test_what_is_no_blob_url_is_told(store: Store, given: str) -> None:
     with pytest.raises(StoreError, match="no blob url"):
         await store.get_blob(given)

@@ -21,12 +21,13 @@ from partita.store.engines.postgres import PostgresEngine
 from partita.store.engines.sqlite import SqliteEngine
 from partita.store.opening import open_store
 from partita.types.json import dumps, loads
+from tests.sampling import FULL
 from tests.store.chaos import WORKS
 from tests.store.chaos_judge import Said, judge, settle
 
 T = TypeVar("T")
 
-KILLS = int(os.environ.get("PARTITA_CHAOS", "60"))
+KILLS = int(os.environ.get("PARTITA_CHAOS", "60" if FULL else "40"))
 WORKERS = 2
 ROUNDS = max(1, KILLS // (2 * WORKERS * (len(WORKS) + 1)))
 """How many rounds each kind of work gets on each of two engines."""

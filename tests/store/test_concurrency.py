@@ -1,31 +1,17 @@
 """Many writers at once: in one process and in several, on one thread and on many."""
 
 import asyncio
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
 from partita.store.facade.store import Store
+from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.examples import ask
+from tests.store.workers import exit_code, started, write_messages
 
 WRITERS = 32
 EACH = 8
-
-WRITER = """
-import asyncio, sys
-from partita.store.opening import open_store
-from partita.types.messages import UserMessage
-
-async def main(url, name, threads, each):
-    async with open_store(url) as store:
-        for number in range(each):
-            thread = f"t{number % threads}"
-            await store.save_messages([UserMessage(id=f"{name}-{number}", content="x")], thread_id=thread)
-
-asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
-"""
 
 
 async def test_writers_of_one_thread(store: Store) -> None:
@@ -81,19 +67,14 @@ async def test_two_who_make_the_same_thread(store: Store) -> None:
     assert sum(not isinstance(result, BaseException) for result in results) == 1
 
 
+@in_a_file_and_on_a_server
 @pytest.mark.parametrize("threads", [1, 4])
 async def test_several_processes(store: Store, url: str, threads: int) -> None:
-    if url == "memory:":
-        pytest.skip("memory is one process's own")
     for number in range(threads):
         await store.create_thread(f"t{number}")
     processes, each = 3, 40
-    running = [
-        subprocess.Popen([sys.executable, "-c", WRITER, url, f"p{p}", str(threads), str(each)])
-        for p in range(processes)
-    ]
-    codes = await asyncio.gather(*(asyncio.to_thread(process.wait, 120) for process in running))
-    assert codes == [0] * processes
+    running = [started(write_messages, url, f"p{p}", threads, each) for p in range(processes)]
+    assert await asyncio.gather(*map(exit_code, running)) == [0] * processes
     seen: list[str] = []
     for number in range(threads):
         page = await store.list_messages(f"t{number}", limit=None)

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
@@ -19,10 +19,12 @@ from partita.store.transaction import Transaction
 from partita.store.values import ConsumptionRecord, UsageTotals
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import TextOutput
+from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask
 from tests.store.ledger import NOON, NaiveLedger, counted, sums, took
 from tests.store.older import everything
 from tests.store.test_doctor import problems, sql, torn
+from tests.tables import each_row
 
 THREADS = ("t1", "t2", "t3")
 Work: TypeAlias = Callable[[Transaction], Any]
@@ -31,9 +33,13 @@ Work: TypeAlias = Callable[[Transaction], Any]
 @pytest.fixture
 async def ledger(store: Store) -> Store:
     """A store with three threads."""
+    await fill(store)
+    return store
+
+
+async def fill(store: Store) -> None:
     for thread in THREADS:
         await store.create_thread(thread)
-    return store
 
 
 async def total(store: Store) -> UsageTotals:
@@ -70,21 +76,23 @@ RULES: dict[str, tuple[list[list[tuple[str, str, int, int]]], dict[str, str], in
 }
 
 
-@pytest.mark.parametrize(("batches", "where", "output", "of_first"), RULES.values(), ids=RULES)
+@each_row(("batches", "where", "output", "of_first"), RULES.values(), ids=RULES)
+@in_empty_store
 async def test_who_is_counted(
-    ledger: Store,
+    store: Store,
     batches: list[list[tuple[str, str, int, int]]],
     where: dict[str, str],
     output: int,
     of_first: int,
 ) -> None:
+    await fill(store)
     for batch in batches:
-        await ledger.record_consumptions(
+        await store.record_consumptions(
             [took(thread, key, tokens, minute=minute) for thread, key, tokens, minute in batch]
         )
-    assert await counted(ledger) == where
-    assert (await total(ledger)).output_tokens == output
-    assert (await ledger.usage_of_thread("t1")).output_tokens == of_first
+    assert await counted(store) == where
+    assert (await total(store)).output_tokens == output
+    assert (await store.usage_of_thread("t1")).output_tokens == of_first
 
 
 async def test_a_later_word_of_the_same_size_is_the_last_one(ledger: Store) -> None:
@@ -147,7 +155,7 @@ WRONG: dict[str, tuple[ConsumptionRecord, type[StoreError], str]] = {
 }
 
 
-@pytest.mark.parametrize(("wrong", "error", "what"), WRONG.values(), ids=WRONG)
+@each_row(("wrong", "error", "what"), WRONG.values(), ids=WRONG)
 async def test_what_is_wrong_is_refused_and_nothing_is_written(
     ledger: Store, wrong: ConsumptionRecord, error: type[StoreError], what: str
 ) -> None:
@@ -356,16 +364,18 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-async def test_the_doctor_settles_the_ledger(ledger: Store, name: str) -> None:
+@each_row("name", DAMAGE)
+@in_empty_store
+async def test_the_doctor_settles_the_ledger(store: Store, name: str) -> None:
     damage, check, findings = DAMAGE[name]
-    await ledger.record_consumptions([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
-    await damage(ledger)
-    assert problems(await examine(ledger)).get(check) == findings
-    mended = await examine(ledger, repair=True)
+    await fill(store)
+    await store.record_consumptions([took("t1", "a", 9), took("t2", "a", 7), took("t2", "b", 1)])
+    await damage(store)
+    assert problems(await examine(store)).get(check) == findings
+    mended = await examine(store, repair=True)
     assert problems(mended) == {}
     gone = name == "the thread is gone"
-    assert await counted(ledger) == {"a": "t2" if gone else "t1", "b": "t2"}
+    assert await counted(store) == {"a": "t2" if gone else "t1", "b": "t2"}
 
 
 async def test_a_price_that_cannot_be_read_is_told(ledger: Store) -> None:
@@ -415,7 +425,6 @@ STEPS = st.one_of(
 _owners = count(1)
 
 
-@settings(max_examples=40)
 @given(steps=st.lists(STEPS, max_size=12))
 async def test_totals_are_those_of_a_naive_ledger(
     store: Store, steps: list[Sequence[ConsumptionRecord] | tuple[str, str]]

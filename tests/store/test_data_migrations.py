@@ -25,6 +25,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
 from partita.types.tools import JsonOutput
 from tests.canonical import messages as any_message
+from tests.store.emptying import in_empty_store
 from tests.store.examples import ask, worked
 from tests.store.older import (
     CALL,
@@ -244,7 +245,8 @@ class Killer:
         return wrapped
 
 
-@pytest.mark.parametrize("moment", ["inside a batch", "between two", "while verifying"])
+@each_row("moment", ["inside a batch", "between two", "while verifying"])
+@in_empty_store
 async def test_a_run_that_was_killed_goes_on_where_it_was(
     store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:

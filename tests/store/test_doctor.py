@@ -5,22 +5,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.store.doctor.checks import CHECKS
 from partita.store.doctor.examination import examine
 from partita.store.doctor.report import Health
+from partita.store.engines.engine import Engine
 from partita.store.engines.sqlite import SqliteEngine
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
-from partita.store.opening import open_store
+from partita.store.opening import open_store, utc_now
 from partita.store.transaction import Transaction
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from tests.canonical import messages as any_message
+from tests.store.emptying import in_empty_store, left_out
 from tests.store.examples import answer, ask, failed, worked
 from tests.store.older import CALL, everything, second
+from tests.tables import each_row
 
 LONG = "word " * 10_000
 Damage: TypeAlias = Callable[[Store], Awaitable[None]]
@@ -29,6 +32,13 @@ Damage: TypeAlias = Callable[[Store], Awaitable[None]]
 @pytest.fixture
 async def filled(store: Store) -> Store:
     """A store with a bit of everything, and nothing wrong with it."""
+    await fill(store)
+    return store
+
+
+async def filled_again(engine: Engine) -> Store:
+    """Such a store on an empty engine; a new one, because it remembers the runs that it appends to."""
+    store = Store(engine, clock=utc_now)
     await fill(store)
     return store
 
@@ -132,8 +142,13 @@ REPAIRABLE: dict[str, tuple[Damage, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("damage", "check", "what"), REPAIRABLE.values(), ids=REPAIRABLE)
-async def test_damage_that_can_be_repaired(filled: Store, damage: Damage, check: str, what: str) -> None:
+@each_row("name", REPAIRABLE)
+@in_empty_store
+async def test_damage_that_can_be_repaired(engine: Engine, name: str) -> None:
+    if left_out(engine, name):
+        return
+    damage, check, what = REPAIRABLE[name]
+    filled = await filled_again(engine)
     await damage(filled)
     health = await examine(filled, full=True)
     found = next(result for result in health.checks if result.name == check)
@@ -151,8 +166,12 @@ MENDED_EXACTLY = ("flags", "part rows gone", "index entries gone", "labels gone"
                   "all are active", "references forgotten", "the run says too little")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MENDED_EXACTLY)
-async def test_a_repair_gives_back_what_was_there(filled: Store, name: str) -> None:
+@each_row("name", MENDED_EXACTLY)
+@in_empty_store
+async def test_a_repair_gives_back_what_was_there(engine: Engine, name: str) -> None:
+    if left_out(engine, name):
+        return
+    filled = await filled_again(engine)
     await examine(filled, repair=True)  # seals the run
     before = await everything(filled)
     await REPAIRABLE[name][0](filled)
@@ -229,9 +248,13 @@ UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNREPAIRABLE)
-async def test_damage_that_cannot_be_repaired_is_told_and_left(filled: Store, name: str) -> None:
+@each_row("name", UNREPAIRABLE)
+@in_empty_store
+async def test_damage_that_cannot_be_repaired_is_told_and_left(engine: Engine, name: str) -> None:
+    if left_out(engine, name):
+        return
     damage, check, what = UNREPAIRABLE[name]
+    filled = await filled_again(engine)
     await damage(filled)
     health = await examine(filled, repair=True, full=True)
     found = next(result for result in health.checks if result.name == check)
@@ -366,7 +389,6 @@ _ids = st.sampled_from([f"m{number}" for number in range(6)])
 _saved = st.tuples(any_message(), _ids, st.none() | st.just("") | _ids)
 
 
-@settings(max_examples=40, deadline=None)
 @given(batches=st.lists(st.lists(_saved, max_size=4), max_size=3))
 async def test_whatever_is_saved_is_healthy(batches: list[list[tuple[Message, str, str | None]]]) -> None:
     """A store that only we have written to has no damage, whatever follows what."""

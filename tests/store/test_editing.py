@@ -3,7 +3,7 @@
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -177,7 +177,6 @@ async def test_a_run_at_work_is_not_disturbed(
 _ids = st.sampled_from([f"m{number}" for number in range(5)])
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     saved=st.lists(st.tuples(any_message(), _ids, st.none() | st.just("") | _ids), min_size=1, max_size=6),
     edits=st.lists(st.tuples(any_message(), _ids), max_size=4),

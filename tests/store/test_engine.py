@@ -14,6 +14,7 @@ from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.facade.store import Store
 from partita.store.opening import open_engine
+from tests.store.engines import in_memory_and_in_a_file
 
 
 async def test_a_new_store_is_empty(engine: Engine) -> None:
@@ -50,7 +51,7 @@ async def test_closing_waits_for_a_look_at_other_processes(
 IN_LINE = 50
 
 
-@pytest.mark.parametrize("url", ["memory", "sqlite"], indirect=True)
+@in_memory_and_in_a_file
 async def test_a_sign_of_life_does_not_wait_in_line(store: Store) -> None:
     done: list[str] = []
 

@@ -21,6 +21,7 @@ from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from tests.store.examples import ask
 from tests.store.running import raws
+from tests.store.workers import PROCESSES, fill_as_nobody, fill_with_a_limit, started
 from tests.tables import each_row
 
 
@@ -78,51 +79,23 @@ async def test_a_full_disk_is_told_to_those_who_append(small: Store) -> None:
     assert await small.append(run.id, raws(b"y")) == 1
 
 
-IN_A_PROCESS = """
-import asyncio, os, resource, signal, sys
-import alembic.command, platformdirs
-import sqlalchemy.dialects.sqlite
-from partita.errors import StoreError
-from partita.store.opening import open_store
-from partita.types.messages import UserMessage
-
-async def main(place, what):
-    try:
-        async with open_store(place, patience=0.2) as store:
-            print("opened")
-            if what == "limit":
-                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-                resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
-            for number in range(200):
-                await store.save_messages([UserMessage(id=f"m{number}", content="x" * 5000)], thread_id="t1")
-    except StoreError as error:
-        print(type(error).__name__, error)
-
-if sys.argv[2] == "nobody":
-    asyncio.run(main(":memory:", ""))  # load everything while it can be read
-    os.setuid(65534)
-asyncio.run(main(sys.argv[1], sys.argv[2]))
-"""
-
-
-def in_a_process(place: Path, what: str) -> str:
-    """What a process says that opens a store and writes to it, with a limit or as nobody."""
-    result = subprocess.run(
-        [sys.executable, "-c", IN_A_PROCESS, str(place), what],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout.splitlines()[-1]
+def told_by(work: Callable[[str, Any], None], place: Path) -> str:
+    """What a process tells that opens a store and writes to it."""
+    ours, theirs = PROCESSES.Pipe(duplex=False)
+    with ours:
+        process = started(work, str(place), theirs)
+        theirs.close()
+        told = str(ours.recv())
+        process.join(60)
+    assert process.exitcode == 0
+    return told
 
 
 async def test_a_disk_that_takes_no_more_bytes(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     async with open_store(path) as store:
         await store.create_thread("t1")
-    assert in_a_process(path, "limit").startswith("UnavailableError the disk ")
+    assert told_by(fill_with_a_limit, path).startswith("UnavailableError the disk ")
     async with open_store(path) as store:
         assert (await examine(store, full=True)).healthy
         await store.save_messages([ask("after")], thread_id="t1")
@@ -163,7 +136,7 @@ async def test_what_may_not_be_written(shared: Path, folder: int, file: int | No
         await made(path)
         path.chmod(file)
     shared.chmod(folder)
-    said = in_a_process(path, "nobody")
+    said = told_by(fill_as_nobody, path)
     assert said.startswith(what)
     assert f" (at {path}); hint: " in said
     if file is not None:
@@ -174,7 +147,7 @@ async def test_what_may_not_be_written(shared: Path, folder: int, file: int | No
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
 def test_a_folder_that_cannot_be_made(shared: Path) -> None:
-    said = in_a_process(shared / "new" / "store.db", "nobody")
+    said = told_by(fill_as_nobody, shared / "new" / "store.db")
     assert said.startswith(
         f"UnavailableError Permission denied: {shared}/new (at {shared}/new/store.db); hint: "
     )

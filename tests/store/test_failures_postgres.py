@@ -71,7 +71,7 @@ async def test_nobody_listens(address: str) -> None:
     assert error.where.startswith("postgresql://u@")
 
 
-@pytest.mark.parametrize("code", POSTGRES)
+@each_row("code", POSTGRES)
 async def test_what_a_server_says_is_explained(postgres_url: str, code: str) -> None:
     """By state, or by class of states; and the store goes on."""
     state = f"{code}000"[:5]

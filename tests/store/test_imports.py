@@ -14,6 +14,7 @@ from partita.store.opening import open_store
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.parts import ForeignPart
+from tests.store.emptying import in_empty_store, new_folder
 from tests.store.import_examples import (
     CHERRY,
     CHERRY_OLD,
@@ -28,6 +29,7 @@ from tests.store.import_examples import (
     said,
     v2,
 )
+from tests.tables import each_row
 
 Tables = Mapping[str, Sequence[JsonObject]]
 
@@ -62,11 +64,12 @@ SYSTEMS: dict[str, tuple[str, Tables, dict[str, list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("system", "tables", "threads"), SYSTEMS.values(), ids=SYSTEMS)
+@each_row(("system", "tables", "threads"), SYSTEMS.values(), ids=SYSTEMS)
+@in_empty_store
 async def test_every_system_is_read_in_its_order(
     store: Store, tmp_path: Path, system: str, tables: Tables, threads: dict[str, list[str]]
 ) -> None:
-    source = make_sqlite(tmp_path / "foreign.db", tables)
+    source = make_sqlite(new_folder(tmp_path) / "foreign.db", tables)
     report = await import_rows(store, system, str(source))
     assert {thread: await said(store, thread) for thread in threads} == threads
     count = sum(map(len, threads.values()))
@@ -140,11 +143,12 @@ HEADS: dict[str, tuple[str, Tables, str, JsonObject]] = {
 }
 
 
-@pytest.mark.parametrize(("system", "tables", "id", "wanted"), HEADS.values(), ids=HEADS)
+@each_row(("system", "tables", "id", "wanted"), HEADS.values(), ids=HEADS)
+@in_empty_store
 async def test_a_thread_keeps_what_its_row_says(
     store: Store, tmp_path: Path, system: str, tables: Tables, id: str, wanted: JsonObject
 ) -> None:
-    await import_rows(store, system, str(make_sqlite(tmp_path / "foreign.db", tables)))
+    await import_rows(store, system, str(make_sqlite(new_folder(tmp_path) / "foreign.db", tables)))
     thread = await store.get_thread_by_id(id)
     assert {name: getattr(thread, name) for name in wanted} == wanted
 
@@ -195,13 +199,14 @@ class KilledError(Exception):
     pass
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3])
+@each_row("batch_size", [1, 2, 3])
+@in_empty_store
 async def test_cut_off_and_done_again_comes_to_the_same_end(
     store: Store, tmp_path: Path, batch_size: int
 ) -> None:
     orphans = [mastra_message(f"o{number}", number, thread_id="lost") for number in range(5)]
     source = make_sqlite(
-        tmp_path / "m.db",
+        new_folder(tmp_path) / "m.db",
         {**MASTRA, "mastra_messages": [*MASTRA["mastra_messages"], *orphans]},
     )
     async with open_store("memory:") as other:
@@ -337,12 +342,15 @@ BAD_ROWS: dict[str, tuple[JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("bad", "reason"), BAD_ROWS.values(), ids=BAD_ROWS)
+@each_row(("bad", "reason"), BAD_ROWS.values(), ids=BAD_ROWS)
+@in_empty_store
 async def test_a_row_that_cannot_be_kept_does_not_stop_the_others(
     store: Store, tmp_path: Path, bad: JsonObject, reason: str
 ) -> None:
     rows = [mastra_message("a", 1), {**mastra_message("b", 2), **bad}, mastra_message("c", 3)]
-    source = make_sqlite(tmp_path / "m.db", {"mastra_threads": [mastra_thread()], "mastra_messages": rows})
+    source = make_sqlite(
+        new_folder(tmp_path) / "m.db", {"mastra_threads": [mastra_thread()], "mastra_messages": rows}
+    )
     report = await import_rows(store, "mastra", str(source))
     assert (report.new, report.failed) == (2, 1)
     assert report.failures[0].table == "mastra_messages"
@@ -394,7 +402,8 @@ async def test_two_messages_of_one_id_are_both_kept(store: Store, tmp_path: Path
     assert (await import_rows(store, "cherry", str(source), batch_size=2)).unchanged == 3
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 200])
+@each_row("batch_size", [1, 2, 200])
+@in_empty_store
 async def test_old_results_join_their_calls_whatever_the_batches(
     store: Store, tmp_path: Path, batch_size: int
 ) -> None:
@@ -407,7 +416,9 @@ async def test_old_results_join_their_calls_whatever_the_batches(
         mastra_message("c", 3, content=dumps(result).decode(), role="tool", type="tool-result"),
         mastra_message("d", 4, content=v2("Clover."), role="assistant"),
     ]
-    source = make_sqlite(tmp_path / "m.db", {"mastra_threads": [mastra_thread()], "mastra_messages": rows})
+    source = make_sqlite(
+        new_folder(tmp_path) / "m.db", {"mastra_threads": [mastra_thread()], "mastra_messages": rows}
+    )
     await import_rows(store, "mastra", str(source), batch_size=batch_size)
     messages = (await store.list_messages("t1")).items
     assert [message.id for message in messages] == ["a", "b", "d"]

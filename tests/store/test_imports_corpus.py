@@ -1,23 +1,18 @@
-"""Stored messages with known answers, as rows of a table, where the folder that holds them is there."""
+"""Stored messages with known answers, as rows of a table."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from partita.store.facade.store import Store
 from partita.store.imports.runner import import_rows
-from partita.types.json import JsonObject, dumps, is_array, loads
+from partita.types.json import JsonObject, dumps, is_array
+from tests.recordings import cases
 from tests.store.import_examples import make_sqlite, mastra_thread
-
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "mastra" / "message-list.jsonl"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_file(), reason="the corpora are not here")
 
 
 def rows() -> Iterator[JsonObject]:
     """Every stored message, each case a thread of its own."""
-    for case in map(loads, CORPUS.read_bytes().splitlines()):
+    for case in cases("mastra/message-list.jsonl"):
         stored = case["expected"].get("db")
         for message in stored if is_array(stored) else ():
             yield {

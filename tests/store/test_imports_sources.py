@@ -15,6 +15,7 @@ from partita.store.imports.registry import SYSTEMS
 from partita.store.imports.runner import import_rows
 from partita.store.opening import open_store
 from partita.types.json import JsonObject, dumps
+from tests.store.emptying import in_empty_store, new_folder
 from tests.store.import_examples import (
     CHERRY_OLD,
     MASTRA,
@@ -284,17 +285,17 @@ DUMPS = {
 }
 
 
-@pytest.mark.parametrize("write", DUMPS.values(), ids=DUMPS)
+@each_row("write", DUMPS.values(), ids=DUMPS)
+@in_empty_store
 async def test_every_dump_gives_what_the_database_gives(
     store: Store, tmp_path: Path, write: Callable[[Path], Path]
 ) -> None:
-    folder = tmp_path / "dump"
-    folder.mkdir()
+    folder = new_folder(tmp_path)
     source = write(folder)
     report = await import_rows(store, "mastra", str(source))
     assert (report.threads, report.new, report.failed) == (2, 5, 0)
     async with open_store("memory:") as other:
-        await import_rows(other, "mastra", str(make_sqlite(tmp_path / "m.db", MASTRA)))
+        await import_rows(other, "mastra", str(make_sqlite(new_folder(tmp_path) / "m.db", MASTRA)))
         assert await everything(store) == await everything(other)
     assert (await import_rows(store, "mastra", str(source))).unchanged == 5
 
@@ -454,7 +455,7 @@ async def test_a_broken_document_is_told(store: Store, tmp_path: Path) -> None:
     assert caught.value.where.startswith(str(tmp_path / "a.json"))
 
 
-@pytest.mark.parametrize("name", ["", "memory:", "mysql://host/db"])
+@each_row("name", ["", "memory:", "mysql://host/db"])
 async def test_what_names_no_source_is_told(store: Store, name: str) -> None:
     with pytest.raises(StoreError) as caught:
         await import_rows(store, "mastra", name)

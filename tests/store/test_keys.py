@@ -14,6 +14,7 @@ from partita.store import keys
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from tests.store.older import everything
+from tests.tables import each_row
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -89,7 +90,7 @@ WRONG: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+@each_row("change", WRONG.values(), ids=WRONG)
 async def test_a_wrong_text_is_none(store: Store, change: Callable[[str], str]) -> None:
     made = await store.create_key("ada")
     assert await store.check_key(change(made.text)) is None
@@ -173,7 +174,7 @@ REFUSED: dict[str, tuple[Callable[[Store], Awaitable[Any]], str]] = {
 }
 
 
-@pytest.mark.parametrize(("work", "told"), REFUSED.values(), ids=REFUSED)
+@each_row(("work", "told"), REFUSED.values(), ids=REFUSED)
 async def test_what_makes_no_sense_is_refused(
     store: Store, work: Callable[[Store], Awaitable[Any]], told: str
 ) -> None:

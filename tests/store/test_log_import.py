@@ -23,6 +23,8 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.tools import TextOutput
 from tests.logs.codex_family import Rollout, under
 from tests.logs.codex_family import session as codex_session
+from tests.store.emptying import in_empty_store, new_folder
+from tests.tables import each_row
 
 from .log_files import SESSION, Talk, gardening
 
@@ -105,12 +107,14 @@ async def test_done_again_nothing_is_read(store: Store, tmp_path: Path) -> None:
     assert told(await talk_of(store)) == before
 
 
-@pytest.mark.parametrize("known", range(1, 8))
+@each_row("known", range(1, 8))
+@in_empty_store
 async def test_only_what_is_new_is_read_and_the_end_is_the_same(
     store: Store, tmp_path: Path, known: int
 ) -> None:
+    folder = new_folder(tmp_path)
     talk = gardening()
-    path = tmp_path / f"{SESSION}.jsonl"
+    path = folder / f"{SESSION}.jsonl"
     path.write_bytes(b"".join(talk.lines()[: len(talk.lines())].splitlines(keepends=True)[:known]))
     old(path)
     await bring_in(store, path)
@@ -121,7 +125,7 @@ async def test_only_what_is_new_is_read_and_the_end_is_the_same(
     assert report.bytes <= len(talk.lines())
     assert await raw_of(store) == talk.lines()
     stored = told(await talk_of(store))
-    once = tmp_path / "once"
+    once = folder / "once"
     await bring_in(store, Talk_at(once, talk))
     again = told(await talk_of(store, OTHER))
     assert _without_ids(stored) == _without_ids(again)
@@ -431,16 +435,18 @@ ORDERS = {
 }
 
 
-@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+@each_row("order", ORDERS.values(), ids=ORDERS)
+@in_empty_store
 async def test_in_whatever_order_files_come_the_end_is_the_same(
     store: Store, tmp_path: Path, order: tuple[tuple[str, ...], ...]
 ) -> None:
-    parent, child = family(tmp_path)
-    paths = {"parent": path_of(tmp_path, parent), "child": path_of(tmp_path, child)}
+    folder = new_folder(tmp_path)
+    parent, child = family(folder)
+    paths = {"parent": path_of(folder, parent), "child": path_of(folder, child)}
     for names in order:
         await bring_in(store, *(paths[name] for name in names))
     async with open_store("memory:") as other:
-        await bring_in(other, tmp_path)
+        await bring_in(other, folder)
         assert await state_of(store, parent.thread) == await state_of(other, parent.thread)
     assert (await bring_in(store, *paths.values())).read == 0
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
 from typing import TypeAlias
 
 import pytest
@@ -19,6 +18,8 @@ from partita.store.log.appender import Appender
 from partita.store.log.run_log import Appended, Batch
 from partita.store.opening import open_engine, open_store
 from partita.store.transaction import Transaction
+from tests.store.empty_store import empty_store
+from tests.sampling import FULL
 
 from .running import log, raws, start, tail_rows, with_thread
 from .test_log_tail import check_spans
@@ -272,18 +273,18 @@ deeds: st.SearchStrategy[Deed] = st.tuples(
 ) | st.tuples(st.sampled_from(["settle", "tidy"]), st.just(NOTHING))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=200 if FULL else 20)
 @given(st.lists(deeds, min_size=1, max_size=30))
 def test_two_processes_and_a_housekeeper_lose_nothing(
     tmp_path_factory: pytest.TempPathFactory,
     low_limits: None,
     deeds: list[Deed],
 ) -> None:
-    asyncio.run(_work_together(tmp_path_factory.mktemp("log") / "store.db", deeds))
+    asyncio.run(_work_together(empty_store(tmp_path_factory.mktemp("log")), deeds))
 
 
-async def _work_together(path: Path, deeds: list[Deed]) -> None:
-    engines = [await open_engine(locate(str(path))) for _ in range(2)]
+async def _work_together(url: str, deeds: list[Deed]) -> None:
+    engines = [await open_engine(locate(url)) for _ in range(2)]
     try:
         store = await with_thread(engines[0])
         appenders = {name: Appender(engine) for name, engine in zip(("one", "two"), engines, strict=True)}

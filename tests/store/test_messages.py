@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -15,11 +15,18 @@ from partita.types.messages import AssistantMessage, Message, SystemMessage, Too
 from partita.types.parts import TextPart
 from partita.types.tools import TextOutput, ToolResultPart
 from tests.canonical import messages as any_message
+from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask, failed, worked
+from tests.tables import each_row
 
 
 @pytest.fixture
 async def thread(store: Store) -> str:
+    return await thread_in(store)
+
+
+async def thread_in(store: Store) -> str:
+    """The id of a new thread."""
     await store.create_thread("t1")
     return "t1"
 
@@ -131,14 +138,17 @@ LISTS: dict[str, tuple[dict[str, object], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("wanted", "expected"), LISTS.values(), ids=LISTS)
-async def test_lists(store: Store, thread: str, wanted: dict[str, object], expected: list[str]) -> None:
-    await fill(store, thread)
-    assert ids(await store.list_messages(thread, **wanted)) == expected  # type: ignore[arg-type]
+@each_row(("wanted", "expected"), LISTS.values(), ids=LISTS)
+@in_empty_store
+async def test_lists(store: Store, wanted: dict[str, object], expected: list[str]) -> None:
+    await fill(store, await thread_in(store))
+    assert ids(await store.list_messages("t1", **wanted)) == expected  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
-async def test_pages_cover_everything_once(store: Store, thread: str, order: str) -> None:
+@each_row("order", ["asc", "desc"])
+@in_empty_store
+async def test_pages_cover_everything_once(store: Store, order: str) -> None:
+    thread = await thread_in(store)
     await fill(store, thread)
     whole = ids(await store.list_messages(thread, order=order))  # type: ignore[arg-type]
     seen: list[str] = []
@@ -209,7 +219,6 @@ def settled(message: Message) -> Message:
     return replace(message, thread_id=None, resource_id=None, seq=None, parent_id=None, created_at=None)
 
 
-@settings(max_examples=40)
 @given(messages=st.lists(any_message(), max_size=4, unique_by=lambda message: message.id))
 async def test_any_message_survives(messages: list[Message]) -> None:
     """What is stored and read again is equal, on SQLite; the other engines hold the same JSON text."""
@@ -227,8 +236,10 @@ async def test_any_message_survives(messages: list[Message]) -> None:
 ODD = ["\x00", "\ud800 half", "emoji 🏮", "ünïcödé", "'; DROP TABLE messages; --", "a" * 100_000]
 
 
-@pytest.mark.parametrize("text", ODD)
-async def test_any_text_survives(store: Store, thread: str, text: str) -> None:
+@each_row("text", ODD)
+@in_empty_store
+async def test_any_text_survives(store: Store, text: str) -> None:
+    thread = await thread_in(store)
     saved = await store.save_messages([UserMessage(id="m1", content=text)], thread_id=thread)
     assert (await store.list_messages(thread)).items == saved
     again = await store.get_message(thread, "m1")

@@ -2,8 +2,6 @@
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +16,11 @@ from partita.store.engines.location import locate
 from partita.store.opening import open_engine, open_store
 from partita.store.schema import NEWEST, Schema, revision_of, run_scripts
 from partita.store.tables import metadata
+from tests.store.emptying import empty, new_folder
+from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.examples import ask
+from tests.store.workers import PROCESSES, exit_code, open_together, started
+from tests.tables import each_row
 
 OURS = "from partita.store.migrations.versions.{} import down_revision, revision, upgrade\n"
 LATER = f"{int(NEWEST.head) + 1:04}"
@@ -72,9 +74,8 @@ def content(path: Path) -> bytes:
     return path.read_bytes()
 
 
+@in_a_file_and_on_a_server
 async def test_a_newer_schema_is_refused(url: str, tmp_path: Path) -> None:
-    if url == "memory:":
-        pytest.skip("memory is always new")
     await with_message(url)
     engine = await later(url, next_schema(tmp_path))
     assert await engine.read(moods) == ["calm"]
@@ -114,10 +115,12 @@ UNDONE = {
 """What takes each schema away, the newest first."""
 
 
-@pytest.mark.parametrize("version", ["0001", "0002"])
+@in_a_file_and_on_a_server
+@each_row("version", ["0001", "0002"])
 async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, version: str) -> None:
-    if url == "memory:":
-        pytest.skip("memory is always new")
+    engine = await open_engine(locate(url))
+    await empty(engine)
+    await engine.close()
     await with_message(url)
 
     def undo(connection: Connection) -> None:
@@ -153,14 +156,13 @@ async def test_a_copy_never_takes_the_place_of_another(tmp_path: Path) -> None:
         assert await copy.count_threads() == 1
 
 
+@in_a_file_and_on_a_server
 @pytest.mark.parametrize(
     ("script", "reason"), [(BROKEN, "nonsense"), (FAILING, "mood")], ids=["broken SQL", "an error"]
 )
 async def test_a_migration_that_fails_leaves_everything_as_it_was(
     url: str, tmp_path: Path, script: str, reason: str
 ) -> None:
-    if url == "memory:":
-        pytest.skip("memory is always new")
     await with_message(url)
     path = locate(url).path
     before = content(path) if path else b""
@@ -180,48 +182,27 @@ async def test_a_migration_that_fails_leaves_everything_as_it_was(
         assert [message.id for message in await store.list_messages("t1")] == ["m1"]
 
 
-async def test_a_new_database_needs_no_copy(url: str, tmp_path: Path) -> None:
-    if url.startswith("postgresql"):
-        pytest.skip("a server keeps its own copies")
-    engine = await later(url, next_schema(tmp_path))
+@each_row("name", ["memory:", "new.db"])
+async def test_a_new_database_needs_no_copy(tmp_path: Path, name: str) -> None:
+    folder = new_folder(tmp_path)
+    place = name if name == "memory:" else str(folder / name)
+    engine = await later(place, next_schema(folder))
     assert await engine.read(moods) == []
     await engine.close()
-    assert list(tmp_path.glob("*.bak")) == []
+    assert list(folder.glob("*.bak")) == []
 
 
-OPENER = """
-import asyncio, sys
-import alembic.command
-from partita.store.opening import open_store
-from partita.types.messages import UserMessage
-
-async def main(url, name):
-    sys.stdin.readline()
-    async with open_store(url) as store:
-        await store.create_thread(name)
-        await store.save_messages([UserMessage(id="m1", content="x")], thread_id=name)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
+@in_a_file_and_on_a_server
 async def test_processes_that_open_a_new_database_at_the_same_moment(url: str, tmp_path: Path) -> None:
-    if url == "memory:":
-        pytest.skip("memory is one process's own")
     if url.startswith("postgresql"):
         engine = await open_engine(locate(url))
         await engine.make(_empty)
         await engine.close()
-    openers = [
-        subprocess.Popen([sys.executable, "-c", OPENER, url, f"p{number}"], stdin=subprocess.PIPE)
-        for number in range(3)
-    ]
-    for opener in openers:
-        assert opener.stdin is not None
-        opener.stdin.write(b"go\n")
-        opener.stdin.close()
-    codes = await asyncio.gather(*(asyncio.to_thread(opener.wait, 60) for opener in openers))
-    assert codes == [0, 0, 0]
+    else:
+        url = f"sqlite:///{tmp_path / 'new.db'}"
+    everybody = PROCESSES.Barrier(3)
+    openers = [started(open_together, url, f"p{number}", everybody) for number in range(3)]
+    assert await asyncio.gather(*map(exit_code, openers)) == [0, 0, 0]
     async with open_store(url) as store:
         assert await store.count_threads() == 3
 

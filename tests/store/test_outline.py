@@ -11,6 +11,7 @@ from partita.store.facade.store import Store
 from partita.store.outline import Outline, outline
 from partita.types.codec import encode
 from partita.types.messages import AssistantMessage
+from tests.tables import each_row
 
 from .examples import answer, ask, worked
 from .ledger import took
@@ -49,7 +50,7 @@ BRANCHES: Mapping[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("how", "ids"), BRANCHES.values(), ids=BRANCHES)
+@each_row(("how", "ids"), BRANCHES.values(), ids=BRANCHES)
 async def test_a_branch(store: Store, how: dict[str, Any], ids: list[str]) -> None:
     assert [row.id for row in (await of(store, **how)).rows] == ids
 
@@ -77,7 +78,7 @@ async def test_another_version(store: Store) -> None:
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
 
-@pytest.mark.parametrize(("how", "shown"), [({}, "a2"), ({"through": "a1"}, "a1")])
+@each_row(("how", "shown"), [({}, "a2"), ({"through": "a1"}, "a1")])
 async def test_messages_beside_each_other(store: Store, how: dict[str, Any], shown: str) -> None:
     assert (await of(store, **how)).siblings == {shown: ["a1", "a2"]}
 

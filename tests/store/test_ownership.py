@@ -15,6 +15,7 @@ from partita.types.runs import Run
 from partita.types.threads import Thread
 from partita.types.tools import TextOutput
 from tests.store.examples import ask, failed, with_output, worked
+from tests.tables import each_row
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SECRET = "the vault opens at nine"
@@ -79,7 +80,7 @@ NOT_FOUND: dict[str, Callable[[Store], Awaitable[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("attempt", NOT_FOUND.values(), ids=NOT_FOUND)
+@each_row("attempt", NOT_FOUND.values(), ids=NOT_FOUND)
 async def test_what_is_another_s_is_not_there(
     ada: Store, bob: Store, attempt: Callable[[Store], Awaitable[Any]]
 ) -> None:
@@ -122,7 +123,7 @@ EMPTY: dict[str, Callable[[Store], Awaitable[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("attempt", EMPTY.values(), ids=EMPTY)
+@each_row("attempt", EMPTY.values(), ids=EMPTY)
 async def test_what_is_another_s_is_not_seen(
     ada: Store, bob: Store, attempt: Callable[[Store], Awaitable[Any]]
 ) -> None:

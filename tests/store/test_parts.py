@@ -13,6 +13,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import TextPart
 from partita.types.tools import InterruptedOutput, TextOutput
 from tests.store.examples import ask, failed, worked
+from tests.tables import each_row
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -74,7 +75,7 @@ QUERIES: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("wanted", "expected"), QUERIES.values(), ids=QUERIES)
+@each_row(("wanted", "expected"), QUERIES.values(), ids=QUERIES)
 async def test_queries(filled: Store, wanted: dict[str, Any], expected: list[str]) -> None:
     page = await filled.find_parts(**wanted)
     assert [f"{part.thread_id}/{part.message_id}/{part.path}" for part in page] == expected

@@ -4,7 +4,6 @@ from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from itertools import count, pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from partita.store.facade.store import Store
 from partita.store.periods import Period, changes, name_of
 from partita.store.stats import PERIODS
 from partita.store.transaction import Transaction
+from tests.store.emptying import in_empty_store
 from tests.store.ledger import took
 from tests.tables import each_row
 
@@ -76,7 +76,8 @@ MOMENTS: dict[str, tuple[str, Period, tzinfo, str]] = {
 }
 
 
-@pytest.mark.parametrize(("moment", "period", "zone", "expected"), MOMENTS.values(), ids=MOMENTS)
+@each_row(("moment", "period", "zone", "expected"), MOMENTS.values(), ids=MOMENTS)
+@in_empty_store
 async def test_the_name_of_a_period(
     store: Store, moment: str, period: Period, zone: tzinfo, expected: str
 ) -> None:

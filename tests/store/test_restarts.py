@@ -16,6 +16,7 @@ from partita.store.engines.location import locate
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.types.json import JsonObject
+from tests.sampling import FULL
 from tests.store.chaos import WRITERS, append_to_runs, save_batches
 from tests.store.chaos_judge import judge
 from tests.store.examples import ask
@@ -23,6 +24,9 @@ from tests.store.running import raws
 from tests.store.server import Cut, Server, line_to, running_server
 
 PATIENCE = 60.0
+RESTARTS = 3 if FULL else 2
+ENDED = 40 if FULL else 20
+CUTS = 20 if FULL else 10
 VICTIMS = (
     "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'partita'"
 )
@@ -87,7 +91,7 @@ async def crew_at(url: str, judged_at: str) -> AsyncGenerator[Crew, None]:
 async def test_writers_outlast_a_restart(server: Server, mode: str) -> None:
     url = await fresh_database(server, f"restart_{mode}")
     async with crew_at(url, url) as crew:
-        for _ in range(3):
+        for _ in range(RESTARTS):
             await asyncio.to_thread(server.restart, mode)
             await crew.go_on()
 
@@ -97,7 +101,7 @@ async def test_writers_outlast_the_end_of_their_connections(server: Server) -> N
     random = Random(7)
     engine = create_async_engine(locate(url).url, isolation_level="AUTOCOMMIT")
     async with crew_at(url, url) as crew, engine.connect() as connection:
-        for _ in range(40):
+        for _ in range(ENDED):
             pids = [pid for (pid,) in await connection.execute(text(VICTIMS))]
             if pids:
                 await connection.execute(
@@ -120,7 +124,7 @@ async def test_a_commit_whose_answer_is_lost_happens_once(server: Server, kind: 
         return chosen
 
     async with line_to(direct, cut) as (_, url), crew_at(url, direct) as crew:
-        while cuts[kind] < 20:
+        while cuts[kind] < CUTS:
             await crew.go_on(1)
 
 

@@ -18,6 +18,8 @@ from partita.store.saving import save
 from partita.store.tables import messages, parts
 from partita.types.chunks import ToolInputAvailable, ToolOutputAvailable
 from partita.types.messages import AssistantMessage, ToolCallPart
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 from .running import NOON, Clock, log, raws, start, with_thread
 
@@ -53,7 +55,8 @@ POLICIES: dict[str, tuple[Retention, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("policy", "dropped"), POLICIES.values(), ids=POLICIES)
+@each_row(("policy", "dropped"), POLICIES.values(), ids=POLICIES)
+@in_empty_store
 async def test_policy(engine: Engine, policy: Retention, dropped: list[str]) -> None:
     store, clock = await aged(engine)
     rehearsal = await store.write(drop_logs, policy, dry_run=True)

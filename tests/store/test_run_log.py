@@ -26,6 +26,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode
 from partita.types.value import Extra
+from tests.store.emptying import in_empty_store
 from tests.tables import each_row
 
 from .running import NOON, batch, log, log_rows, raws, scoped, start, with_thread
@@ -168,7 +169,8 @@ WINDOWS = {
 }
 
 
-@pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
+@each_row("window", WINDOWS.values(), ids=WINDOWS)
+@in_empty_store
 async def test_a_window_of_the_log(engine: Engine, window: dict[str, int]) -> None:
     store = await with_thread(engine)
     await start(store)
@@ -203,7 +205,8 @@ async def test_a_missing_row_is_told(engine: Engine) -> None:
             await store.read(run_log.read_log, "r1")
 
 
-@pytest.mark.parametrize("data", [b"", b"\xdd\x00\x00\x00\x00", b"\xc1", b"\x93\x01\x02\x03"])
+@each_row("data", [b"", b"\xdd\x00\x00\x00\x00", b"\xc1", b"\x93\x01\x02\x03"])
+@in_empty_store
 async def test_a_damaged_row_is_told(engine: Engine, data: bytes) -> None:
     store = await with_thread(engine)
     await start(store)

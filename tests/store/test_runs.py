@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from partita.store.log.run_log import LogEntry
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 from partita.types.value import Extra
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 from .running import NOON, Clock, batch, log, raws, scoped, start, with_thread
 
@@ -64,7 +67,8 @@ BAD_RUNS = {
 }
 
 
-@pytest.mark.parametrize("run", BAD_RUNS.values(), ids=BAD_RUNS)
+@each_row("run", BAD_RUNS.values(), ids=BAD_RUNS)
+@in_empty_store
 async def test_what_no_database_can_hold_is_refused(engine: Engine, run: Run) -> None:
     store = await with_thread(engine)
     with pytest.raises(StoreError, match=r"hint|no run id"):
@@ -161,7 +165,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("run", REFUSED.values(), ids=REFUSED)
+@each_row("run", REFUSED.values(), ids=REFUSED)
+@in_empty_store
 async def test_saving_neither_ends_nor_moves_a_run(engine: Engine, run: Run) -> None:
     store = await with_thread(engine)
     before = await start(store)
@@ -178,8 +183,8 @@ ENDS: dict[RunStatus, tuple[Callable[..., Run], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("status", ENDS)
-@pytest.mark.parametrize("before", ["pending", "running"])
+@each_row(("before", "status"), list(product(("pending", "running"), ENDS)))
+@in_empty_store
 async def test_a_run_ends_once(engine: Engine, before: RunStatus, status: RunStatus) -> None:
     clock = Clock()
     store = await with_thread(engine, clock=clock)
@@ -233,7 +238,8 @@ LEASES = {
 }
 
 
-@pytest.mark.parametrize(("act", "who", "after", "holder"), LEASES.values(), ids=LEASES)
+@each_row(("act", "who", "after", "holder"), LEASES.values(), ids=LEASES)
+@in_empty_store
 async def test_lease(
     engine: Engine, act: Callable[..., Run], who: str, after: float, holder: str | None
 ) -> None:
@@ -319,7 +325,8 @@ OTHERS: dict[str, tuple[Callable[..., object], tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("act", "arguments"), OTHERS.values(), ids=OTHERS)
+@each_row(("act", "arguments"), OTHERS.values(), ids=OTHERS)
+@in_empty_store
 async def test_runs_of_others_do_not_exist(
     engine: Engine, act: Callable[..., object], arguments: tuple[Any, ...]
 ) -> None:

@@ -2,8 +2,8 @@
 
 import random
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
@@ -23,10 +23,9 @@ from partita.store.tables import run_log as log_table
 from partita.store.transaction import Transaction
 from partita.types.chunks import TextDelta
 from partita.types.json import dumps
+from tests.recordings import files, is_own
 
 from .running import NOON, Clock, log, log_rows, raws, start, tail_rows, with_thread
-
-AGENT_LOGS = Path(__file__).parents[3] / "shared" / "corpora" / "agent-logs"
 
 
 def line(number: int) -> bytes:
@@ -176,13 +175,18 @@ def test_a_block_ends_when_it_is_full() -> None:
     assert [len(block) for block in blocks.blocks([small, big, big, small])] == [2, 1, 1]
 
 
-@pytest.mark.skipif(not AGENT_LOGS.is_dir(), reason="the corpora are not here")
+def logs_of(agent: str) -> Iterator[bytes]:
+    """Logs of an agent; ours, which are short, as one."""
+    paths = files(f"agent-logs/{agent}", "**/*.jsonl")
+    yield b"".join(path.read_bytes() for path in paths if is_own(path))
+    yield from (path.read_bytes() for path in paths if not is_own(path))
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_sealed_logs_of_agents_are_smaller_than_their_file_in_one_piece(agent: str) -> None:
     """Blocks give access to any record, and cost no more than one stream of the usual compression."""
     original = sealed = whole = 0
-    for path in sorted((AGENT_LOGS / agent).rglob("*.jsonl")):
-        text = path.read_bytes()
+    for text in logs_of(agent):
         entries = [
             Stored(number * 1000, None, raw) for number, raw in enumerate(text.splitlines(keepends=True))
         ]

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from hashlib import sha256
+from itertools import product
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from partita.store.transaction import Transaction
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 from .searching import NO_FIELDS, NOW, put_message, put_thread, read, shown, write
 
@@ -257,7 +260,7 @@ BAD: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("asked", BAD.values(), ids=BAD)
+@each_row("asked", BAD.values(), ids=BAD)
 async def test_bad_arguments_are_told(engine: Engine, asked: dict[str, Any]) -> None:
     with pytest.raises(StoreError):
         await read(engine, lambda tx: find(tx, "plum", **asked))
@@ -372,7 +375,8 @@ async def test_a_row_that_is_gone_never_shows(engine: Engine) -> None:
     assert await read(engine, lambda tx: thread_ids_matching(tx, "herons")) == [("", "t")]
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 100])
+@each_row("size", [1, 3, 7, 100])
+@in_empty_store
 async def test_pages_hold_every_hit_once(engine: Engine, size: int) -> None:
     def work(tx: Transaction) -> int:
         for number in range(3):
@@ -420,7 +424,8 @@ MATCHING: dict[str, list[tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("query", "expected"), MATCHING.items(), ids=MATCHING)
+@each_row(("query", "expected"), MATCHING.items(), ids=MATCHING)
+@in_empty_store
 async def test_threads_match_by_title_or_message(
     engine: Engine, query: str, expected: list[tuple[str, str]]
 ) -> None:
@@ -446,7 +451,8 @@ async def test_many_entries_are_indexed_at_once(engine: Engine) -> None:
     assert len(await read(engine, lambda tx: find(tx, "number", limit=100))) == 50
 
 
-@pytest.mark.parametrize("numbers", [(10**30, 10**30, 10**30), (-5, 10**30, 10**30), (0, -1, -(10**30))])
+@each_row("numbers", [(10**30, 10**30, 10**30), (-5, 10**30, 10**30), (0, -1, -(10**30))])
+@in_empty_store
 async def test_a_made_up_cursor_does_no_harm(engine: Engine, numbers: tuple[int, int, int]) -> None:
     await write(engine, fill_two)
     cursor = to_cursor(*numbers)
@@ -465,8 +471,8 @@ def listed(output: str) -> Message:
     return AssistantMessage(id="m", content=[part])
 
 
-@pytest.mark.parametrize("fields", [(), ("tool-output",)], ids=["any field", "output"])
-@pytest.mark.parametrize("there", [True, False], ids=["blob", "no blob"])
+@each_row(("there", "fields"), list(product((True, False), ((), ("tool-output",)))))
+@in_empty_store
 async def test_a_moved_output_is_shown_from_its_blob_or_by_the_name_of_its_tool(
     engine: Engine, there: bool, fields: tuple[str, ...]
 ) -> None:

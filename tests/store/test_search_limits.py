@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
@@ -16,14 +15,12 @@ from partita.store.transaction import Transaction
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import JsonOutput
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 from .searching import put_message, put_thread, read, shown, undone, write
 
-# The engine is made anew for every test, not for every example: each one undoes what it did.
-EXAMPLES = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-
+# All examples of a test have one engine: each one undoes what it did.
 PLAIN = st.text()
 TYPED = st.text(st.sampled_from("ab \"'*-+()[]{}:^&|!<>~,.\\/$?%_;=\x00é東\ud800")) | st.lists(
     st.sampled_from(
@@ -49,7 +46,6 @@ def fill(tx: Transaction) -> None:
     put_message(tx, "owls and hens")
 
 
-@EXAMPLES
 @given(query=PLAIN | TYPED | st.sampled_from(INJECTIONS), fields=st.sampled_from(((), ("text",), ("title",))))
 async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[str, ...]) -> None:
     def work(connection: Connection) -> None:
@@ -64,7 +60,8 @@ async def test_any_query_gives_a_page(engine: Engine, query: str, fields: tuple[
     await engine.write(work)
 
 
-@pytest.mark.parametrize("query", INJECTIONS)
+@each_row("query", INJECTIONS)
+@in_empty_store
 async def test_no_query_reaches_what_it_should_not(engine: Engine, query: str) -> None:
     await write(engine, fill)
     assert len(await read(engine, lambda tx: find(tx, query))) == 0
@@ -95,7 +92,6 @@ def queries_of(text: str, data: st.DataObject) -> list[str]:
     return queries
 
 
-@EXAMPLES
 @given(text=TEXTS, data=st.data())
 async def test_a_text_is_found_by_its_words_and_pieces(
     engine: Engine, text: str, data: st.DataObject
@@ -176,7 +172,8 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("text", WIDE.values(), ids=WIDE)
+@each_row("text", WIDE.values(), ids=WIDE)
+@in_empty_store
 async def test_texts_at_the_limit_are_indexed(engine: Engine, text: str) -> None:
     last = words_of(text[-200:])[-1]
 

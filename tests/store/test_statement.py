@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.sql.selectable import ExecutableReturnsRows
 
@@ -14,6 +13,8 @@ from partita.store.tables import messages, threads
 from partita.store.tables import runs as run_table
 from partita.store.transaction import Transaction
 from partita.types.runs import Run
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 from .running import NOON, with_thread
 
@@ -49,7 +50,8 @@ CASES: dict[str, tuple[ExecutableReturnsRows, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("expression", "values"), CASES.values(), ids=CASES)
+@each_row(("expression", "values"), CASES.values(), ids=CASES)
+@in_empty_store
 async def test_the_same_rows_come_by_name_and_by_place(
     engine: Engine, expression: ExecutableReturnsRows, values: dict[str, Any]
 ) -> None:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partita.errors import DecodeError, StoreError
-from partita.store.engines.sqlite import SqliteEngine
 from partita.store.facade.store import Store
 from partita.store.stat_sources import StatFilter
 from partita.store.stats import stats
@@ -25,8 +24,10 @@ from partita.types.tools import (
     ToolOutput,
     ToolState,
 )
+from tests.store.engines import in_memory_and_in_a_file
 from tests.store.examples import answer, ask
 from tests.store.ledger import NOON, sums, took
+from tests.tables import each_row
 
 DAY = timedelta(days=1)
 
@@ -185,7 +186,7 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[tuple[tuple[str | None, ...], tu
 }
 
 
-@pytest.mark.parametrize(("question", "expected"), QUESTIONS.values(), ids=QUESTIONS)
+@each_row(("question", "expected"), QUESTIONS.values(), ids=QUESTIONS)
 async def test_statistics(
     filled: Store, question: dict[str, Any], expected: list[tuple[tuple[str | None, ...], tuple[Any, ...]]]
 ) -> None:
@@ -220,7 +221,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize(("question", "error", "what"), REFUSED.values(), ids=REFUSED)
+@each_row(("question", "error", "what"), REFUSED.values(), ids=REFUSED)
 async def test_what_cannot_be_asked(
     store: Store, question: dict[str, Any], error: type[Exception], what: str
 ) -> None:
@@ -282,10 +283,9 @@ async def test_what_goes_on_after_midnight_has_a_thread(store: Store) -> None:
     ]
 
 
+@in_memory_and_in_a_file
 async def test_messages_themselves_are_not_read(store: Store) -> None:
     """SQLite keeps long messages in the rows: going through them all would read the whole file."""
-    if not isinstance(store.engine, SqliteEngine):
-        pytest.skip("PostgreSQL keeps long messages apart")
 
     def plans(tx: Transaction) -> list[str]:
         told: list[str] = []

@@ -13,6 +13,7 @@ from partita.store.values import ThreadFilter
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.threads import Thread
 from partita.types.tools import Approval
+from tests.tables import each_row
 
 from .examples import answer, ask, failed, worked
 from .ledger import took
@@ -67,7 +68,7 @@ LISTED: Mapping[str, tuple[ThreadFilter, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("few", [0, 5000], ids=["thread by thread", "by its calls"])
+@each_row("few", [0, 5000], ids=["thread by thread", "by its calls"])
 async def test_which_threads_are_listed(harbour: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
     monkeypatch.setattr(thread_filter, "FEW_CALLS", few)
     found = {
@@ -173,7 +174,7 @@ NARROW: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("asked", NARROW, ids=lambda asked: ", ".join(asked) or "nothing")
+@each_row("asked", NARROW, ids=lambda asked: ", ".join(asked) or "nothing")
 async def test_a_facet_tells_what_choosing_would_leave(harbour: Store, asked: dict[str, Any]) -> None:
     async def left(**chosen: Any) -> int:
         return len((await harbour.list_summaries(ThreadFilter(**{**asked, **chosen}))).items)

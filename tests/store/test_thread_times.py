@@ -12,6 +12,8 @@ from partita.store.prepared import prepare
 from partita.types.messages import Message
 from partita.types.parts import TextPart
 from partita.types.threads import Thread
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 from .examples import answer, ask
 
@@ -23,13 +25,17 @@ LONG_AGO = datetime(2024, 5, 5, tzinfo=UTC)
 @pytest.fixture
 async def talk(store: Store) -> Store:
     """A store with a thread of noon, with two answers to one question; now it is two days later."""
+    await fill(store)
+    return store
+
+
+async def fill(store: Store) -> None:
     store.clock = lambda: NOON
     await store.create_thread("t", title="Lamps", metadata={"topic": "lights"})
     await store.save_messages(
         [ask("m1"), answer("m2", parent_id="m1"), answer("m3", parent_id="m1")], thread_id="t"
     )
     store.clock = lambda: LATER
-    return store
 
 
 async def time_of(store: Store, thread_id: str = "t") -> datetime | None:
@@ -50,16 +56,18 @@ NOTHING_SAID: Mapping[str, Callable[[Store], Awaitable[object]]] = {
 }
 
 
-@pytest.mark.parametrize("change", NOTHING_SAID.values(), ids=NOTHING_SAID)
+@each_row("change", NOTHING_SAID.values(), ids=NOTHING_SAID)
+@in_empty_store
 async def test_what_says_nothing_new_keeps_the_time_and_is_told(
-    talk: Store, change: Callable[[Store], Awaitable[object]]
+    store: Store, change: Callable[[Store], Awaitable[object]]
 ) -> None:
-    seen = await talk.read(changes.begin)
-    await change(talk)
-    assert await time_of(talk) == NOON
-    news = await talk.read(changes.look, seen)
+    await fill(store)
+    seen = await store.read(changes.begin)
+    await change(store)
+    assert await time_of(store) == NOON
+    news = await store.read(changes.look, seen)
     assert news.threads == [changes.ThreadNews("", "t", NOON)]
-    assert (await talk.read(changes.look, seen)).threads == []
+    assert (await store.read(changes.look, seen)).threads == []
 
 
 SAID: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
@@ -85,12 +93,14 @@ SAID: Mapping[str, tuple[Callable[[Store], Awaitable[object]], datetime]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "expected"), SAID.values(), ids=SAID)
+@each_row(("change", "expected"), SAID.values(), ids=SAID)
+@in_empty_store
 async def test_what_is_said_is_the_time(
-    talk: Store, change: Callable[[Store], Awaitable[object]], expected: datetime
+    store: Store, change: Callable[[Store], Awaitable[object]], expected: datetime
 ) -> None:
-    await change(talk)
-    assert await time_of(talk) == expected
+    await fill(store)
+    await change(store)
+    assert await time_of(store) == expected
 
 
 async def test_a_list_is_by_what_was_said_last(talk: Store) -> None:

@@ -8,7 +8,9 @@ from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.store.facade.store import Store
 from partita.types.json import Json
 from partita.types.threads import Thread
+from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask, failed, worked
+from tests.tables import each_row
 
 
 async def test_a_thread_is_found_by_its_id(store: Store) -> None:
@@ -117,7 +119,8 @@ FILTERS: dict[str, tuple[dict[str, object], list[int]]] = {
 }
 
 
-@pytest.mark.parametrize(("wanted", "numbers"), FILTERS.values(), ids=FILTERS)
+@each_row(("wanted", "numbers"), FILTERS.values(), ids=FILTERS)
+@in_empty_store
 async def test_filters(store: Store, wanted: dict[str, object], numbers: list[int]) -> None:
     await fill(store)
     page = await store.list_threads(**wanted)  # type: ignore[arg-type]
@@ -144,14 +147,14 @@ BAD: dict[str, dict[str, object]] = {
 }
 
 
-@pytest.mark.parametrize("options", BAD.values(), ids=BAD)
+@each_row("options", BAD.values(), ids=BAD)
 async def test_bad_questions_are_told(store: Store, options: dict[str, object]) -> None:
     with pytest.raises(StoreError) as caught:
         await store.list_threads(**options)  # type: ignore[arg-type]
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("id", ["", "nul\x00", "half\ud800"])
+@each_row("id", ["", "nul\x00", "half\ud800"])
 async def test_ids_no_database_can_hold_are_refused(store: Store, id: str) -> None:
     with pytest.raises(StoreError):
         await store.create_thread(id)
@@ -165,7 +168,8 @@ METADATA: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("metadata", METADATA.values(), ids=METADATA)
+@each_row("metadata", METADATA.values(), ids=METADATA)
+@in_empty_store
 async def test_any_metadata_survives(store: Store, metadata: dict[str, Json]) -> None:
     await store.create_thread("t1", metadata=metadata)
     found = await store.get_thread_by_id("t1")

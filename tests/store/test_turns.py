@@ -9,6 +9,8 @@ from partita.store.facade.store import Store
 from partita.store.turns import Ending
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage
+from tests.store.emptying import in_empty_store
+from tests.tables import each_row
 
 
 def said(id: str, text: str = "What grows there?") -> UserMessage:
@@ -75,7 +77,8 @@ NOTED: dict[str, tuple[list[tuple[str, JsonObject | None]], str | None]] = {
 }
 
 
-@pytest.mark.parametrize(("earlier", "recalled"), NOTED.values(), ids=NOTED)
+@each_row(("earlier", "recalled"), NOTED.values(), ids=NOTED)
+@in_empty_store
 async def test_what_an_earlier_run_noted_is_recalled(
     store: Store, earlier: list[tuple[str, JsonObject | None]], recalled: str | None
 ) -> None:

@@ -1,7 +1,6 @@
 """Bytes become records: what each says, and that no byte is lost, wherever the bytes are cut."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,11 +8,11 @@ from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
 from partita.stream.records import Framing, Record, reader_of
-from partita.types.json import Json, dumps, loads
+from partita.types.json import Json, dumps
+from tests.recordings import cases_in, files
 from tests.tables import each_row
 
 FRAMINGS: tuple[Framing, ...] = ("sse", "lines", "body")
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "providers"
 
 NONE = UNSET
 SSE: dict[str, tuple[bytes, list[Json | UnsetType]]] = {
@@ -195,15 +194,12 @@ def test_huge_records_in_tiny_pieces(framing: Framing, data: bytes) -> None:
     assert b"".join(record.raw for record in whole) == data
 
 
-RECORDINGS = sorted(CORPUS.glob("wire/*.sse"))
-
-
-@pytest.mark.skipif(not RECORDINGS, reason="the corpora are not here")
 def test_recorded_bodies_give_the_events_of_their_recordings() -> None:
     wrong: dict[str, object] = {}
-    for path in RECORDINGS:
-        (events_path,) = set(CORPUS.glob(f"*/{path.stem}.jsonl")) - set(CORPUS.glob("aisdk-chunks/*"))
-        data, expected = path.read_bytes(), list(map(loads, events_path.read_bytes().splitlines()))
+    for path in files("providers/wire", "*.sse"):
+        root = path.parents[1]
+        (events_path,) = set(root.glob(f"*/{path.stem}.jsonl")) - set(root.glob("aisdk-chunks/*"))
+        data, expected = path.read_bytes(), cases_in(events_path)
         for pieces in ([data], [data[at : at + 7] for at in range(0, len(data), 7)], singly(data[:20_000])):
             records = read("sse", pieces)
             said = [event for event in events(records) if event is not UNSET]

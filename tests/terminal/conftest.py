@@ -1,20 +1,17 @@
 """One process that forks, and one folder of material, for all tests here."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from .desk import Desk
 from .material import lay_out
-from .processes import Forge
+from .processes import Forge, shared_forge
 
 
 @pytest.fixture(scope="session")
-def forge() -> Iterator[Forge]:
-    opened = Forge()
-    yield opened
-    opened.close()
+def forge() -> Forge:
+    return shared_forge()
 
 
 @pytest.fixture(scope="session")

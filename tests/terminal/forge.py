@@ -1,42 +1,69 @@
 """A process that has loaded Partita and forks for each command: a real process then costs milliseconds.
 
-    python -m tests.terminal.forge DESCRIPTOR
+    python -m tests.terminal.forge ORDERS LISTENER
 
-Orders come over a socket, each with the descriptors of its standard streams and of a pipe that hears the id
-of the process, and how it ended. A process with a terminal gets it as its own, as from a shell.
+Both are descriptors of sockets: orders come over the first, and from anybody who connects to the second, each
+with the descriptors of its standard streams and of a pipe that gets the id of the process, and how it ended.
+A process with a terminal gets it as its own, as from a shell.
 """
 
 import atexit
+import contextlib
 import fcntl
 import gc
 import io
-import json
+import marshal
 import os
 import pkgutil
+import select
 import signal
 import socket
 import sys
 import termios
 import threading
 import time
+from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn, TypedDict
 
+from rich.cells import cell_len
+
 import partita.cli
 from partita.__main__ import main as run_partita
+from partita.cli.serving.agents import agents_of
+from partita.server.app import asgi
 
 ALSO = (
+    "click._textwrap",
+    "genai_prices.data",
+    "genai_prices.data_snapshot",
+    "litestar.plugins.attrs",
+    "litestar.plugins.pydantic",
     "partita.demo.archive",
+    "partita.formats.canonical",
+    "partita.formats.chunks",
+    "partita.formats.claude_code.log.decoder",
     "partita.logs.importing.live",
-    "partita.server.app",
+    "partita.logs.importing.storages",
+    "partita.logs.importing.work",
+    "partita.logs.opencode.storage",
+    "partita.server.mcp.stdio",
     "partita.server.runner",
+    "partita.store.backup.making",
     "partita.store.backup.restoring",
     "partita.store.data.runner",
     "partita.store.doctor.examination",
+    "partita.store.imports.messages",
     "partita.store.imports.runner",
+    "platformdirs.unix",
+    "pygments.lexers.data",
+    "rich._emoji_codes",
     "rich.live",
     "rich.progress",
+    "uvicorn.lifespan.off",
+    "uvloop",
 )
+"""What commands load when they need it."""
 
 
 class Order(TypedDict):
@@ -49,21 +76,75 @@ class Order(TypedDict):
 
 
 def main() -> None:
-    """Fork until nobody orders any more."""
+    """Fork for every order, and report how each command ended, until there are no more orders."""
     orders = socket.socket(fileno=int(sys.argv[1]))
+    listener = socket.socket(fileno=int(sys.argv[2]))
+    signals, wakeup = socket.socketpair()
+    wakeup.setblocking(False)
     _load()
     assert threading.active_count() == 1, "a fork takes one thread along"
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how those ended who wait for the commands
+    signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler there is no wakeup
+    running: dict[int, int] = {}
     while True:
-        text, streams, _, _ = socket.recv_fds(orders, 1 << 20, 4)
-        if not text:
+        ready, _, _ = select.select([signals, orders, listener], [], [])
+        if signals in ready:
+            signals.recv(1024)
+            _report(running)
+        if listener in ready:
+            with listener.accept()[0] as caller:
+                _take(caller, running, (orders, listener, signals, wakeup))
+        if orders in ready and not _take(orders, running, (orders, listener, signals, wakeup)):
+            break
+    for child in running:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _take(caller: socket.socket, running: dict[int, int], own: Sequence[socket.socket]) -> bool:
+    """Start the command of an order. False: there is no order, and there will be none."""
+    order, streams, _, _ = socket.recv_fds(caller, 1 << 20, 4)
+    if not order:
+        return False
+    *standard, status = streams
+    child = _fork()
+    if child == 0:
+        for inherited in (caller, *own):
+            inherited.close()
+        for other in (*running.values(), status):
+            os.close(other)
+        _become(marshal.loads(order), standard)
+    for one in standard:
+        os.close(one)
+    running[child] = status
+    os.write(status, f"{child}\n".encode())
+    return True
+
+
+def _fork() -> int:
+    """A process with the signals as a shell gives them; the command unblocks SIGINT when it can handle it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    child = os.fork()
+    if child == 0:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    else:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    return child
+
+
+def _report(running: dict[int, int]) -> None:
+    """Write the exit codes of the commands that have ended."""
+    while running:
+        child, ended = os.waitpid(-1, os.WNOHANG)
+        if child == 0:
             return
-        if os.fork() == 0:
-            orders.close()
-            _wait_for(json.loads(text), streams)
-            return
-        for one in streams:
-            os.close(one)
+        status = running.pop(child)
+        with contextlib.suppress(BrokenPipeError):  # the test has failed before
+            os.write(status, f"{os.waitstatus_to_exitcode(ended)}\n".encode())
+        os.close(status)
 
 
 def _load() -> None:
@@ -71,30 +152,13 @@ def _load() -> None:
         import_module(module.name)
     for name in ALSO:
         import_module(name)
+    asgi(agents_of([]), store="memory:")  # the first application loads more,
+    cell_len("ø")  # and so does the first text
     gc.collect()
     gc.freeze()
 
 
-def _wait_for(order: Order, streams: list[int]) -> None:
-    """Start the command, and tell how it ended. It runs on the way out of here, as a main program does."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    *standard, status = streams
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until Partita can hear it
-    child = os.fork()
-    if child == 0:
-        os.close(status)
-        _become(order, standard)
-        return
-    for one in (*standard, 0, 1, 2):  # else a terminal would never be seen to be left
-        os.close(one)
-    os.write(status, f"{child}\n".encode())
-    _, ended = os.waitpid(child, 0)
-    os.write(status, f"{os.waitstatus_to_exitcode(ended)}\n".encode())
-    os._exit(0)
-
-
-def _become(order: Order, streams: list[int]) -> None:
+def _become(order: Order, streams: list[int]) -> NoReturn:
     os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
@@ -106,6 +170,7 @@ def _become(order: Order, streams: list[int]) -> None:
             break
     os.chdir(order["folder"])
     if order["cold"]:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a handler could be called too late, and do nothing
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         command = [sys.executable, "-m", "partita", *order["arguments"]]
         os.execve(sys.executable, command, order["environment"])

@@ -1,8 +1,9 @@
 """Commands as processes: on a terminal that is drawn and typed at, or with their streams in pipes."""
 
+import atexit
 import contextlib
 import fcntl
-import json
+import marshal
 import os
 import selectors
 import signal
@@ -13,7 +14,9 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pyte
@@ -41,12 +44,15 @@ class Forge:
     """Starts commands. One is enough for many tests."""
 
     def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="forge-")
+        self.address = Path(self._folder.name) / "orders"
         self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
+        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(str(self.address))
+            listener.listen()
+            given = (theirs.fileno(), listener.fileno())
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.terminal.forge", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                cwd=ROOT,
+                [sys.executable, "-m", "tests.terminal.forge", *map(str, given)], pass_fds=given, cwd=ROOT
             )
 
     def start(
@@ -66,7 +72,7 @@ class Forge:
             "folder": str(folder),
             "cold": cold,
         }
-        socket.send_fds(self._orders, [json.dumps(order).encode()], [*streams, theirs])
+        socket.send_fds(self._orders, [marshal.dumps(order)], [*streams, theirs])
         os.close(theirs)
         return Process(status)
 
@@ -74,6 +80,15 @@ class Forge:
         """Start no more."""
         self._orders.close()
         self._process.wait(PATIENCE)
+        self._folder.cleanup()
+
+
+@cache
+def shared_forge() -> Forge:
+    """The one of this test process: every test may use it."""
+    opened = Forge()
+    atexit.register(opened.close)
+    return opened
 
 
 class Process:

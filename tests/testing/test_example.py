@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 from partita.version import __version__
+from tests.runtime.providers.conftest import one_certificate
 
 from .stand_in import stand_in
+
+__all__ = ["one_certificate"]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tested-agent"
 RECORDINGS = sorted((EXAMPLE / "tests" / "recordings").glob("*.json"))
@@ -33,10 +36,10 @@ sys.exit(pytest.main([*{OPTIONS!r}]))
 """
 
 
-def test_it_is_recorded_anew_byte_for_byte_and_replayed(tmp_path: Path) -> None:
+def test_it_is_recorded_anew_byte_for_byte_and_replayed(tmp_path: Path, one_certificate: Path) -> None:
     folder = tmp_path / "tested-agent"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("recordings", "__pycache__"))
-    told = record_and_replay(folder)
+    told = record_and_replay(folder, one_certificate)
     assert re.findall(r"^(\d) passed", told, re.MULTILINE) == ["8", "8"]
     assert "openai_chat.json: recorded, 2 requests" in told
     made = {path.name: path.read_text() for path in (folder / "tests" / "recordings").iterdir()}
@@ -49,11 +52,16 @@ def of_this_version(text: str) -> str:
     return re.sub(r'("version": )"[^"]*"', rf'\1"{__version__}"', text)
 
 
-def record_and_replay(folder: Path) -> str:
+def record_and_replay(folder: Path, certificates: Path) -> str:
     """What pytest says of both; while it replays, it knows no address and no key."""
     with stand_in() as address:
         variables = dict(zip(ADDRESSES, (f"{address}/v1", address, address), strict=True)) | KEYS
-        own = {"SOURCE_DATE_EPOCH": DAY, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
+        own = {
+            "SOURCE_DATE_EPOCH": DAY,
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "",
+            "SSL_CERT_FILE": str(certificates),
+        }
         result = subprocess.run(
             [sys.executable, "-c", TWICE, *variables],
             cwd=folder,

@@ -1,9 +1,9 @@
 // The real clients of many releases as a service: one JSON request a line on standard input, one JSON
 // answer a line on standard output.
 //
-// A request is `{client, streams}`: a release and bodies of responses. The answer says of each body what
-// the client makes of it: `{chunks, error, message, readError}`, the number of chunks it let in, the error
-// that stopped it, the message it read and the error that stopped the reading.
+// A request is `{client, streams, read}`: a release and bodies of responses. The answer says of each body what
+// the client makes of it: `{chunks, error}`, the number of chunks it let in and the error that stopped it;
+// with `read` also `{message, readError}`, the message it read and the error that stopped the reading.
 
 import { createInterface } from 'node:readline';
 
@@ -24,11 +24,10 @@ async function collect(stream) {
   return { values, error };
 }
 
-async function receive(sdk, text) {
+async function receive(sdk, text, read) {
   const body = ReadableStream.from([new TextEncoder().encode(text)]);
   const { values, error } = await collect(new sdk.DefaultChatTransport().processResponseStream(body));
-  const read = await readMessage(sdk, values);
-  return { chunks: values.length, error, ...read };
+  return { chunks: values.length, error, ...(read ? await readMessage(sdk, values) : {}) };
 }
 
 async function readMessage(sdk, chunks) {
@@ -50,9 +49,9 @@ async function readMessage(sdk, chunks) {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { client, streams } = JSON.parse(line);
+  const { client, streams, read } = JSON.parse(line);
   const sdk = await import(PACKAGES[client] ?? `ai-${client}`);
   const answers = [];
-  for (const text of streams) answers.push(await receive(sdk, text));
+  for (const text of streams) answers.push(await receive(sdk, text, read));
   process.stdout.write(`${JSON.stringify(answers)}\n`);
 }

@@ -7,9 +7,10 @@ import pytest
 
 from partita.runtime.session.session import Session
 from partita.store.opening import open_store
+from tests.store.empty_store import empty_store
 
 
 @pytest.fixture
 async def session(tmp_path: Path) -> AsyncIterator[Session]:
-    async with open_store(f"sqlite:///{tmp_path / 'store.db'}") as store, Session(store, grace=5) as opened:
+    async with open_store(empty_store(tmp_path)) as store, Session(store, grace=5) as opened:
         yield opened

@@ -5,10 +5,6 @@ import sys
 from typing import Any
 
 import pytest
-from anthropic.types import MessageParam, TextBlockParam
-from google.genai.types import Content, GenerateContentConfig
-from openai.types.chat import ChatCompletionMessageParam
-from pydantic import TypeAdapter
 
 from partita.errors import AgentError, FormatError
 from partita.formats.format import ToolSpec
@@ -101,6 +97,9 @@ ASK = Ask(messages=TALK, options=Options(instructions="Be brief."))
 
 
 def test_for_anthropic() -> None:
+    from anthropic.types import MessageParam, TextBlockParam
+    from pydantic import TypeAdapter
+
     given = ASK.to("anthropic")
     assert set(given) == {"system", "messages"}
     TypeAdapter(list[TextBlockParam]).validate_python(given["system"])
@@ -110,6 +109,9 @@ def test_for_anthropic() -> None:
 
 @each_row(("name", "role"), [("openai-chat", "developer"), ("openai-chat-ollama", "system")])
 def test_for_chat_completions(name: str, role: str) -> None:
+    from openai.types.chat import ChatCompletionMessageParam
+    from pydantic import TypeAdapter
+
     given = ASK.to(name)
     assert set(given) == {"messages"}
     TypeAdapter(list[ChatCompletionMessageParam]).validate_python(given["messages"])
@@ -125,6 +127,9 @@ def test_for_responses() -> None:
 
 
 def test_for_gemini() -> None:
+    from google.genai.types import Content, GenerateContentConfig
+    from pydantic import TypeAdapter
+
     given = ASK.to("gemini")
     assert set(given) == {"contents", "config"}
     contents = TypeAdapter(list[Content]).validate_python(given["contents"])

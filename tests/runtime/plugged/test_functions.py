@@ -5,19 +5,6 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from anthropic.lib.streaming import TextEvent
-from anthropic.types import RawMessageStreamEvent
-from google.genai.types import GenerateContentResponse
-from openai.types.chat import ChatCompletionChunk
-from openai.types.responses import (
-    ResponseCompletedEvent,
-    ResponseContentPartAddedEvent,
-    ResponseCreatedEvent,
-    ResponseOutputItemAddedEvent,
-    ResponseOutputItemDoneEvent,
-    ResponseTextDeltaEvent,
-)
-from pydantic import TypeAdapter
 
 from partita.errors import AgentError
 from partita.runtime.plugged.as_agent import as_agent
@@ -44,7 +31,9 @@ from partita.types.messages import AssistantMessage, text_of
 from partita.types.parts import DataPart
 from partita.types.usage import Usage
 from tests.runtime.plugged import wires
+from tests.runtime.plugged.objects import anthropic_events, openai_events
 from tests.runtime.plugged.turns import THREAD, done, turn
+from tests.tables import each_row
 
 WORDS = ["start", "start-step", "text-start", "text-delta", "text-delta", "text-end", "finish-step", "finish"]
 
@@ -134,7 +123,7 @@ FUNCTIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@each_row("function", FUNCTIONS.values(), ids=FUNCTIONS)
 async def test_whatever_gives_words_is_an_agent(session: Session, function: Any) -> None:
     assert (await turn(session, function, "Hi")).words == "You said Hi."
 
@@ -154,8 +143,8 @@ async def test_who_says_nothing_has_answered(session: Session) -> None:
     assert (left.types, left.run.status) == (["start", "finish"], "completed")
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("named", [False, True], ids=["recognised", "named"])
+@each_row("name", FAMILIES)
+@each_row("named", [False, True], ids=["recognised", "named"])
 async def test_raw_events_of_every_provider(session: Session, name: str, named: bool) -> None:
     agent = as_agent(says(*FAMILIES[name]), format=name if named else None)
     left = await turn(session, agent, "Hi")
@@ -168,22 +157,35 @@ async def test_raw_events_of_every_provider(session: Session, name: str, named: 
     assert (left.run.usage.input_tokens, left.run.usage.output_tokens) == (5, 7)
 
 
+def anthropic_object(event: JsonObject) -> Any:
+    return anthropic_events().validate_python(event)
+
+
+def chat_object(event: JsonObject) -> Any:
+    from openai.types.chat import ChatCompletionChunk
+
+    return ChatCompletionChunk.model_validate(event)
+
+
+def responses_object(event: JsonObject) -> Any:
+    return openai_events().validate_python(event)
+
+
+def gemini_object(event: JsonObject) -> Any:
+    from google.genai.types import GenerateContentResponse
+
+    return GenerateContentResponse.model_validate(event)
+
+
 MODELS: dict[str, Callable[[JsonObject], Any]] = {
-    "anthropic": TypeAdapter[Any](RawMessageStreamEvent).validate_python,
-    "openai-chat": ChatCompletionChunk.model_validate,
-    "openai-responses": TypeAdapter[Any](
-        ResponseCompletedEvent
-        | ResponseContentPartAddedEvent
-        | ResponseCreatedEvent
-        | ResponseOutputItemAddedEvent
-        | ResponseOutputItemDoneEvent
-        | ResponseTextDeltaEvent
-    ).validate_python,
-    "gemini": GenerateContentResponse.model_validate,
+    "anthropic": anthropic_object,
+    "openai-chat": chat_object,
+    "openai-responses": responses_object,
+    "gemini": gemini_object,
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each_row("name", MODELS)
 async def test_objects_of_the_vendors_packages(session: Session, name: str) -> None:
     left = await turn(session, says(*map(MODELS[name], FAMILIES[name])), "Hi")
     assert (left.words, left.run.status) == ("Hello", "completed")
@@ -192,6 +194,8 @@ async def test_objects_of_the_vendors_packages(session: Session, name: str) -> N
 
 
 async def test_what_a_vendors_helper_tells_again_is_passed_over(session: Session) -> None:
+    from anthropic.lib.streaming import TextEvent
+
     first, *rest = map(MODELS["anthropic"], FAMILIES["anthropic"])
     echo = TextEvent(type="text", text="Hello", snapshot="Hello")
     left = await turn(session, says(first, echo, *rest), "Hi")
@@ -202,8 +206,8 @@ SSE = b"".join(b"data: " + dumps(event) + b"\n\n" for event in wires.chat("Hel",
 LINES = b"".join(dumps(event) + b"\n" for event in wires.claude_code("Hello"))
 
 
-@pytest.mark.parametrize("size", [1, 7, 100_000])
-@pytest.mark.parametrize("data", [SSE, LINES], ids=["server-sent events", "lines"])
+@each_row("size", [1, 7, 100_000])
+@each_row("data", [SSE, LINES], ids=["server-sent events", "lines"])
 async def test_bytes_cut_anywhere(session: Session, data: bytes, size: int) -> None:
     pieces = [data[at : at + size] for at in range(0, len(data), size)]
     left = await turn(session, says(*pieces), "Hi")
@@ -276,7 +280,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize(("things", "words"), FAILURES.values(), ids=FAILURES)
+@each_row(("things", "words"), FAILURES.values(), ids=FAILURES)
 async def test_a_function_that_fails_loses_nothing(session: Session, things: list[Any], words: str) -> None:
     left = await turn(session, says(*things), "Hi")
     assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", words)
@@ -302,7 +306,7 @@ ENDINGS = {
 }
 
 
-@pytest.mark.parametrize(("things", "status", "reason"), ENDINGS.values(), ids=ENDINGS)
+@each_row(("things", "status", "reason"), ENDINGS.values(), ids=ENDINGS)
 async def test_how_an_answer_ends(session: Session, things: list[Any], status: str, reason: str) -> None:
     left = await turn(session, says(*things), "Hi")
     assert (left.run.status, left.run.error, left.words) == (status, reason, "Hel")
@@ -321,7 +325,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize("thing", UNKNOWN.values(), ids=UNKNOWN)
+@each_row("thing", UNKNOWN.values(), ids=UNKNOWN)
 async def test_what_nobody_can_say_is_refused(session: Session, thing: Any) -> None:
     with pytest.raises(AgentError, match=r"hint: .*(format=|yield)"):
         [event async for event in as_agent(says("Hel", thing)).invoke("Hi")]

@@ -1,22 +1,10 @@
 """Graphs of LangGraph, plugged in, with a model that does as it is told."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from langchain_core.runnables import RunnableLambda
-from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.config import get_stream_writer
-from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.types import interrupt
-from pydantic import Field
 
 from partita.errors import AgentError
 from partita.runtime.plugged.as_agent import as_agent
@@ -28,99 +16,12 @@ from partita.types.tools import ExecutionDeniedOutput, JsonOutput, TextOutput
 from tests.runtime.plugged.turns import THREAD, decide, done, turn
 from tests.tables import each_row
 
-GRAPH: Any = import_module("langgraph.graph")  # it comes without types
-START: str = GRAPH.START
-
-
-class Model(BaseChatModel):
-    """Says one answer after the other, piece by piece, and remembers what it was asked."""
-
-    answers: list[list[Any]]
-    asked: list[list[BaseMessage]] = Field(default_factory=list[list[BaseMessage]])
-
-    @property
-    def _llm_type(self) -> str:
-        return "told"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("whole"))])
-
-    async def _astream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> AsyncIterator[ChatGenerationChunk]:
-        self.asked.append(list(messages))
-        for said in self.answers.pop(0):
-            if isinstance(said, Exception):
-                raise said
-            yield ChatGenerationChunk(message=AIMessageChunk(content=said) if isinstance(said, str) else said)
-            await asyncio.sleep(0)
-
-
-USAGE: Any = {"input_tokens": 5, "output_tokens": 7, "total_tokens": 12}
-
-
-def call(name: str, *pieces: str, id: str = "c1") -> list[AIMessageChunk]:
-    """An answer that calls a tool, its input in pieces."""
-    first: list[Any] = [{"name": name, "args": pieces[0], "id": id, "index": 0, "type": "tool_call_chunk"}]
-    return [
-        AIMessageChunk(content="", tool_call_chunks=first),
-        *(
-            AIMessageChunk(
-                content="",
-                tool_call_chunks=[
-                    {"name": None, "args": piece, "id": None, "index": 0, "type": "tool_call_chunk"}
-                ],
-            )
-            for piece in pieces[1:]
-        ),
-    ]
-
-
-@tool
-def dig(depth: int) -> str:
-    """Dig a hole."""
-    if depth > 100:
-        raise ValueError("too deep")
-    return f"dug {depth}"
-
-
-def graph_of(model: Model, *tools: Any, memory: Any = None) -> Any:
-    """A model and its tools, in a loop."""
-
-    async def speak(state: Any) -> dict[str, Any]:
-        return {"messages": [await model.ainvoke(state["messages"])]}
-
-    builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
-    builder.add_node("speak", speak)
-    builder.add_edge(START, "speak")
-    if tools:
-        builder.add_node("tools", ToolNode(list(tools), handle_tool_errors=True))
-        builder.add_conditional_edges("speak", tools_condition)
-        builder.add_edge("tools", "speak")
-    else:
-        builder.add_edge("speak", GRAPH.END)
-    return builder.compile(checkpointer=memory, name="loop")
-
-
-def node_of(function: Any, memory: Any = None) -> Any:
-    """A graph of one node."""
-    builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
-    builder.add_node("node", function)
-    builder.add_edge(START, "node")
-    return builder.compile(checkpointer=memory)
-
 
 async def test_words(session: Session) -> None:
+    from langchain_core.messages import AIMessageChunk
+
+    from tests.runtime.plugged.graphs import USAGE, Model, graph_of
+
     model = Model(answers=[["Hel", "lo", AIMessageChunk(content="", usage_metadata=USAGE)]])
     left = await turn(session, graph_of(model), "Hi")
     assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "loop")
@@ -132,6 +33,10 @@ async def test_words(session: Session) -> None:
 
 
 async def test_thoughts_and_tools_in_several_steps(session: Session) -> None:
+    from langchain_core.messages import AIMessageChunk
+
+    from tests.runtime.plugged.graphs import Model, call, dig, graph_of
+
     thought = AIMessageChunk(content=[{"type": "reasoning", "reasoning": "Hm."}])
     model = Model(
         answers=[[thought, *call("dig", '{"dep', 'th":2}')], call("dig", '{"depth":200}', id="c2"), ["Done."]]
@@ -145,10 +50,14 @@ async def test_thoughts_and_tools_in_several_steps(session: Session) -> None:
     assert [part.text for part in left.message.parts if isinstance(part, ReasoningPart)] == ["Hm."]
 
 
-@pytest.mark.parametrize("memory", [None, InMemorySaver()], ids=["without memory", "with memory"])
-async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session, memory: Any) -> None:
+@pytest.mark.parametrize("remembers", [False, True], ids=["without memory", "with memory"])
+async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session, remembers: bool) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from tests.runtime.plugged.graphs import Model, call, dig, graph_of
+
     model = Model(answers=[call("dig", '{"depth":2}'), ["Done."], ["Bye."]])
-    graph = graph_of(model, dig, memory=memory)
+    graph = graph_of(model, dig, memory=InMemorySaver() if remembers else None)
     await turn(session, graph, "Dig")
     await turn(session, graph, "Thanks")
     asked = model.asked[-1]
@@ -157,6 +66,10 @@ async def test_the_second_turn_brings_the_model_all_of_the_first(session: Sessio
 
 
 async def test_a_graph_that_has_forgotten_is_told_everything(session: Session) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from tests.runtime.plugged.graphs import Model, graph_of
+
     await turn(session, graph_of(Model(answers=[["Hello"]]), memory=InMemorySaver()), "Hi")
     model = Model(answers=[["Bye."]])
     await turn(session, graph_of(model, memory=InMemorySaver()), "Thanks")
@@ -164,11 +77,17 @@ async def test_a_graph_that_has_forgotten_is_told_everything(session: Session) -
 
 
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
+    from tests.runtime.plugged.graphs import Model, graph_of
+
     left = await turn(session, graph_of(Model(answers=[["Hel", ValueError("no more")]])), "Hi")
     assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
 
 
 async def test_stopping_in_the_middle(session: Session) -> None:
+    from langchain_core.tools import tool
+
+    from tests.runtime.plugged.graphs import Model, call, graph_of
+
     running, closed = asyncio.Event(), asyncio.Event()
 
     @tool
@@ -202,6 +121,12 @@ ANSWERS: dict[str, tuple[bool, str | None, Json]] = {
 async def test_an_interrupt_waits_for_an_answer(
     session: Session, approved: bool, reason: str | None, heard: Json
 ) -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import interrupt
+
+    from tests.runtime.plugged.graphs import node_of
+
     answers: list[Any] = []
 
     def ask(state: Any) -> dict[str, Any]:
@@ -225,6 +150,12 @@ async def test_an_interrupt_waits_for_an_answer(
 
 
 async def test_one_node_may_ask_twice(session: Session) -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import interrupt
+
+    from tests.runtime.plugged.graphs import node_of
+
     def ask(state: Any) -> dict[str, Any]:
         return {"messages": [AIMessage(f"{interrupt('one')} {interrupt('two')}")]}
 
@@ -237,6 +168,12 @@ async def test_one_node_may_ask_twice(session: Session) -> None:
 
 
 async def test_an_interrupt_that_wants_more_than_yes_waits_for_an_output(session: Session) -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import interrupt
+
+    from tests.runtime.plugged.graphs import node_of
+
     def ask(state: Any) -> dict[str, Any]:
         where = interrupt("Where?", response_schema={"type": "string"})
         return {"messages": [AIMessage(f"In {where}.")]}
@@ -249,6 +186,11 @@ async def test_an_interrupt_that_wants_more_than_yes_waits_for_an_output(session
 
 
 async def test_what_langchain_asks_before_a_tool_runs_is_answered_in_its_words(session: Session) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import interrupt
+
+    from tests.runtime.plugged.graphs import node_of
+
     answers: list[Any] = []
 
     def ask(state: Any) -> None:
@@ -261,12 +203,16 @@ async def test_what_langchain_asks_before_a_tool_runs_is_answered_in_its_words(s
     assert answers == [{"decisions": [{"type": "reject", "message": "no"}] * 2}]
 
 
-@pytest.mark.parametrize("memory", [None, InMemorySaver()], ids=["without memory", "with memory"])
+@pytest.mark.parametrize("remembers", [False, True], ids=["without memory", "with memory"])
 async def test_a_call_that_the_graph_leaves_to_the_client_waits_for_its_output(
-    session: Session, memory: Any
+    session: Session, remembers: bool
 ) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from tests.runtime.plugged.graphs import Model, call, graph_of
+
     model = Model(answers=[call("where", "{}"), ["In Bergen."]])
-    graph = graph_of(model, memory=memory)
+    graph = graph_of(model, memory=InMemorySaver() if remembers else None)
     first = await turn(session, graph, "Where am I?")
     assert [one.state for one in first.calls] == ["input-available"]
     await session.give_output(THREAD, "c1", TextOutput("Bergen"))
@@ -275,6 +221,10 @@ async def test_a_call_that_the_graph_leaves_to_the_client_waits_for_its_output(
 
 
 async def test_an_interrupt_without_memory_is_an_error(session: Session) -> None:
+    from langgraph.types import interrupt
+
+    from tests.runtime.plugged.graphs import node_of
+
     def ask(state: Any) -> None:
         interrupt("?")
 
@@ -284,6 +234,11 @@ async def test_an_interrupt_without_memory_is_an_error(session: Session) -> None
 
 
 async def test_custom_data_becomes_data(session: Session) -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.config import get_stream_writer
+
+    from tests.runtime.plugged.graphs import node_of
+
     def tell(state: Any) -> dict[str, Any]:
         get_stream_writer()({"progress": 1})
         return {"messages": [AIMessage("Done.")]}
@@ -296,6 +251,8 @@ async def test_custom_data_becomes_data(session: Session) -> None:
 
 
 async def test_two_models_at_once_stay_apart(session: Session) -> None:
+    from tests.runtime.plugged.graphs import GRAPH, START, Model
+
     one, two = Model(answers=[["a", "b", "c"]]), Model(answers=[["1", "2", "3"]])
     builder: Any = GRAPH.StateGraph(GRAPH.MessagesState)
     for name, model in (("one", one), ("two", two)):
@@ -310,6 +267,8 @@ async def test_two_models_at_once_stay_apart(session: Session) -> None:
 
 
 async def test_a_graph_inside_a_graph_is_heard(session: Session) -> None:
+    from tests.runtime.plugged.graphs import Model, graph_of, node_of
+
     inner = graph_of(Model(answers=[["Hel", "lo"]]))
     left = await turn(session, node_of(inner), "Hi")
     assert (left.words, left.types.count("text-delta")) == ("Hello", 2)
@@ -319,16 +278,38 @@ def same(value: Any) -> Any:
     return value
 
 
-def no_graphs() -> Iterator[Any]:
-    yield GRAPH.StateGraph(GRAPH.MessagesState), "compile"
-    yield RunnableLambda(same), "no compiled graph"
+def uncompiled() -> Any:
+    from tests.runtime.plugged.graphs import GRAPH
+
+    return GRAPH.StateGraph(GRAPH.MessagesState)
+
+
+def runnable() -> Any:
+    from langchain_core.runnables import RunnableLambda
+
+    return RunnableLambda(same)
+
+
+def without_messages() -> Any:
+    from langchain_core.runnables import RunnableLambda
+
+    from tests.runtime.plugged.graphs import GRAPH, START
+
     builder: Any = GRAPH.StateGraph(dict)
     builder.add_node("node", RunnableLambda(same))
     builder.add_edge(START, "node")
-    yield builder.compile(), "messages"
+    return builder.compile()
 
 
-@each_row(("thing", "why"), [*no_graphs()], ids=["not compiled", "a runnable", "without messages"])
-def test_what_is_no_graph_is_refused(thing: Any, why: str) -> None:
+NO_GRAPHS: dict[str, tuple[Callable[[], Any], str]] = {
+    "not compiled": (uncompiled, "compile"),
+    "a runnable": (runnable, "no compiled graph"),
+    "without messages": (without_messages, "messages"),
+}
+
+
+@each_row(("make", "why"), NO_GRAPHS.values(), ids=NO_GRAPHS)
+def test_what_is_no_graph_is_refused(make: Callable[[], Any], why: str) -> None:
+    thing = make()
     with pytest.raises(AgentError, match=why):
         as_agent(thing)

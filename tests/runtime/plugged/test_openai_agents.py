@@ -6,91 +6,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, RunContextWrapper, function_tool, set_tracing_disabled
-from agents.testing import ModelCall, ModelStep, ScriptedModel
-from openai.types.responses import (
-    ResponseCompletedEvent,
-    ResponseContentPartAddedEvent,
-    ResponseCreatedEvent,
-    ResponseFunctionToolCall,
-    ResponseOutputItemAddedEvent,
-    ResponseOutputItemDoneEvent,
-    ResponseTextDeltaEvent,
-)
-from pydantic import TypeAdapter
 
 from partita.errors import AgentError
 from partita.runtime.plugged.as_agent import as_agent
-from partita.runtime.plugged.openai_agents.service import OpenAIAgentService
 from partita.runtime.service import Options
 from partita.runtime.session.session import Session
 from partita.store.opening import open_store
 from partita.types.chunks import ToolApprovalRequest
-from partita.types.json import JsonObject, is_object
+from partita.types.json import is_object
 from partita.types.parts import DataPart
 from partita.types.tools import ExecutionDeniedOutput, TextOutput
 from tests.runtime.plugged import wires
+from tests.runtime.plugged.objects import openai_events
 from tests.runtime.plugged.turns import THREAD, decide, done, turn
-
-EVENT = TypeAdapter[Any](
-    ResponseCompletedEvent
-    | ResponseContentPartAddedEvent
-    | ResponseCreatedEvent
-    | ResponseOutputItemAddedEvent
-    | ResponseOutputItemDoneEvent
-    | ResponseTextDeltaEvent
-)
 
 
 @pytest.fixture(autouse=True)
 def untraced() -> None:
+    from agents import set_tracing_disabled
+
     set_tracing_disabled(True)
 
 
-def says(text: str, id: str = "resp_1") -> ModelStep:
-    return ModelStep.stream([EVENT.validate_python(event) for event in wires.responses(text, id)])
-
-
-def calls(*made: tuple[str, str], id: str = "resp_c") -> ModelStep:
-    """An answer that calls tools: each by its name and the JSON of its input."""
-    items: list[JsonObject] = [
-        ResponseFunctionToolCall(
-            id=f"fc_{name}",
-            call_id=f"call_{name}",
-            name=name,
-            arguments=json,
-            type="function_call",
-            status="completed",
-        ).model_dump()
-        for name, json in made
-    ]
-    created, *_, completed = wires.responses("", id)
-    added = [
-        {"type": f"response.output_item.{stage}", "output_index": place, "item": item, "sequence_number": 1}
-        for place, item in enumerate(items)
-        for stage in ("added", "done")
-    ]
-    ended = {**completed, "response": {**completed["response"], "output": items}}
-    return ModelStep.stream([EVENT.validate_python(event) for event in (created, *added, ended)])
-
-
-def digger(*steps: ModelStep, approval: bool = False, ran: list[int] | None = None) -> Agent[Any]:
-    @function_tool(needs_approval=approval)
-    def dig(depth: int) -> str:
-        """Dig a hole."""
-        if ran is not None:
-            ran.append(depth)
-        return f"dug {depth}"
-
-    return Agent(name="digger", instructions="You dig.", model=ScriptedModel(steps), tools=[dig])
-
-
-def model_of(agent: Agent[Any]) -> ScriptedModel:
-    assert isinstance(agent.model, ScriptedModel)
-    return agent.model
-
-
 async def test_words(session: Session) -> None:
+    from tests.runtime.plugged.scripted_agents import digger, says
+
     left = await turn(session, digger(says("Hello")), "Hi")
     assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "digger")
     assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
@@ -100,6 +40,8 @@ async def test_words(session: Session) -> None:
 
 
 async def test_tools_in_several_steps(session: Session) -> None:
+    from tests.runtime.plugged.scripted_agents import calls, digger, says
+
     agent = digger(calls(("dig", '{"depth":2}')), says("Done.", "resp_2"))
     left = await turn(session, agent, "Dig")
     (call,) = left.calls
@@ -110,6 +52,8 @@ async def test_tools_in_several_steps(session: Session) -> None:
 
 
 async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session) -> None:
+    from tests.runtime.plugged.scripted_agents import calls, digger, model_of, says
+
     agent = digger(calls(("dig", '{"depth":2}')), says("Done.", "resp_2"), says("Bye.", "resp_3"))
     await turn(session, agent, "Dig")
     await turn(session, agent, "Thanks")
@@ -120,9 +64,12 @@ async def test_the_second_turn_brings_the_model_all_of_the_first(session: Sessio
 
 
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
+    from agents import Agent
+    from agents.testing import ModelCall, ModelStep, ScriptedModel
+
     async def broken(call: ModelCall) -> AsyncIterator[Any]:
         for event in wires.responses("Hel")[:4]:
-            yield EVENT.validate_python(event)
+            yield openai_events().validate_python(event)
             await asyncio.sleep(0)  # as a network has it: what is read at once is lost at once
         raise ValueError("no more")
 
@@ -131,6 +78,11 @@ async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
 
 
 async def test_stopping_in_the_middle(session: Session) -> None:
+    from agents import Agent, function_tool
+    from agents.testing import ScriptedModel
+
+    from tests.runtime.plugged.scripted_agents import calls
+
     running, closed = asyncio.Event(), asyncio.Event()
 
     @function_tool
@@ -157,6 +109,8 @@ async def test_stopping_in_the_middle(session: Session) -> None:
 async def test_a_call_that_needs_leave_waits_for_it_even_in_another_process(
     tmp_path: Path, approved: bool
 ) -> None:
+    from tests.runtime.plugged.scripted_agents import calls, digger, says
+
     ran: list[int] = []
     url = f"sqlite:///{tmp_path / 'store.db'}"
     async with open_store(url) as store, Session(store) as session:
@@ -178,6 +132,11 @@ async def test_a_call_that_needs_leave_waits_for_it_even_in_another_process(
 
 
 async def test_calls_beside_one_that_waits_are_not_run_again(session: Session) -> None:
+    from agents import Agent, function_tool
+    from agents.testing import ScriptedModel
+
+    from tests.runtime.plugged.scripted_agents import calls, says
+
     ran: list[str] = []
 
     @function_tool
@@ -205,6 +164,9 @@ async def test_calls_beside_one_that_waits_are_not_run_again(session: Session) -
 
 
 async def test_a_state_that_is_gone_is_told(session: Session) -> None:
+    from partita.runtime.plugged.openai_agents.service import OpenAIAgentService
+    from tests.runtime.plugged.scripted_agents import calls, digger, says
+
     first = await turn(session, digger(calls(("dig", '{"depth":2}')), approval=True), "Dig")
     await decide(session, first.calls[0], True)
     other = OpenAIAgentService(digger(says("Done.")), name="another")
@@ -214,6 +176,12 @@ async def test_a_state_that_is_gone_is_told(session: Session) -> None:
 
 
 async def test_what_the_tools_are_given_is_there_again_after_a_wait(session: Session) -> None:
+    from agents import Agent, RunContextWrapper, function_tool
+    from agents.testing import ScriptedModel
+
+    from partita.runtime.plugged.openai_agents.service import OpenAIAgentService
+    from tests.runtime.plugged.scripted_agents import calls, says
+
     class Shed:
         spades = 3
 
@@ -230,6 +198,11 @@ async def test_what_the_tools_are_given_is_there_again_after_a_wait(session: Ses
 
 
 async def test_a_handoff_is_noted(session: Session) -> None:
+    from agents import Agent
+    from agents.testing import ScriptedModel
+
+    from tests.runtime.plugged.scripted_agents import calls, says
+
     poet = Agent[Any](name="poet", model=ScriptedModel([says("A hole is a hole.", "resp_2")]))
     agent = Agent[Any](
         name="digger", model=ScriptedModel([calls(("transfer_to_poet", "{}"))]), handoffs=[poet]
@@ -243,6 +216,8 @@ async def test_a_handoff_is_noted(session: Session) -> None:
 
 
 async def test_options_are_heeded(session: Session) -> None:
+    from tests.runtime.plugged.scripted_agents import digger, model_of, says
+
     agent = digger(says("Hello"))
     await turn(session, agent, "Hi", Options(instructions="Be kind.", settings={"temperature": 0.5}))
     call = model_of(agent).last_call
@@ -254,5 +229,7 @@ async def test_options_are_heeded(session: Session) -> None:
 
 
 def test_what_is_no_agent_is_refused() -> None:
+    from agents import RunContextWrapper
+
     with pytest.raises(AgentError, match="no agent"):
         as_agent(RunContextWrapper(None))

@@ -1,26 +1,9 @@
 """Agents of Pydantic AI, plugged in, with a model that does as it is told."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
-from pydantic_ai import Agent, ModelRetry
-from pydantic_ai.messages import (
-    BinaryContent,
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
-from pydantic_ai.models.test import TestModel
 
 from partita.errors import AgentError
 from partita.formats.format import ToolSpec
@@ -34,51 +17,10 @@ from partita.types.parts import TextPart as OurText
 from partita.types.tools import ExecutionDeniedOutput, TextOutput
 from tests.runtime.plugged.turns import THREAD, decide, done, turn
 
-Said = str | dict[int, DeltaToolCall] | dict[int, DeltaThinkingPart] | Exception
-
-
-class Model:
-    """Says one answer after the other, and remembers what it was asked."""
-
-    def __init__(self, *answers: Sequence[Said]) -> None:
-        self.asked: list[list[ModelMessage]] = []
-        self.told: list[AgentInfo] = []
-        self._answers = list(answers)
-
-    async def stream(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
-        self.asked.append(list(messages))
-        self.told.append(info)
-        for said in self._answers.pop(0):
-            if isinstance(said, Exception):
-                raise said
-            yield said
-
-    def agent(self, **more: Any) -> Agent[Any, Any]:
-        return Agent(FunctionModel(stream_function=self.stream), name="poet", **more)
-
-
-def call(name: str, *pieces: str, id: str = "c1") -> list[Said]:
-    first, *rest = pieces
-    return [
-        {0: DeltaToolCall(name, first, tool_call_id=id)},
-        *({0: DeltaToolCall(json_args=piece)} for piece in rest),
-    ]
-
-
-def dig(depth: int) -> str:
-    """Dig a hole."""
-    if depth > 100:
-        raise ModelRetry("too deep")
-    return f"dug {depth}"
-
-
-def digger(model: Model, function: Callable[..., Any] = dig, *, approval: bool = False) -> Agent[Any, Any]:
-    agent = model.agent(instructions="Be brief.", system_prompt="You dig.")
-    agent.tool_plain(requires_approval=approval)(function)
-    return agent
-
 
 async def test_words(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Model
+
     left = await turn(session, Model(["Hel", "lo"]).agent(), "Hi")
     assert (left.words, left.run.status, left.run.agent) == ("Hello", "completed", "poet")
     assert left.types.count("start") == left.types.count("start-step") == left.types.count("finish") == 1
@@ -88,6 +30,10 @@ async def test_words(session: Session) -> None:
 
 
 async def test_thoughts_and_tools_in_several_steps(session: Session) -> None:
+    from pydantic_ai.models.function import DeltaThinkingPart, DeltaToolCall
+
+    from tests.runtime.plugged.pydantic_models import Model, Said, call, digger
+
     thought: list[Said] = [
         {0: DeltaThinkingPart(content="Hm", signature="sig")},
         {0: DeltaThinkingPart(content="m.")},
@@ -112,6 +58,18 @@ async def test_thoughts_and_tools_in_several_steps(session: Session) -> None:
 
 
 async def test_the_second_turn_brings_the_model_all_of_the_first(session: Session) -> None:
+    from pydantic_ai.messages import (
+        SystemPromptPart,
+        TextPart,
+        ThinkingPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+    from pydantic_ai.models.function import DeltaThinkingPart, DeltaToolCall
+
+    from tests.runtime.plugged.pydantic_models import Model, digger
+
     model = Model(
         [
             {0: DeltaThinkingPart(content="Hm.", signature="sig")},
@@ -145,6 +103,10 @@ async def test_the_second_turn_brings_the_model_all_of_the_first(session: Sessio
 
 
 async def test_files_are_shown_to_the_model(session: Session) -> None:
+    from pydantic_ai.messages import BinaryContent, ModelRequest, UserPromptPart
+
+    from tests.runtime.plugged.pydantic_models import Model
+
     model = Model(["A dot."])
     said = UserMessage(
         id="u1", content=[OurText("What is it?"), FilePart("data:image/png;base64,AAAA", "image/png")]
@@ -161,6 +123,8 @@ async def test_files_are_shown_to_the_model(session: Session) -> None:
 
 
 async def test_a_tool_that_wants_another_try(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Model, call, digger
+
     model = Model(call("dig", '{"depth":200}'), call("dig", '{"depth":2}', id="c2"), ["Done."])
     left = await turn(session, digger(model), "Dig")
     assert [one.state for one in left.calls] == ["output-error", "output-available"]
@@ -168,11 +132,15 @@ async def test_a_tool_that_wants_another_try(session: Session) -> None:
 
 
 async def test_a_model_that_fails_in_the_middle(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Model
+
     left = await turn(session, Model(["Hel", ValueError("no more")]).agent(), "Hi")
     assert (left.run.status, left.run.error, left.words) == ("failed", "ValueError: no more", "Hel")
 
 
 async def test_stopping_in_the_middle(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Model, call
+
     running, closed = asyncio.Event(), asyncio.Event()
 
     async def wait() -> str:
@@ -197,6 +165,8 @@ async def test_stopping_in_the_middle(session: Session) -> None:
 
 @pytest.mark.parametrize("approved", [True, False])
 async def test_a_call_that_needs_leave_waits_for_it(session: Session, approved: bool) -> None:
+    from tests.runtime.plugged.pydantic_models import Model, call, digger
+
     ran: list[int] = []
 
     def blast(depth: int) -> str:
@@ -218,6 +188,10 @@ async def test_a_call_that_needs_leave_waits_for_it(session: Session, approved: 
 
 
 async def test_calls_beside_one_that_waits_are_not_run_again(session: Session) -> None:
+    from pydantic_ai.models.function import DeltaToolCall
+
+    from tests.runtime.plugged.pydantic_models import Model
+
     ran: list[str] = []
     model = Model(
         [
@@ -245,6 +219,8 @@ async def test_calls_beside_one_that_waits_are_not_run_again(session: Session) -
 
 
 async def test_going_on_while_a_call_still_waits_changes_nothing(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Model, call, digger
+
     agent = digger(Model(call("dig", '{"depth":2}')), approval=True)
     first = await turn(session, agent, "Dig")
     second = await turn(session, agent)
@@ -253,6 +229,10 @@ async def test_going_on_while_a_call_still_waits_changes_nothing(session: Sessio
 
 
 async def test_a_tool_of_the_client_waits_for_its_output(session: Session) -> None:
+    from pydantic_ai.messages import ToolReturnPart
+
+    from tests.runtime.plugged.pydantic_models import Model, call
+
     model = Model(call("where", "{}"), ["In Bergen."])
     options = Options(tools=(ToolSpec("where", "Where the user is."),))
     first = await turn(session, model.agent(), "Where am I?", options)
@@ -265,11 +245,9 @@ async def test_a_tool_of_the_client_waits_for_its_output(session: Session) -> No
     assert returned.content == "Bergen"
 
 
-class Hole(BaseModel):
-    depth: int
-
-
 async def test_an_output_that_is_not_text(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Hole, Model, call
+
     model = Model(call("final_result", '{"depth":4}'))
     left = await turn(session, model.agent(output_type=Hole), "Dig")
     assert (left.run.status, left.calls[0].input, left.calls[0].state) == (
@@ -280,6 +258,10 @@ async def test_an_output_that_is_not_text(session: Session) -> None:
 
 
 async def test_an_agent_with_a_validator(session: Session) -> None:
+    from pydantic_ai import ModelRetry
+
+    from tests.runtime.plugged.pydantic_models import Model
+
     agent = Model(["Hm."], ["Hello"]).agent()
 
     @agent.output_validator
@@ -293,6 +275,11 @@ async def test_an_agent_with_a_validator(session: Session) -> None:
 
 
 async def test_the_packages_own_test_model(session: Session) -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+
+    from tests.runtime.plugged.pydantic_models import dig
+
     agent = Agent(TestModel())
     agent.tool_plain(dig)
     left = await turn(session, agent, "Dig")
@@ -304,6 +291,8 @@ async def test_the_packages_own_test_model(session: Session) -> None:
 
 
 async def test_options_are_heeded(session: Session) -> None:
+    from tests.runtime.plugged.pydantic_models import Model
+
     model = Model(["Hello"])
     options = Options(instructions="Be kind.", settings={"temperature": 0.5})
     await turn(session, model.agent(), "Hi", options)
@@ -311,5 +300,7 @@ async def test_options_are_heeded(session: Session) -> None:
 
 
 def test_what_is_no_agent_is_refused() -> None:
+    from pydantic_ai.messages import ModelResponse
+
     with pytest.raises(AgentError, match="no agent"):
         as_agent(ModelResponse([]))

@@ -27,7 +27,7 @@ BRISK = Patience(interrupt=0.2, leave=0.2, terminate=0.2, kill=30)
 
 
 def command(name: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", f"tests.runtime.programs.{name}_stand_in")
+    return (sys.executable, "-S", "-m", f"tests.runtime.programs.{name}_stand_in")  # needs no packages
 
 
 class Answers:

@@ -14,6 +14,7 @@ from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import text_of
 from tests.runtime.playback import JSON, Play, Playback
+from tests.sampling import FULL
 from tests.tables import each_row
 
 from .asking import ask, chunks, completion, error, fold, is_whole, play, raw
@@ -117,22 +118,26 @@ async def test_a_record_that_nobody_can_read_is_told_at_the_end() -> None:
     assert raw(events) == body
 
 
-@each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_silence_in_the_middle_of_an_answer_is_a_timeout(family: Family) -> None:
-    seen = framed(family.events[:4], names=family.names)
-    async with Playback(Play(body=seen, then="silence")) as playback:
-        events = await ask(family.service(playback.address, timeout=SILENCE))
-        await asyncio.wait_for(playback.was_left.wait(), 30)
-    assert error(events).name == "timeout"
-    assert raw(events) == seen
-    fold(chunks(events))
+async def test_silence_in_the_middle_of_an_answer_is_a_timeout() -> None:
+    async def check(family: Family) -> None:
+        seen = framed(family.events[:4], names=family.names)
+        async with Playback(Play(body=seen, then="silence")) as playback:
+            events = await ask(family.service(playback.address, timeout=SILENCE))
+            await asyncio.wait_for(playback.was_left.wait(), 30)
+        assert error(events).name == "timeout", family
+        assert raw(events) == seen, family
+        fold(chunks(events))
+
+    await asyncio.gather(*map(check, FAMILIES.values()))
 
 
-@each_row("family", FAMILIES.values(), ids=FAMILIES)
-async def test_no_answer_at_all_is_a_timeout(family: Family) -> None:
-    events = await play(family, Play(answers=False), timeout=0.3)
-    assert error(events).name == "timeout"
-    assert len(events) == 1
+async def test_no_answer_at_all_is_a_timeout() -> None:
+    async def check(family: Family) -> None:
+        events = await play(family, Play(answers=False), timeout=0.3)
+        assert error(events).name == "timeout", family
+        assert len(events) == 1, family
+
+    await asyncio.gather(*map(check, FAMILIES.values()))
 
 
 @each_row("family", FAMILIES.values(), ids=FAMILIES)
@@ -179,9 +184,9 @@ async def read_until_cancelled(service: Service, playback: Playback) -> None:
         await task
 
 
-@pytest.mark.parametrize("framing", ["chunked", "length", "close"])
-@pytest.mark.parametrize("name", FAMILIES)
-@settings(max_examples=25)
+@each_row("framing", ["chunked", "length", "close"])
+@each_row("name", FAMILIES)
+@settings(max_examples=25 if FULL else 8)
 @given(place=st.floats(0, 1))
 def test_cut_anywhere(name: str, framing: str, place: float) -> None:
     """What came before the cut is a readable message; the cut is told, unless all had been said."""

@@ -1,39 +1,27 @@
 """Recorded answers of real providers through the services: the same message as from the recording itself."""
 
-from pathlib import Path
-
-import pytest
-
 from partita.formats.registry import get_format
 from partita.types.events import CompleteEvent, ErrorEvent
 from partita.types.json import JsonObject, dumps, loads
+from tests.recordings import FAMILIES as FOLDERS
+from tests.recordings import answers, cases_in, is_own, truth_about
 from tests.runtime.playback import JSON, Play, Playback
 from tests.tables import each_row
 
 from .asking import chunks, fold, raw
 from .families import FAMILIES, framed
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpora" / "providers"
-FOLDERS = {
-    "openai-chat": "openai-chat",
-    "openai-compatible": "openai-chat",
-    "openai-responses": "openai-responses",
-    "anthropic": "anthropic",
-    "gemini": "gemini",
-}
 STEP = 4
-"""Of the recordings that are there in their events only, each fourth is played."""
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
+"""Of the shared recordings that have no wire format, each fourth is played; all of our own are."""
 
 
 def bodies(folder: str) -> dict[str, tuple[bytes, list[JsonObject]]]:
     """What is played, and the events in it."""
     found: dict[str, tuple[bytes, list[JsonObject]]] = {}
-    for number, path in enumerate(sorted((CORPUS / folder).glob("*.jsonl"))):
-        wire = CORPUS / "wire" / f"{path.stem}.sse"
-        if wire.exists() or number % STEP == 0:
-            events = list(map(loads, path.read_bytes().splitlines()))
+    for number, path in enumerate(answers(folder, ".jsonl")):
+        wire = path.parents[1] / "wire" / f"{path.stem}.sse"
+        if is_own(path) or wire.exists() or number % STEP == 0:
+            events = cases_in(path)
             found[path.stem] = (wire.read_bytes() if wire.exists() else framed(events), events)
     return found
 
@@ -63,17 +51,17 @@ async def test_streams(folder: str) -> None:
 @each_row("folder", FOLDERS)
 async def test_whole_answers(folder: str) -> None:
     family = FAMILIES[FOLDERS[folder]]
-    truth = loads((CORPUS / "truth.json").read_bytes())
-    paths = sorted((CORPUS / folder).glob("*.response.json"))[::STEP]
-    said = {path.name.removesuffix(".json"): loads(path.read_bytes()) for path in paths}
+    paths = answers(folder, ".response.json")
+    others = [path for path in paths if not is_own(path)][::STEP]
+    said = {path: loads(path.read_bytes()) for path in [*filter(is_own, paths), *others]}
     ends: dict[str, str] = {}
     plays = [Play(body=dumps(body), content_type=JSON) for body in said.values()]
     async with Playback(*plays) as playback:
         service = family.service(playback.address)
-        for name in said:
+        for path in said:
             *_, last = [event async for event in service.invoke("Hi")]
-            failed = bool(truth[f"{folder}/{name}"]["errors"])
+            failed = bool(truth_about(path)["errors"])
             if isinstance(last, ErrorEvent) != failed:
-                ends[name] = str(last)
+                ends[path.name] = str(last)
         await service.aclose()
     assert not ends

@@ -1,11 +1,10 @@
-"""A process that owns one run, which talks until it is stopped: `python -m tests.runtime.session.talker URL`.
+"""A process that owns one run, which talks until it is stopped.
 
-It says the id of the run, and in the end what became of it, each as a line of JSON.
+It writes the id of the run, and in the end its status, each as a line of JSON.
 """
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator
 from itertools import count
 from pathlib import Path
@@ -52,5 +51,6 @@ def say(said: JsonObject) -> None:
     os.write(1, dumps(said) + b"\n")
 
 
-if __name__ == "__main__":
-    asyncio.run(own(sys.argv[1]))
+def main(url: str) -> None:
+    """Own a run in this process."""
+    asyncio.run(own(url))

@@ -16,6 +16,7 @@ from partita.types.chunks import ToolApprovalRequest
 from partita.types.messages import AssistantMessage, ToolCallPart, text_of
 from partita.types.tools import Approval
 from tests.runtime.agent.models import Line, Model, calls_of, outcome, reply, seen
+from tests.runtime.engines import on_both_engines
 from tests.runtime.session.puppets import left_by
 
 
@@ -161,6 +162,7 @@ async def test_a_second_answer_is_refused(launch: Launch, second: bool) -> None:
     assert launch.ran == ["moon"]
 
 
+@on_both_engines
 async def test_of_many_answers_at_once_one_is_taken(launch: Launch) -> None:
     message = await launch.asked()
     answers = [Answer(question_of(message), number % 2 == 0, f"{number}") for number in range(6)]
@@ -172,6 +174,7 @@ async def test_of_many_answers_at_once_one_is_taken(launch: Launch) -> None:
     assert approval.responded_by == str(results.index(None))
 
 
+@on_both_engines
 async def test_an_allowed_call_runs_once_though_the_talk_is_taken_up_twice(launch: Launch) -> None:
     message = await launch.asked()
     await launch.agent.answer("t1", Answer(question_of(message), True))

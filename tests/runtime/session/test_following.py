@@ -12,6 +12,7 @@ from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, 
 from partita.types.codec import encode
 from partita.types.events import RawEvent
 from partita.types.messages import text_of
+from tests.runtime.engines import on_both_engines
 from tests.runtime.session.conftest import Pair
 from tests.runtime.session.gates import gated
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
@@ -148,6 +149,7 @@ async def test_who_leaves_does_not_stop_the_run(session: Session) -> None:
     assert (await left_by(session.store, run.id)).words == "one two"
 
 
+@on_both_engines
 async def test_another_process_follows_live_and_after_the_end(pair: Pair) -> None:
     puppet = Puppet(*talk("one "))
     run = await pair.one.start(puppet, "t1", "Well?")

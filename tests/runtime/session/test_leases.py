@@ -15,6 +15,7 @@ from partita.store.turns import Ending
 from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.messages import text_of
 from partita.types.runs import Run
+from tests.runtime.engines import on_both_engines
 from tests.runtime.session.gates import GatedEngine, gated
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
 from tests.store.running import Clock
@@ -61,6 +62,7 @@ async def begun(session: Session, puppet: Puppet, thread_id: str = "t1", **how: 
     return run
 
 
+@on_both_engines
 async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
@@ -85,6 +87,7 @@ async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> No
         assert (await speak(other, "t1", "Again.")).status == "completed"
 
 
+@on_both_engines
 async def test_who_beats_keeps_its_runs(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
@@ -126,6 +129,7 @@ async def test_an_answer_after_an_earlier_message_is_found_in_its_branch(url: st
         assert [text_of(one) for one in await other.store.list_messages("t1")] == ["Which colour?", "so far"]
 
 
+@on_both_engines
 async def test_many_runs_are_ended_by_whoever_comes_each_once(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
@@ -141,6 +145,7 @@ async def test_many_runs_are_ended_by_whoever_comes_each_once(url: str) -> None:
             assert not any(isinstance(record.chunk, MessageAbort) for record in log)
 
 
+@on_both_engines
 async def test_a_log_that_cannot_be_read_does_not_keep_the_others(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
@@ -156,6 +161,7 @@ async def test_a_log_that_cannot_be_read_does_not_keep_the_others(url: str) -> N
         assert (await left_by(store, whole.id)).words == "so far"
 
 
+@on_both_engines
 async def test_a_session_recovers_what_others_left_when_it_is_opened(url: str) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other

@@ -1,11 +1,8 @@
 """Real processes over one database, and a server that goes away in the middle of runs."""
 
 import asyncio
-import sys
-from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -14,32 +11,31 @@ from partita.store.opening import open_store
 from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.codec import encode
 from partita.types.json import JsonObject, loads
+from tests.runtime.engines import on_both_engines
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, talk
+from tests.runtime.session.talker import main
+from tests.server.processes import Forked
 from tests.store.server import Server, running_server
 from tests.store.test_restarts import fresh_database
 
 
 @asynccontextmanager
-async def talker(url: str) -> AsyncGenerator[Process, None]:
+async def talker(url: str) -> AsyncGenerator[Forked, None]:
     """A process that owns a run."""
-    root = Path(__file__).parents[3]
-    module = ("-m", "tests.runtime.session.talker", url)
-    process = await asyncio.create_subprocess_exec(sys.executable, *module, stdout=PIPE, cwd=root)
+    process = Forked(main, url)
     try:
         yield process
     finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+        await process.kill()
 
 
-async def heard(process: Process) -> JsonObject:
-    """The next line that a process says."""
-    assert process.stdout is not None
-    line: JsonObject = loads(await process.stdout.readline())
+async def heard(process: Forked) -> JsonObject:
+    """The next line that a process writes."""
+    line: JsonObject = loads(await process.line())
     return line
 
 
+@on_both_engines
 async def test_one_process_follows_and_stops_what_another_works_on(url: str) -> None:
     async with talker(url) as process:
         run_id = str((await heard(process))["run"])

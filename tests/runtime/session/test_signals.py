@@ -18,6 +18,7 @@ from partita.types.chunks import (
 )
 from partita.types.messages import ToolCallPart
 from partita.types.tools import TextOutput
+from tests.runtime.engines import on_both_engines
 from tests.runtime.session.conftest import Pair
 from tests.runtime.session.puppets import Left, Puppet, Watcher, answer, left_by, notes, talk
 
@@ -29,6 +30,7 @@ def call_of(left: Left) -> ToolCallPart:
     return call
 
 
+@on_both_engines
 async def test_a_run_is_stopped_from_elsewhere(pair: Pair) -> None:
     puppet = Puppet(*talk("so far"))
     run = await pair.one.start(puppet, "t1", "Well?")
@@ -42,6 +44,7 @@ async def test_a_run_is_stopped_from_elsewhere(pair: Pair) -> None:
     assert stopped.metadata is None
 
 
+@on_both_engines
 async def test_a_run_that_waits_in_line_is_stopped_from_elsewhere(pair: Pair) -> None:
     first = Puppet()
     run = await pair.one.start(first, "t1", "one?")
@@ -63,6 +66,7 @@ async def asking(pair: Pair) -> tuple[Puppet, str, "asyncio.Task[Decision]"]:
     return puppet, run.id, decision
 
 
+@on_both_engines
 async def test_a_question_is_answered_from_elsewhere(pair: Pair) -> None:
     puppet, run_id, decision = await asking(pair)
     await pair.other.answer("t1", Answer("a", True, "ada", "why not"))
@@ -109,6 +113,7 @@ async def test_a_forged_answer_from_elsewhere_changes_nothing(pair: Pair, forged
     decision.cancel()
 
 
+@on_both_engines
 async def test_of_two_answers_at_once_one_is_refused(pair: Pair) -> None:
     puppet, run_id, decision = await asking(pair)
     answers = [

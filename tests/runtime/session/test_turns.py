@@ -12,6 +12,7 @@ from partita.store.opening import open_store
 from partita.store.turns import Ending
 from partita.types.messages import text_of
 from partita.types.runs import Run
+from tests.runtime.engines import on_both_engines
 from tests.runtime.session.conftest import Pair
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
 from tests.store.running import NOON, Clock
@@ -87,6 +88,7 @@ async def test_what_waits_when_the_service_shuts_down_keeps_what_the_user_said(s
         await session.start(Puppet(), "t1", "three?")
 
 
+@on_both_engines
 async def test_of_two_sessions_that_race_exactly_one_wins(pair: Pair) -> None:
     for number in range(10):
         thread = f"t{number}"
@@ -109,6 +111,7 @@ async def test_of_two_sessions_that_race_exactly_one_wins(pair: Pair) -> None:
         assert await words_of(pair.one.store, thread) == ["Who?", "mine"]
 
 
+@on_both_engines
 async def test_who_queues_with_a_clock_that_is_slow_does_not_overtake(url: str) -> None:
     late, early = Clock(), Clock()
     late.advance(60)
@@ -129,6 +132,7 @@ async def test_who_queues_with_a_clock_that_is_slow_does_not_overtake(url: str) 
         assert await words_of(one, "t1") == ["one?", "one.", "two?", "two."]
 
 
+@on_both_engines
 async def test_the_line_is_by_arrival_whatever_the_clocks_say(url: str) -> None:
     late, early = Clock(), Clock()
     late.advance(60)
@@ -144,6 +148,7 @@ async def test_the_line_is_by_arrival_whatever_the_clocks_say(url: str) -> None:
         assert begun.status == "running"
 
 
+@on_both_engines
 async def test_a_run_that_seems_older_does_not_begin_beside_the_one_at_work(store: Store) -> None:
     await store.create_thread("t1")
     await store.begin_turn("t1")
@@ -152,6 +157,7 @@ async def test_a_run_that_seems_older_does_not_begin_beside_the_one_at_work(stor
     assert await store.begin_queued("older") is None
 
 
+@on_both_engines
 async def test_a_queued_run_begins_in_its_own_process_when_the_other_one_ends(pair: Pair) -> None:
     ahead, behind = Puppet(), Puppet()
     run = await pair.one.start(ahead, "t1", "one?")

@@ -251,9 +251,13 @@ def test_long_outputs_are_cut(output: ToolOutput, short: ToolOutput) -> None:
     assert shortened(output, limit=10) == short
 
 
-@each_row("value", ["x" * 50_000_000, ["x" * 1000] * 50_000, b"x" * 50_000_000])
-def test_an_output_of_fifty_megabytes_becomes_one_that_fits(value: object) -> None:
-    output = shortened(output_of(value))
+@each_row(
+    ("unit", "count"),
+    [("x", 50_000_000), (["x" * 1000], 50_000), (b"x", 50_000_000)],
+    ids=["a text", "a list", "bytes"],
+)
+def test_an_output_of_fifty_megabytes_becomes_one_that_fits(unit: Any, count: int) -> None:
+    output = shortened(output_of(unit * count))
     assert not isinstance(output, ErrorTextOutput)
     assert len(encode(output)) < OUTPUT_LIMIT * 1.1
     assert b"left out" in encode(output)

@@ -12,6 +12,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, UserMessage, text_of
 from tests.runtime.agent.models import Model, reply
 from tests.server.conftest import client_of
+from tests.tables import each_row
 
 from .talk import Chat, shown, user
 
@@ -142,7 +143,7 @@ REFUSED: dict[str, tuple[int, str, list[JsonObject]]] = {
 }
 
 
-@pytest.mark.parametrize(("status", "why", "messages"), REFUSED.values(), ids=REFUSED)
+@each_row(("status", "why", "messages"), REFUSED.values(), ids=REFUSED)
 async def test_what_makes_no_sense_is_refused_and_nothing_is_kept(
     chat: Chat, store: Store, status: int, why: str, messages: list[JsonObject]
 ) -> None:

@@ -1,4 +1,4 @@
-"""The real clients of three releases against a real server of this loop."""
+"""The real clients against a real server of this loop."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack
@@ -9,10 +9,9 @@ import pytest
 from partita.server.app import asgi
 from partita.store.facade.store import Store
 from tests.server.clients.browser import Browser
+from tests.server.clients.releases import USUAL
 from tests.server.clients.site import Site
 from tests.server.conftest import Serve
-
-VERSIONS = (5, 6, 7)
 
 ServeChat: TypeAlias = Callable[..., Awaitable[Site]]
 
@@ -31,7 +30,7 @@ def browsers() -> Iterator[Callable[[int], Browser]]:
         yield browser
 
 
-@pytest.fixture(params=VERSIONS, ids="v{}".format)
+@pytest.fixture(params=USUAL, ids="v{}".format)
 async def browser(
     request: pytest.FixtureRequest, serve: Serve, browsers: Callable[[int], Browser]
 ) -> AsyncIterator[Browser]:

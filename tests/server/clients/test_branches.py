@@ -9,6 +9,7 @@ from partita.store.facade.store import Store
 from partita.types.messages import text_of
 from tests.server.clients.agents import answers
 from tests.server.clients.conftest import ServeChat
+from tests.server.clients.releases import on_all_releases
 from tests.server.conftest import says
 
 TALK = answers(tall=[[says("Very.")]], old=[[says("Quite.")]], far=[[says("Not at all.")]])
@@ -32,6 +33,7 @@ async def all_texts(store: Store) -> list[str]:
     return [text_of(message) for message in page.items]
 
 
+@on_all_releases
 @pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message"])
 async def test_an_edited_message_keeps_its_id(site: ServeChat, store: Store, last_only: bool) -> None:
     chat = await (await site(TALK)).chat(lastOnly=last_only)
@@ -66,6 +68,7 @@ async def test_a_later_message_is_edited(site: ServeChat) -> None:
     assert state.text == "Not at all."
 
 
+@on_all_releases
 @pytest.mark.parametrize(
     ("named", "last_only"),
     [(False, False), (False, True), (True, False)],

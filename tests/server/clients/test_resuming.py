@@ -13,6 +13,7 @@ from partita.store.facade.store import Store
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.browser import Browser
 from tests.server.clients.conftest import ServeChat
+from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Site, told
 from tests.server.conftest import Serve, says
 
@@ -40,6 +41,7 @@ async def test_a_chat_that_nobody_knows_is_not_resumed(site: ServeChat) -> None:
     assert (state.status, state.error) == ("ready", None)
 
 
+@on_all_releases
 async def test_a_page_that_is_loaded_anew_reads_on(site: ServeChat) -> None:
     agent = Held(TALK, "tall ")
     here = await site(agent)
@@ -71,6 +73,7 @@ async def test_a_page_that_is_loaded_anew_again_and_again(site: ServeChat) -> No
     assert (len(state.messages), state.text) == (4, "Quite old, too.")
 
 
+@on_all_releases
 async def test_a_run_that_goes_on_with_a_message_is_resumed_whole(site: ServeChat) -> None:
     """What the message said before the client's tool was run is not of the run at work, and not lost."""
     agent = Held(WALK, "walked ")
@@ -129,6 +132,7 @@ async def test_two_who_watch_one_run(site: ServeChat) -> None:
     assert (await first.finished()).messages == (await second.finished()).messages
 
 
+@on_all_releases
 async def test_a_sign_of_life_disturbs_nobody(site: ServeChat) -> None:
     agent = Held(TALK, "tall ")
     here = await site(agent, settings=Settings(keep_alive=0.01))

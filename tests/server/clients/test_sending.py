@@ -12,6 +12,7 @@ from partita.types.chunks import Chunk, CustomChunk, ReasoningFileChunk
 from partita.types.json import loads
 from tests.server.clients.agents import Held, answers
 from tests.server.clients.conftest import ServeChat
+from tests.server.clients.releases import on_all_releases
 from tests.server.conftest import says, scripted
 
 RICH: list[dict[str, Any]] = [
@@ -23,6 +24,7 @@ RICH: list[dict[str, Any]] = [
 ]
 
 
+@on_all_releases
 async def test_an_answer_is_shown_as_it_is_stored(site: ServeChat) -> None:
     chat = await (await site(scripted(RICH))).chat()
     await chat.send("How tall is it?")
@@ -40,6 +42,7 @@ async def test_a_talk_of_several_turns(site: ServeChat) -> None:
     assert state.text == "Quite."
 
 
+@on_all_releases
 async def test_files_of_the_user(site: ServeChat, store: Store) -> None:
     chat = await (await site(scripted([says("A lighthouse.")]))).chat()
     picture = {"type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo="}
@@ -66,6 +69,7 @@ async def novelties(_: Ask) -> AsyncIterator[Chunk | str]:
     yield ReasoningFileChunk("https://lights.example/a.png", "image/png")
 
 
+@on_all_releases
 async def test_the_settings_say_what_clients_can_read(site: ServeChat) -> None:
     chat = await (await site(novelties)).chat()
     await chat.send("What is new?")
@@ -73,6 +77,7 @@ async def test_the_settings_say_what_clients_can_read(site: ServeChat) -> None:
     assert (state.status, state.text) == ("ready", "Before.")
 
 
+@on_all_releases
 async def test_a_client_says_what_it_can_read(site: ServeChat) -> None:
     here = await site(novelties, told=False)
     chat = await here.chat(headers={"x-ai-sdk-version": str(here.browser.version)})

@@ -14,12 +14,14 @@ from partita.runtime.scripted.service import ScriptedService
 from partita.store.facade.store import Store
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.conftest import ServeChat
+from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat, Site
 from tests.server.conftest import says
 
 TALK = answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]])
 
 
+@on_all_releases
 async def test_the_server_is_told_to_stop(site: ServeChat) -> None:
     here = await site(Held(TALK, "tall "))
     chat = await here.chat()
@@ -33,6 +35,7 @@ async def test_the_server_is_told_to_stop(site: ServeChat) -> None:
     assert (await chat.finished()).text == "Quite."
 
 
+@on_all_releases
 async def test_a_tool_is_stopped(site: ServeChat) -> None:
     begun = asyncio.Event()
 
@@ -115,6 +118,7 @@ async def test_the_client_stops_and_wants_another_answer(site: ServeChat, store:
     assert await statuses(store) == ["cancelled", "completed"]
 
 
+@on_all_releases
 async def test_an_agent_that_fails_in_the_middle(site: ServeChat) -> None:
     scenes = [
         {"match": "tall", "steps": [{"parts": [says("Very")], "error": "the model is out of breath"}]},

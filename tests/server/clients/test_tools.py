@@ -8,6 +8,7 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.tools.tool import client_tool, tool
 from tests.server.clients.agents import Asking, answers, calls
 from tests.server.clients.conftest import ServeChat
+from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat
 from tests.server.conftest import says
 
@@ -32,6 +33,7 @@ def tools_of(state: Any) -> list[tuple[str, str]]:
     return [(part["type"], part["state"]) for part in state.last["parts"] if part["type"].startswith("tool-")]
 
 
+@on_all_releases
 async def test_tools_of_the_server_run_step_by_step(site: ServeChat) -> None:
     steps = [
         [says("I look."), calls("height", {"name": "Bell"}), calls("height", {"name": "Nowhere"})],
@@ -67,6 +69,7 @@ async def give(chat: Chat, call_id: str, **output: Any) -> None:
     await chat.view.call(method, {"tool": "where_am_i", "toolCallId": call_id, **output})
 
 
+@on_all_releases
 @pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message"])
 async def test_a_tool_of_the_client_goes_on_by_itself(site: ServeChat, last_only: bool) -> None:
     here = await site(Agent(WALK, tools=[WHERE]))

@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import pytest
-
 from partita.server.gate.gate import Gate
 from partita.server.settings import Limits, Settings
 from tests.server.gate.asking import Behind, Somebody, gated
+from tests.tables import each_row
 
 LIMITS = Limits(body_bytes=1000, body_seconds=0.5)
 
@@ -40,7 +39,7 @@ RAW: dict[str, tuple[bytes, int]] = {
 }
 
 
-@pytest.mark.parametrize(("sent", "status"), RAW.values(), ids=RAW)
+@each_row(("sent", "status"), RAW.values(), ids=RAW)
 async def test_bytes(serve: Callable[[object], Awaitable[str]], sent: bytes, status: int) -> None:
     gate, _ = gated(limits=LIMITS)
     assert (await raw(await serve(gate), sent)).startswith(f"HTTP/1.1 {status} ".encode())

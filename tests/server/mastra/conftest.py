@@ -8,6 +8,7 @@ import pytest_asyncio
 
 from partita.server.app import asgi
 from partita.store.opening import open_store
+from tests.store.empty_store import empty_store
 from tests.server.conftest import client_of, says, scripted
 
 from .talk import API, make_thread, row, save
@@ -16,7 +17,7 @@ from .talk import API, make_thread, row, save
 @pytest_asyncio.fixture(scope="package", loop_scope="package")
 async def library(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
     """Three threads of two owners; the first has five messages, two of them at one time."""
-    async with open_store(f"sqlite:///{tmp_path_factory.mktemp('library')}/partita.db") as store:
+    async with open_store(empty_store(tmp_path_factory.mktemp("library"))) as store:
         app = asgi(scripted([says("Yes.")]), store=store)
         async with app.lifespan(), client_of(app) as client:
             await make_thread(client, title="First", metadata={"topic": "lamps", "n": 1})

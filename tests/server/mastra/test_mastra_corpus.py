@@ -1,4 +1,4 @@
-"""Calls with known answers, where the folder that holds them is there."""
+"""Calls with known answers."""
 
 from datetime import datetime
 from pathlib import Path
@@ -10,21 +10,16 @@ from partita.formats.mastra import v2
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject, dumps, loads
 from partita.types.threads import Thread
+from tests.recordings import cases_in, folders
 
 from .talk import API, ids
-
-CORPUS = Path(__file__).parents[4] / "shared" / "corpora" / "mastra"
-
-pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpora are not here")
 
 LEFT_OUT = {"ls-0035": "over HTTP, a thread of another resource is refused"}
 
 
-def cases() -> list[JsonObject]:
+def cases(folder: Path) -> list[JsonObject]:
     """The calls that a client can make: about one thread, or about the list of threads."""
-    if not CORPUS.is_dir():
-        return []
-    known = [loads(line) for line in (CORPUS / "list-messages.jsonl").read_bytes().splitlines()]
+    known = cases_in(folder / "list-messages.jsonl")
     return [case for case in known if case["id"] not in LEFT_OUT and path_of(case) is not None]
 
 
@@ -43,8 +38,8 @@ def query_of(args: JsonObject) -> dict[str, str]:
     return {name: value if isinstance(value, str) else dumps(value).decode() for name, value in told.items()}
 
 
-async def fill(store: Store) -> None:
-    fixture = loads((CORPUS / "list-messages-fixture.json").read_bytes())
+async def fill(store: Store, folder: Path) -> None:
+    fixture = loads((folder / "list-messages-fixture.json").read_bytes())
     threads = [
         Thread(
             id=thread["id"],
@@ -63,9 +58,10 @@ async def fill(store: Store) -> None:
         await store.save_thread(thread)  # new messages have changed when it last changed
 
 
-async def test_calls_give_what_mastra_gives(client: httpx.AsyncClient, store: Store) -> None:
-    await fill(store)
-    wrong = {case["id"]: told for case in cases() if (told := await difference(client, case))}
+@pytest.mark.parametrize("folder", folders("mastra"), ids=lambda path: path.parent.name)
+async def test_calls_give_what_mastra_gives(client: httpx.AsyncClient, store: Store, folder: Path) -> None:
+    await fill(store, folder)
+    wrong = {case["id"]: told for case in cases(folder) if (told := await difference(client, case))}
     assert not wrong
 
 

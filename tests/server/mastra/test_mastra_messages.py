@@ -11,6 +11,7 @@ from partita.store.facade.store import Store
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import Approval
+from tests.tables import each_row
 
 from .talk import API, ids, listed, make_thread, minute, row, save
 
@@ -101,7 +102,7 @@ PAGES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize(("query", "found", "told"), PAGES.values(), ids=PAGES)
+@each_row(("query", "found", "told"), PAGES.values(), ids=PAGES)
 async def test_pages(
     library: httpx.AsyncClient, query: dict[str, Any], found: list[str], told: dict[str, Any]
 ) -> None:
@@ -134,7 +135,7 @@ REFUSED: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize("query", REFUSED.values(), ids=REFUSED)
+@each_row("query", REFUSED.values(), ids=REFUSED)
 async def test_refuses_pages(library: httpx.AsyncClient, query: dict[str, str]) -> None:
     answer = await library.get(f"{API}/threads/t1/messages", params=query)
     assert answer.status_code == 400
@@ -334,7 +335,7 @@ SAVES_REFUSED: dict[str, tuple[Any, int]] = {
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize(("body", "status"), SAVES_REFUSED.values(), ids=SAVES_REFUSED)
+@each_row(("body", "status"), SAVES_REFUSED.values(), ids=SAVES_REFUSED)
 async def test_refuses_to_save(library: httpx.AsyncClient, body: Any, status: int) -> None:
     assert (await library.post(f"{API}/save-messages", json=body)).status_code == status
     assert ids(await listed(library)) == ALL
@@ -370,7 +371,7 @@ OPEN: dict[str, JsonObject] = {
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize("message", OPEN.values(), ids=OPEN)
+@each_row("message", OPEN.values(), ids=OPEN)
 async def test_a_client_cannot_plant_a_call_that_could_be_run(
     library: httpx.AsyncClient, message: JsonObject
 ) -> None:
@@ -413,7 +414,7 @@ async def test_deletes(client: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize("named", [None, [], 5, [{}], [""], {"name": "a1"}], ids=str)
+@each_row("named", [None, [], 5, [{}], [""], {"name": "a1"}], ids=str)
 async def test_refuses_to_delete_nothing(library: httpx.AsyncClient, named: Any) -> None:
     assert (await library.post(f"{API}/messages/delete", json={"messageIds": named})).status_code == 400
     assert ids(await listed(library)) == ALL

@@ -10,6 +10,7 @@ from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
 from partita.types.json import dumps
 from tests.server.conftest import client_of, says, scripted
+from tests.tables import each_row
 
 from .talk import API, ids, listed, make_thread, minute, row, save
 
@@ -44,7 +45,7 @@ LISTS: dict[str, tuple[dict[str, str], list[str], dict[str, Any]]] = {
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize(("query", "found", "told"), LISTS.values(), ids=LISTS)
+@each_row(("query", "found", "told"), LISTS.values(), ids=LISTS)
 async def test_lists(
     library: httpx.AsyncClient, query: dict[str, str], found: list[str], told: dict[str, Any]
 ) -> None:
@@ -69,7 +70,7 @@ REFUSED: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.asyncio(loop_scope="package")
-@pytest.mark.parametrize("query", REFUSED.values(), ids=REFUSED)
+@each_row("query", REFUSED.values(), ids=REFUSED)
 async def test_refuses_lists(library: httpx.AsyncClient, query: dict[str, str]) -> None:
     answer = await library.get(f"{API}/threads", params=query)
     assert answer.status_code == 400

@@ -3,10 +3,11 @@
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
-from mcp import StdioServerParameters
 
 from partita.demo.archive import load_archive
 from partita.store.facade.store import Store
@@ -14,6 +15,10 @@ from partita.store.opening import open_store
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
+
+if TYPE_CHECKING:
+    from mcp import StdioServerParameters
+    from mcp.client._transport import TransportStreams
 
 LONG = "long-0001"
 SECRET = "secret-0001"
@@ -60,15 +65,24 @@ def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-Server = Callable[..., StdioServerParameters]
+@pytest.fixture
+def cold_server(store_path: Path) -> "StdioServerParameters":
+    """The command that an agent would start."""
+    from mcp import StdioServerParameters
+
+    arguments = ["-m", "partita", "mcp", "--store", str(store_path)]
+    return StdioServerParameters(command=sys.executable, args=arguments)
+
+
+Server: TypeAlias = Callable[..., AbstractAsyncContextManager["TransportStreams"]]
 
 
 @pytest.fixture
 def server(store_path: Path) -> Server:
-    """The command that an agent would start."""
+    """The same server in a forked process, with these options."""
+    from .forked import forked_mcp
 
-    def started(*options: str) -> StdioServerParameters:
-        arguments = ["-m", "partita", "mcp", "--store", str(store_path), *options]
-        return StdioServerParameters(command=sys.executable, args=arguments)
+    def started(*options: str) -> AbstractAsyncContextManager["TransportStreams"]:
+        return forked_mcp("--store", str(store_path), *options)
 
     return started

@@ -4,16 +4,16 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import Client, MCPError
-from mcp_types import TextContent, TextResourceContents
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from partita.server.mcp.versions import HANDSHAKE, STATELESS
 
 from .conftest import LONG, OUTPUT, SECRET, TOKEN, Server
+
+if TYPE_CHECKING:
+    from mcp import Client, StdioServerParameters
 
 NEWEST = {"auto": STATELESS[-1], "legacy": HANDSHAKE[-1]}
 
@@ -36,20 +36,28 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 
 def text_of(result: Any) -> str:
+    from mcp_types import TextContent
+
     (block,) = result.content
     assert isinstance(block, TextContent)
     return block.text
 
 
 def test_the_server_speaks_every_version_that_the_client_does() -> None:
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
     assert (HANDSHAKE, STATELESS) == (HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS)
 
 
 @pytest.mark.parametrize("mode", NEWEST)
-async def test_everything_there_is(server: Server, store_path: Path, mode: str) -> None:
+async def test_everything_there_is(
+    cold_server: "StdioServerParameters", server: Server, store_path: Path, mode: str
+) -> None:
+    from mcp import Client
+
     with closing(sqlite3.connect(store_path)) as beside:
         before = beside.execute("PRAGMA data_version").fetchone()
-        async with Client(server(), mode=mode) as client:
+        async with Client(cold_server if mode == "auto" else server(), mode=mode) as client:
             assert client.protocol_version == NEWEST[mode]
             assert "untrusted" in (client.instructions or "")
             await every_tool(client)
@@ -60,7 +68,7 @@ async def test_everything_there_is(server: Server, store_path: Path, mode: str) 
         assert beside.execute("PRAGMA data_version").fetchone() == before
 
 
-async def every_tool(client: Client) -> None:
+async def every_tool(client: "Client") -> None:
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(tools) == {name for name, _, _ in CALLS}
     for tool in tools.values():
@@ -74,7 +82,10 @@ async def every_tool(client: Client) -> None:
         assert wanted in text_of(result), (name, given)
 
 
-async def every_resource(client: Client) -> None:
+async def every_resource(client: "Client") -> None:
+    from mcp import MCPError
+    from mcp_types import TextResourceContents
+
     listed = (await client.list_resources()).resources
     assert listed[0].uri == f"partita://thread/{LONG}" or listed[0].uri == f"partita://thread/{SECRET}"
     (template,) = (await client.list_resource_templates()).resource_templates
@@ -86,14 +97,18 @@ async def every_resource(client: Client) -> None:
         await client.read_resource("partita://thread/nope")
 
 
-async def the_prompt(client: Client) -> None:
+async def the_prompt(client: "Client") -> None:
+    from mcp_types import TextContent
+
     (prompt,) = (await client.list_prompts()).prompts
     (message,) = (await client.get_prompt(prompt.name, {"about": "the lamp"})).messages
     assert isinstance(message.content, TextContent)
     assert message.content.text.startswith("What did we do about this in past sessions: the lamp\n")
 
 
-async def mistakes(client: Client) -> None:
+async def mistakes(client: "Client") -> None:
+    from mcp import MCPError
+
     unknown = await client.call_tool("read_session", {"session": "nope"})
     assert unknown.is_error
     assert "list_sessions and search_sessions give the ids" in text_of(unknown)
@@ -105,6 +120,8 @@ async def mistakes(client: Client) -> None:
 
 
 async def test_a_client_that_gives_up_is_answered_later_on(server: Server) -> None:
+    from mcp import Client, MCPError
+
     async with Client(server()) as client:
         for _ in range(3):
             with pytest.raises(MCPError, match=r"(?i)timed out"):
@@ -117,6 +134,8 @@ async def test_a_client_that_gives_up_is_answered_later_on(server: Server) -> No
 
 
 async def test_two_clients_at_once_each_with_its_own_view(server: Server) -> None:
+    from mcp import Client
+
     narrow = server("--project", "/srv/secret", "--agent", "codex")
     async with Client(narrow) as one, Client(server("--no-redact")) as other:
         mine, all_ = await asyncio.gather(one.call_tool("list_sessions"), other.call_tool("list_sessions"))

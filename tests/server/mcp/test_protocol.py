@@ -17,6 +17,7 @@ from partita.server.mcp.tools import BY_NAME
 from partita.server.mcp.versions import CAPABILITIES, HANDSHAKE, STATELESS, VERSION
 from partita.types.json import Json, JsonObject, dumps, loads
 from tests.strategies_json import json_objects, json_values
+from tests.tables import each_row
 
 META: JsonObject = {VERSION: STATELESS[-1], CAPABILITIES: {}}
 
@@ -132,7 +133,7 @@ MISTAKES: dict[str, tuple[object, int]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "code"), MISTAKES.values(), ids=MISTAKES)
+@each_row(("said", "code"), MISTAKES.values(), ids=MISTAKES)
 async def test_mistakes(talk: Talk, said: object, code: int) -> None:
     (reply,) = await talk.say(said)
     assert reply["error"]["code"] == code

@@ -19,6 +19,7 @@ from partita.store.opening import open_store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
 from partita.types.tools import JsonOutput, TextOutput, ToolOutput
+from tests.tables import each_row
 
 from .conftest import LONG, OUTPUT, SECRET, TOKEN
 
@@ -305,7 +306,7 @@ WRONG: dict[str, tuple[str, JsonObject, str]] = {
 }
 
 
-@pytest.mark.parametrize(("tool", "given", "hint"), WRONG.values(), ids=WRONG)
+@each_row(("tool", "given", "hint"), WRONG.values(), ids=WRONG)
 async def test_what_a_model_does_wrong_is_told_so_that_it_can_do_better(
     archive: Archive, tool: str, given: JsonObject, hint: str
 ) -> None:

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
-import openai
 import pytest
 
 from partita import Agent, tool
@@ -17,6 +16,9 @@ from partita.types.events import AgentStreamEvent, ChunkEvent
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage, text_of
 from partita.types.tools import TextOutput
 from tests.server.conftest import Serve, says, scripted
+
+if TYPE_CHECKING:
+    import openai
 
 CALL: dict[str, Any] = {"type": "tool-call", "name": "show_map", "input": {"place": "Slettnes"}}
 MAP: Any = {"type": "function", "function": {"name": "show_map", "parameters": {"type": "object"}}}
@@ -36,24 +38,26 @@ def keeper() -> Agent:
     return Agent(model, tools=[look_up], name="keeper")
 
 
-def client_of(address: str, **how: Any) -> openai.AsyncOpenAI:
+def client_of(address: str, **how: Any) -> "openai.AsyncOpenAI":
+    import openai
+
     return openai.AsyncOpenAI(
         base_url=f"{address}/v1", api_key=how.pop("api_key", "none"), max_retries=0, **how
     )
 
 
 @pytest.fixture
-async def client(store: Store, serve: Serve) -> AsyncIterator[openai.AsyncOpenAI]:
+async def client(store: Store, serve: Serve) -> AsyncIterator["openai.AsyncOpenAI"]:
     agents = {"quick": scripted([says("Forty-one metres.")]), "keeper": keeper(), "mute": scripted()}
     async with client_of(await serve(asgi(agents, store=store))) as client:
         yield client
 
 
-async def test_the_agents_are_models(client: openai.AsyncOpenAI) -> None:
+async def test_the_agents_are_models(client: "openai.AsyncOpenAI") -> None:
     assert [model.id async for model in client.models.list()] == ["quick", "keeper", "mute"]
 
 
-async def test_a_whole_answer(client: openai.AsyncOpenAI, store: Store) -> None:
+async def test_a_whole_answer(client: "openai.AsyncOpenAI", store: Store) -> None:
     answer = await client.chat.completions.create(model="quick", messages=[HELLO])
     (choice,) = answer.choices
     assert (choice.message.content, choice.finish_reason) == ("Forty-one metres.", "stop")
@@ -62,7 +66,7 @@ async def test_a_whole_answer(client: openai.AsyncOpenAI, store: Store) -> None:
     assert (await store.list_threads()).items == (), "nothing is stored"
 
 
-async def test_a_streamed_answer(client: openai.AsyncOpenAI) -> None:
+async def test_a_streamed_answer(client: "openai.AsyncOpenAI") -> None:
     stream = await client.chat.completions.create(
         model="quick", messages=[HELLO], stream=True, stream_options={"include_usage": True}
     )
@@ -73,7 +77,7 @@ async def test_a_streamed_answer(client: openai.AsyncOpenAI) -> None:
     assert len({chunk.id for chunk in pieces}) == 1
 
 
-async def test_the_agent_runs_its_tools_and_the_client_its_own(client: openai.AsyncOpenAI) -> None:
+async def test_the_agent_runs_its_tools_and_the_client_its_own(client: "openai.AsyncOpenAI") -> None:
     messages: list[Any] = [{"role": "system", "content": "Be brief."}, HELLO]
     first = await client.chat.completions.create(model="keeper", messages=messages, tools=[MAP])
     (choice,) = first.choices
@@ -91,14 +95,14 @@ async def test_the_agent_runs_its_tools_and_the_client_its_own(client: openai.As
     assert last.choices[0].message.content
 
 
-async def test_the_calls_of_a_stream(client: openai.AsyncOpenAI) -> None:
+async def test_the_calls_of_a_stream(client: "openai.AsyncOpenAI") -> None:
     async with client.chat.completions.stream(model="keeper", messages=[HELLO], tools=[MAP]) as stream:
         final = await stream.get_final_completion()
     (call,) = final.choices[0].message.tool_calls or []
     assert call.function.arguments == '{"place":"Slettnes"}'
 
 
-async def test_a_thread_keeps_the_turns(client: openai.AsyncOpenAI, store: Store) -> None:
+async def test_a_thread_keeps_the_turns(client: "openai.AsyncOpenAI", store: Store) -> None:
     kept: Any = {"thread_id": "t1"}
     first = await client.chat.completions.create(model="keeper", messages=[HELLO], tools=[MAP], metadata=kept)
     (call,) = first.choices[0].message.tool_calls or []
@@ -120,7 +124,9 @@ async def test_a_thread_keeps_the_turns(client: openai.AsyncOpenAI, store: Store
     assert text_of(answer).endswith("There it is.")
 
 
-async def test_a_stored_run_is_told_as_a_completion(client: openai.AsyncOpenAI, store: Store) -> None:
+async def test_a_stored_run_is_told_as_a_completion(client: "openai.AsyncOpenAI", store: Store) -> None:
+    import openai
+
     kept: Any = {"thread_id": "t1"}
     stream = await client.chat.completions.create(model="quick", messages=[HELLO], metadata=kept, stream=True)
     live = "".join([c.delta.content or "" async for chunk in stream for c in chunk.choices])
@@ -137,7 +143,9 @@ async def test_a_stored_run_is_told_as_a_completion(client: openai.AsyncOpenAI, 
         await client.get(f"../api/runs/{run.id}/stream?as=gemini", cast_to=httpx.Response)
 
 
-async def test_errors_are_in_their_words(client: openai.AsyncOpenAI) -> None:
+async def test_errors_are_in_their_words(client: "openai.AsyncOpenAI") -> None:
+    import openai
+
     with pytest.raises(openai.NotFoundError) as unknown:
         await client.chat.completions.create(model="gpt-none", messages=[HELLO])
     assert unknown.value.code == "model_not_found"
@@ -160,6 +168,8 @@ async def test_errors_are_in_their_words(client: openai.AsyncOpenAI) -> None:
 
 
 async def test_a_key_is_a_bearer(store: Store, serve: Serve) -> None:
+    import openai
+
     address = await serve(asgi(scripted([says("Forty-one.")]), store=store, keys=True))
     key = (await store.create_key("ada", "write")).text
     async with client_of(address, api_key=key) as client:
@@ -176,6 +186,7 @@ class Endless:
     name = "endless"
 
     def __init__(self) -> None:
+        self.begun = asyncio.Event()
         self.stopped = asyncio.Event()
 
     async def invoke(
@@ -185,6 +196,7 @@ class Endless:
         try:
             for chunk in words:
                 yield ChunkEvent(chunk=chunk)
+            self.begun.set()
             while True:
                 yield ChunkEvent(chunk=TextDelta("0", "on and "))
                 await asyncio.sleep(0.01)
@@ -200,7 +212,7 @@ async def test_to_leave_stops_an_answer_that_is_not_stored(store: Store, serve: 
     async with httpx.AsyncClient() as client:
         async with asyncio.timeout(5):
             asking = asyncio.create_task(_read_a_bit(client, f"{address}/v1/chat/completions", body))
-            await asyncio.sleep(0.1)
+            await agent.begun.wait()
             asking.cancel()
             await agent.stopped.wait()
 

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from partita.server.app import PartitaApp
 from tests.server.conftest import client_of
+from tests.tables import each_row
 
 
 def digest(text: str) -> str:
@@ -42,7 +43,7 @@ async def test_nothing_comes_from_elsewhere_and_nothing_is_read_as_markup(page: 
         assert bad not in page.text, bad
 
 
-@pytest.mark.parametrize(("path", "root"), [("/api/openapi.json", ".."), ("/api/docs/openapi.json", "../..")])
+@each_row(("path", "root"), [("/api/openapi.json", ".."), ("/api/docs/openapi.json", "../..")])
 async def test_the_document_lies_beside_the_page(client: httpx.AsyncClient, path: str, root: str) -> None:
     answer = await client.get(path)
     assert answer.json()["openapi"] == "3.1.0"

@@ -10,6 +10,7 @@ from partita.server.app import asgi
 from partita.server.page.files import page_files, squeezed
 from partita.store.facade.store import Store
 from tests.server.conftest import client_of
+from tests.tables import each_row
 
 START = "<!doctype html><title>Partita</title>"
 
@@ -47,7 +48,7 @@ async def get(store: Store, path: str, **how: Any) -> Any:
 
 
 @pytest.mark.usefixtures("built")
-@pytest.mark.parametrize("keys", [False, True])
+@each_row("keys", [False, True])
 async def test_it_needs_no_key(store: Store, keys: bool) -> None:
     answer = await get(store, "/", keys=keys)
     assert (answer.status_code, answer.text) == (200, START)
@@ -105,7 +106,7 @@ async def test_a_head_has_no_body(store: Store) -> None:
 
 
 @pytest.mark.usefixtures("built")
-@pytest.mark.parametrize("path", ["/assets/", "/assets/none.js", "/assets/..%2Findex.html", "/index.html"])
+@each_row("path", ["/assets/", "/assets/none.js", "/assets/..%2Findex.html", "/index.html"])
 async def test_nothing_else_is_a_file(store: Store, path: str) -> None:
     assert (await get(store, path)).status_code == 404
 

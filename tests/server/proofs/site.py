@@ -1,10 +1,6 @@
-"""A server to be killed: a process of its own, with an agent that counts for as long as it is asked to.
-
-python -m tests.server.proofs.site PORT STORE_URL
-"""
+"""A server to be killed: a process of its own, with an agent that counts for as long as it is asked to."""
 
 import asyncio
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,10 +10,10 @@ import uvicorn
 
 from partita import Ask, asgi
 from partita.server.settings import Settings
+from tests.server.processes import Forked
 
 LEASE = 15.0
 READY = 30.0
-ROOT = Path(__file__).parents[3]
 
 
 async def count(ask: Ask) -> AsyncIterator[str]:
@@ -34,7 +30,7 @@ async def count(ask: Ask) -> AsyncIterator[str]:
 class Site:
     """A server process at a port."""
 
-    def __init__(self, port: int, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, port: int, process: Forked) -> None:
         self.port = port
         self.process = process
 
@@ -51,22 +47,19 @@ class Site:
 
     async def kill(self) -> None:
         """`kill -9`."""
-        self.process.kill()
-        await self.process.wait()
+        await self.process.kill()
 
 
 async def started(url: str, port: int, lease: float = LEASE) -> Site:
     """A site on a store, once it answers."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.server.proofs.site", str(port), url, str(lease)), cwd=ROOT
-    )
+    process = Forked(serve, port, url, lease)
     async with asyncio.timeout(READY), httpx.AsyncClient() as client:
         while True:
-            assert process.returncode is None, "the server did not start"
+            assert process.code is None, f"the server did not start: {await process.errors()}"
             try:
                 await client.get(f"http://127.0.0.1:{port}/api/threads")
             except httpx.TransportError:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
             else:
                 return Site(port, process)
 
@@ -78,16 +71,11 @@ async def site(url: str, port: int, lease: float = LEASE) -> AsyncGenerator[Site
     try:
         yield running
     finally:
-        if running.process.returncode is None:
+        if running.process.code is None:
             await running.kill()
 
 
-def main() -> None:
-    """Serve."""
-    port, url, lease = sys.argv[1:]
-    app = asgi(count, store=url, settings=Settings(lease=float(lease), keep_alive=1.0))
-    uvicorn.run(app, port=int(port), log_level="error", timeout_graceful_shutdown=1)
-
-
-if __name__ == "__main__":
-    main()
+def serve(port: int, url: str, lease: float) -> None:
+    """Serve until the process is killed."""
+    app = asgi(count, store=url, settings=Settings(lease=lease, keep_alive=1.0))
+    uvicorn.run(app, port=port, log_level="error", timeout_graceful_shutdown=1)

@@ -16,7 +16,7 @@ from .readers import Reader
 from .site import site
 
 WHOLE = "PARTITA_CHAOS" in os.environ
-VIEWERS, SILENCE = (2000, 20) if WHOLE else (100, 3)
+VIEWERS, SILENCE = (2000, 20) if WHOLE else (60, 2)
 DEAF, PIECES, LETTERS = 30, 60, 100_000
 
 

@@ -9,6 +9,7 @@ from partita.server.app import asgi
 from partita.store.facade.store import Store
 from tests.server.conftest import client_of
 from tests.store.examples import with_file
+from tests.tables import each_row
 
 DATA = b"0123456789"
 DIGEST = sha256(DATA).hexdigest()
@@ -126,7 +127,7 @@ async def test_a_range_of_something_else_is_not_given(client: httpx.AsyncClient,
 KNOWN = {ETAG: 304, f"W/{ETAG}": 304, f'"other", {ETAG}': 304, "*": 304, '"other"': 200, DIGEST: 200, "": 200}
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@each_row("method", ["GET", "HEAD"])
 async def test_what_a_client_has_is_not_sent_again(
     client: httpx.AsyncClient, blob: None, method: str
 ) -> None:

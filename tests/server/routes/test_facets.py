@@ -13,6 +13,7 @@ from tests.server.clients.agents import Asking
 from tests.server.conftest import client_of
 from tests.server.routes.paging import paged
 from tests.store.examples import ask, failed, worked
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ LISTED = {
 }
 
 
-@pytest.mark.parametrize("path", ["/api/summaries", "/api/threads"])
+@each_row("path", ["/api/summaries", "/api/threads"])
 async def test_which_are_listed(client: httpx.AsyncClient, threads: None, path: str) -> None:
     for query, ids in LISTED.items():
         reply = await client.get(f"{path}?{query}")

@@ -3,7 +3,6 @@
 import asyncio
 import gzip
 import tempfile
-from itertools import product
 from typing import Any
 
 import httpx
@@ -21,7 +20,8 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from tests.formats.codex_examples import THREAD, Script
 from tests.logs.claude_session import SESSION, Session, lines_of, task
 from tests.server.conftest import client_of
-from tests.server.routes.test_convert import ODD
+from tests.server.routes.test_convert import ODD, crossed
+from tests.tables import each_row
 
 LINES = {"content-type": "application/x-ndjson"}
 JSON = {"content-type": "application/json"}
@@ -336,7 +336,7 @@ REFUSED: dict[str, tuple[bytes, str, dict[str, str], int]] = {
 }
 
 
-@pytest.mark.parametrize(("data", "query", "headers", "status"), REFUSED.values(), ids=REFUSED)
+@each_row(("data", "query", "headers", "status"), REFUSED.values(), ids=REFUSED)
 async def test_what_cannot_be_brought_in_is_refused(
     client: httpx.AsyncClient, store: Store, data: bytes, query: str, headers: dict[str, str], status: int
 ) -> None:
@@ -347,7 +347,7 @@ async def test_what_cannot_be_brought_in_is_refused(
 
 
 async def test_nothing_odd_breaks_the_server(client: httpx.AsyncClient) -> None:
-    for format_, odd in product([*all_formats(), *AGENT_OF], ODD[::3]):
+    for format_, odd in crossed([*all_formats(), *AGENT_OF], ODD[::3]):
         response = await client.post(f"/api/import?format={format_}", content=dumps(odd), headers=LINES)
         assert response.status_code in (200, 400), (format_, odd, response.text)
 

@@ -9,6 +9,7 @@ from partita.formats.converting import convert as convert_payload
 from partita.formats.registry import all_formats
 from partita.server.routes import inspect as inspect_route
 from partita.types.json import Json, JsonObject, dumps
+from tests.tables import each_row
 
 BYTES = {"content-type": "application/octet-stream"}
 
@@ -147,7 +148,7 @@ TAKEN_FOR: dict[str, tuple[bytes, str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "format", "shape", "kind"), TAKEN_FOR.values(), ids=TAKEN_FOR)
+@each_row(("body", "format", "shape", "kind"), TAKEN_FOR.values(), ids=TAKEN_FOR)
 async def test_a_text_is_told_apart(
     client: httpx.AsyncClient, body: bytes, format: str, shape: str, kind: str
 ) -> None:
@@ -158,7 +159,7 @@ async def test_a_text_is_told_apart(
     assert texts(told).endswith(("How tall is it?", "Forty."))
 
 
-@pytest.mark.parametrize("target", [name for name, format_ in all_formats().items() if format_.dump])
+@each_row("target", [name for name, format_ in all_formats().items() if format_.dump])
 async def test_the_messages_are_written_in_every_format(client: httpx.AsyncClient, target: str) -> None:
     told = await look(client, dumps([UI]), to=target)
     dumped = convert_payload([UI], "ai-sdk-ui-v7", target)
@@ -197,7 +198,7 @@ WRONG: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("body", "where"), WRONG.values(), ids=WRONG)
+@each_row(("body", "where"), WRONG.values(), ids=WRONG)
 async def test_what_is_wrong_is_said_with_its_place(
     client: httpx.AsyncClient, body: bytes, where: str
 ) -> None:
@@ -214,7 +215,7 @@ async def test_a_text_that_cannot_be_read_still_tells_what_it_was_taken_for(
     assert told["problem"]["what"]
 
 
-@pytest.mark.parametrize("query", [{"source": "nonesuch"}, {"to": "nonesuch"}, {"to": "cherry"}])
+@each_row("query", [{"source": "nonesuch"}, {"to": "nonesuch"}, {"to": "cherry"}])
 async def test_a_format_that_is_none_is_refused(client: httpx.AsyncClient, query: dict[str, str]) -> None:
     assert (await look(client, dumps([UI]), 400, **query))["detail"]
 
@@ -222,7 +223,7 @@ async def test_a_format_that_is_none_is_refused(client: httpx.AsyncClient, query
 DEEP: list[Json] = [b"[" * 5000, b'{"a":' * 900 + b"1" + b"}" * 900, dumps([{**UI, "metadata": None}])]
 
 
-@pytest.mark.parametrize("body", DEEP, ids=["brackets", "objects", "null"])
+@each_row("body", DEEP, ids=["brackets", "objects", "null"])
 async def test_nothing_breaks_it(client: httpx.AsyncClient, body: bytes) -> None:
     await look(client, body, to="ui")
 

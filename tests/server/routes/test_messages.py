@@ -17,6 +17,7 @@ from partita.types.parts import TextPart
 from partita.types.tools import TextOutput, ToolResultPart
 from tests.server.routes.paging import paged
 from tests.store.examples import ask, with_file, worked
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TALK = "/api/threads/t1/messages"
@@ -117,7 +118,7 @@ async def test_what_a_query_may_not_say(client: httpx.AsyncClient, talk: None) -
         assert "partita.db" not in reply.text  # where the database is concerns nobody
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
+@each_row("order", ["asc", "desc"])
 async def test_pages_of_any_size_give_every_message_once(
     client: httpx.AsyncClient, talk: None, order: str
 ) -> None:
@@ -247,7 +248,7 @@ async def test_what_cannot_be_read_is_refused_whole(client: httpx.AsyncClient) -
     assert await ids(client, "") == []
 
 
-@pytest.mark.parametrize("body", [b"", b'[{"id":"","role":"user","content":"Hi"}]', b'[{"id":"\\u0000"}]'])
+@each_row("body", [b"", b'[{"id":"","role":"user","content":"Hi"}]', b'[{"id":"\\u0000"}]'])
 async def test_what_cannot_be_stored_is_refused(client: httpx.AsyncClient, body: bytes) -> None:
     assert (await client.put(TALK, content=body, headers=JSON)).status_code == 400
 

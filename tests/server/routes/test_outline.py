@@ -10,6 +10,7 @@ from partita.store.facade.store import Store
 from partita.store.values import ConsumptionRecord
 from partita.types.messages import AssistantMessage
 from tests.store.examples import answer, ask, worked
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OUTLINE = "/api/threads/t1/outline"
@@ -36,7 +37,7 @@ async def asked(client: httpx.AsyncClient, query: str = "") -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("query", "ids"),
     [
         ("", ["m1", "a2", "w1"]),
@@ -66,7 +67,7 @@ async def test_a_message_that_changed_has_another_version(client: httpx.AsyncCli
     assert {name for name in before if before[name] != after[name]} == {"a2"}
 
 
-@pytest.mark.parametrize(("query", "shown"), [("", "a2"), ("branch=a1", "a1")])
+@each_row(("query", "shown"), [("", "a2"), ("branch=a1", "a1")])
 async def test_messages_beside_each_other_are_told(client: httpx.AsyncClient, query: str, shown: str) -> None:
     assert (await asked(client, query))["siblings"] == {shown: ["a1", "a2"]}
 
@@ -99,7 +100,7 @@ async def test_models_and_usage_are_told(client: httpx.AsyncClient, store: Store
     assert (found["usage"]["responses"], found["usage"]["outputTokens"]) == (3, 6)
 
 
-@pytest.mark.parametrize("path", ["/api/threads/none/outline", f"{OUTLINE}?branch=none"])
+@each_row("path", ["/api/threads/none/outline", f"{OUTLINE}?branch=none"])
 async def test_what_is_not_there_is_said_so(client: httpx.AsyncClient, path: str) -> None:
     reply = await client.get(path)
     assert reply.status_code == 404

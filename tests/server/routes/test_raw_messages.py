@@ -18,6 +18,7 @@ from partita.types.chunks import MessageStart, TextDelta
 from tests.logs.claude_session import SESSION, Session, task, use
 from tests.runtime.replay.sessions import with_an_agent_alone
 from tests.store.examples import answer, ask
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NDJSON = {"content-type": "application/x-ndjson"}
@@ -42,6 +43,12 @@ async def two_messages(store: Store, entries: list[LogEntry] = ENTRIES) -> str:
     return run.id
 
 
+@pytest.fixture
+async def run(store: Store) -> str:
+    """A run with two messages."""
+    return await two_messages(store)
+
+
 async def raw(client: httpx.AsyncClient, message: str, query: str = "") -> dict[str, Any]:
     reply = await client.get(f"/api/threads/t/messages/{message}/raw?{query}")
     assert reply.status_code == 200, reply.text
@@ -49,20 +56,19 @@ async def raw(client: httpx.AsyncClient, message: str, query: str = "") -> dict[
     return found
 
 
-@pytest.mark.parametrize(("message", "seqs"), [("a1", [1, 2, 3, 4]), ("a2", [5, 6])])
+@each_row(("message", "seqs"), [("a1", [1, 2, 3, 4]), ("a2", [5, 6])])
 async def test_a_run_with_two_messages_is_split_between_them(
-    client: httpx.AsyncClient, store: Store, message: str, seqs: list[int]
+    client: httpx.AsyncClient, run: str, message: str, seqs: list[int]
 ) -> None:
-    run = await two_messages(store)
     log = (await client.get(f"/api/runs/{run}/log")).json()["items"]
     found = await raw(client, message)
     assert found["exact"] is True
     assert found["items"] == [{**log[seq - 1], "runId": run} for seq in seqs]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 100])
-async def test_pages_together_are_all_of_it(client: httpx.AsyncClient, store: Store, limit: int) -> None:
-    await two_messages(store)
+@pytest.mark.usefixtures("run")
+@each_row("limit", [1, 2, 3, 100])
+async def test_pages_together_are_all_of_it(client: httpx.AsyncClient, limit: int) -> None:
     seqs: list[int] = []
     query = f"limit={limit}"
     while True:
@@ -135,7 +141,7 @@ TOLD = {
 """The lines of each message, those of the sub-agent among them."""
 
 
-@pytest.mark.parametrize("limit", [1, 2, 100])
+@each_row("limit", [1, 2, 100])
 async def test_of_an_imported_session_each_message_has_its_lines(
     client: httpx.AsyncClient, limit: int
 ) -> None:
@@ -223,9 +229,9 @@ async def test_a_log_that_is_gone_is_said_to_be(client: httpx.AsyncClient, store
     assert "gone" in found["reason"]
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "cursor=x", "cursor=1", "cursor=1.2.3"])
-async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, store: Store, query: str) -> None:
-    await two_messages(store)
+@pytest.mark.usefixtures("run")
+@each_row("query", ["limit=0", "limit=1001", "cursor=x", "cursor=1", "cursor=1.2.3"])
+async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, query: str) -> None:
     assert (await client.get(f"/api/threads/t/messages/a1/raw?{query}")).status_code == 400
 
 

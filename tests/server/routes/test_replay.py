@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 import httpx
-import pytest
 
 from partita.runtime.session.session import Session
 from partita.server.app import PartitaApp
@@ -19,6 +18,7 @@ from partita.types.runs import Run
 from tests.logs.claude_session import Session as Log
 from tests.runtime.session.puppets import Puppet, answer, speak, talk
 from tests.server.conftest import Serve
+from tests.tables import each_row
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DONE = "data: [DONE]\n\n"
@@ -107,8 +107,8 @@ VERSIONS = {
 }
 
 
-@pytest.mark.parametrize("way", ["stream", "replay"])
-@pytest.mark.parametrize(("query", "type_"), VERSIONS.items(), ids=VERSIONS)
+@each_row("way", ["stream", "replay"])
+@each_row(("query", "type_"), VERSIONS.items(), ids=VERSIONS)
 async def test_each_release_hears_its_own_words(
     app: PartitaApp, client: httpx.AsyncClient, query: str, type_: str, way: str
 ) -> None:
@@ -232,7 +232,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("path", REFUSED)
+@each_row("path", REFUSED)
 async def test_what_makes_no_sense_is_refused(app: PartitaApp, client: httpx.AsyncClient, path: str) -> None:
     run = await speak(session_of(app), "t")
     assert (await client.get(f"/api/runs/{run.id}/{path}")).status_code == 400

@@ -15,6 +15,7 @@ from partita.types.chunks import DataChunk, TextDelta
 from partita.types.codec import to_json
 from partita.types.json import loads
 from tests.logs.claude_session import Session
+from tests.tables import each_row
 
 NDJSON = {"accept": "application/x-ndjson"}
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -36,6 +37,11 @@ async def run_with(store: Store, entries: list[LogEntry]) -> str:
     return run.id
 
 
+@pytest.fixture
+async def whole_run(store: Store) -> str:
+    return await run_with(store, ENTRIES)
+
+
 def check(records: list[dict[str, Any]], entries: list[LogEntry], first: int = 1) -> None:
     """Records tell exactly what was written."""
     assert [record["seq"] for record in records] == list(range(first, first + len(entries)))
@@ -48,13 +54,12 @@ def check(records: list[dict[str, Any]], entries: list[LogEntry], first: int = 1
         assert raw == entry.raw
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 1000])
-async def test_pages_together_are_the_log(client: httpx.AsyncClient, store: Store, limit: int) -> None:
-    run = await run_with(store, ENTRIES)
+@each_row("limit", [1, 2, 5, 1000])
+async def test_pages_together_are_the_log(client: httpx.AsyncClient, whole_run: str, limit: int) -> None:
     records: list[dict[str, Any]] = []
     after: int | None = 0
     while after is not None:
-        page = (await client.get(f"/api/runs/{run}/log?limit={limit}&after={after}")).json()
+        page = (await client.get(f"/api/runs/{whole_run}/log?limit={limit}&after={after}")).json()
         assert len(page["items"]) <= limit
         records += page["items"]
         after = page.get("next")
@@ -113,9 +118,8 @@ async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, s
         assert "dropped" in response.json()["detail"]
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "after=-1", "after=x", f"after={2**70}"])
+@each_row("query", ["limit=0", "limit=1001", "after=-1", "after=x", f"after={2**70}"])
 async def test_numbers_that_make_no_sense_are_refused(
-    client: httpx.AsyncClient, store: Store, query: str
+    client: httpx.AsyncClient, whole_run: str, query: str
 ) -> None:
-    run = await run_with(store, ENTRIES)
-    assert (await client.get(f"/api/runs/{run}/log?{query}")).status_code == 400
+    assert (await client.get(f"/api/runs/{whole_run}/log?{query}")).status_code == 400

@@ -18,6 +18,7 @@ from partita.types.runs import Run
 from tests.runtime.agent.models import Model, calls_of, reply
 from tests.runtime.session.puppets import Puppet, speak, talk
 from tests.server.conftest import client_of
+from tests.tables import each_row
 
 
 def session_of(app: PartitaApp) -> Session:
@@ -62,7 +63,7 @@ LISTED = {
 }
 
 
-@pytest.mark.parametrize(("query", "places"), LISTED.items(), ids=LISTED)
+@each_row(("query", "places"), LISTED.items(), ids=LISTED)
 async def test_runs_are_listed(
     client: httpx.AsyncClient, spoken: list[Run], query: str, places: list[int]
 ) -> None:
@@ -106,7 +107,7 @@ REFUSED: dict[str, tuple[str, str, Json, int]] = {
 }
 
 
-@pytest.mark.parametrize(("method", "path", "body", "status"), REFUSED.values(), ids=REFUSED)
+@each_row(("method", "path", "body", "status"), REFUSED.values(), ids=REFUSED)
 async def test_what_makes_no_sense_is_refused(
     client: httpx.AsyncClient, spoken: list[Run], method: str, path: str, body: Json, status: int
 ) -> None:
@@ -133,8 +134,8 @@ ROUTES: dict[str, JsonObject | None] = {
 }
 
 
-@pytest.mark.parametrize("run", ["RUN", "no-such-run"])
-@pytest.mark.parametrize(("route", "body"), ROUTES.items(), ids=ROUTES)
+@each_row("run", ["RUN", "no-such-run"])
+@each_row(("route", "body"), ROUTES.items(), ids=ROUTES)
 async def test_what_is_anothers_is_not_there(
     store: Store, route: str, body: JsonObject | None, run: str
 ) -> None:

@@ -18,6 +18,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from tests.logs.claude_session import Session as Log
 from tests.logs.claude_session import use
 from tests.runtime.session.puppets import Puppet, answer, talk
+from tests.tables import each_row
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CHUNKS = [MessageStart("m"), TextStart("t"), TextDelta("t", "Forty"), None, TextDelta("t", " metres.")]
@@ -52,6 +53,11 @@ async def pages(client: httpx.AsyncClient, run: str, limit: int) -> list[Any]:
     return found
 
 
+@pytest.fixture
+async def whole_run(store: Store) -> str:
+    return await run_with(store, CHUNKS)
+
+
 async def test_every_event_has_its_time(client: httpx.AsyncClient, store: Store) -> None:
     run = await run_with(store, CHUNKS)
     page = await read(client, run)
@@ -62,10 +68,9 @@ async def test_every_event_has_its_time(client: httpx.AsyncClient, store: Store)
     assert "next" not in page
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 5])
-async def test_pages_add_up(client: httpx.AsyncClient, store: Store, limit: int) -> None:
-    run = await run_with(store, CHUNKS)
-    assert await pages(client, run, limit) == (await read(client, run))["items"]
+@each_row("limit", [1, 2, 3, 5])
+async def test_pages_add_up(client: httpx.AsyncClient, whole_run: str, limit: int) -> None:
+    assert await pages(client, whole_run, limit) == (await read(client, whole_run))["items"]
 
 
 async def test_large_chunks_make_pages_short(
@@ -135,10 +140,9 @@ async def test_a_log_that_was_dropped_is_said_to_be(client: httpx.AsyncClient, s
     assert "dropped" in response.json()["detail"]
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=5001", "after=-1", "after=x", "wait=-1", "wait=61"])
-async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, store: Store, query: str) -> None:
-    run = await run_with(store, CHUNKS)
-    assert (await client.get(f"/api/runs/{run}/timeline?{query}")).status_code == 400
+@each_row("query", ["limit=0", "limit=5001", "after=-1", "after=x", "wait=-1", "wait=61"])
+async def test_what_makes_no_sense_is_refused(client: httpx.AsyncClient, whole_run: str, query: str) -> None:
+    assert (await client.get(f"/api/runs/{whole_run}/timeline?{query}")).status_code == 400
 
 
 async def test_a_sub_agents_run_is_told_too(client: httpx.AsyncClient, store: Store) -> None:

@@ -12,6 +12,7 @@ import uvicorn
 from partita.server.protocol import PIPELINED, bounded
 from partita.server.settings import Limits
 from partita.types.json import loads
+from tests.server.conftest import QuickServer
 
 LIMITS = Limits(headers=20, header_bytes=2000, target_bytes=500)
 HEAD = b"GET / HTTP/1.1\r\nhost: localhost\r\n"
@@ -50,13 +51,13 @@ async def refusals() -> list[int]:
 @pytest.fixture
 async def talk(app: Application, refusals: list[int]) -> AsyncIterator[Talk]:
     """Sends pieces of bytes on one connection, and gives all that comes back until it is closed."""
-    running: list[tuple[uvicorn.Server, asyncio.Task[None]]] = []
+    running: list[tuple[QuickServer, asyncio.Task[None]]] = []
 
     async def connect(seconds: float) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         listening = socket.create_server(("127.0.0.1", 0))
         protocol = bounded(LIMITS, header_seconds=seconds, tell=refusals.append)
         config = uvicorn.Config(app, http=protocol, ws="none", lifespan="off", log_config=None)
-        server = uvicorn.Server(config)
+        server = QuickServer(config)
         task = asyncio.create_task(server.serve(sockets=[listening]))
         running.append((server, task))
         while not server.started:

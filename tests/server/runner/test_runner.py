@@ -3,27 +3,25 @@
 import asyncio
 import signal
 import socket
-import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from partita.server.app import asgi
 from partita.server.runner import open_sockets, raise_file_limit
 from partita.server.sockets import BindError
 from partita.store.opening import open_store
+from tests.store.empty_store import empty_store
 from tests.server.conftest import says, scripted
+from tests.server.processes import Forked
+from tests.server.runner.program import run_server
+from tests.tables import each_row
 
-PROGRAM = """
-import sys
-from partita.demo.agent import demo_agent
-from partita.server.app import asgi
-from partita.server.runner import serve
-serve(asgi(demo_agent(), store=sys.argv[1]), port=0)
-"""
 LONG = {
     "id": "c",
     "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "a long one"}]}],
@@ -39,32 +37,38 @@ SHORTLY = 15.0
 class Running:
     """A server in a process of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process, url: str) -> None:
+    def __init__(self, process: Forked, url: str) -> None:
         self.process = process
         self.url = url
 
     async def stop(self, sent: signal.Signals) -> tuple[int, str]:
-        self.process.send_signal(sent)
-        _, said = await asyncio.wait_for(self.process.communicate(), SHORTLY)
-        return self.process.returncode or 0, said.decode()
+        self.process.send(sent)
+        code = await self.process.wait(SHORTLY)
+        return code, await self.process.errors()
+
+
+@asynccontextmanager
+async def running(folder: Path) -> AsyncGenerator[Running, None]:
+    process = Forked(run_server, empty_store(folder))
+    try:
+        line = (await process.line()).decode()
+        assert line.startswith("Partita is at "), await process.errors()
+        yield Running(process, line.removeprefix("Partita is at ").strip())
+    finally:
+        await process.kill()
 
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[Running]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        PROGRAM,
-        str(tmp_path / "store.db"),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
-    yield Running(process, line.removeprefix("Partita is at ").strip())
-    if process.returncode is None:
-        process.kill()
-        await process.communicate()
+    async with running(tmp_path) as started:
+        yield started
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def same_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    """A server for the tests that only ask."""
+    async with running(tmp_path_factory.mktemp("server")) as started:
+        yield started
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=lambda sent: sent.name)
@@ -99,8 +103,8 @@ async def test_a_client_that_does_not_read_does_not_keep_it_from_stopping(server
     assert code == 0
 
 
-async def test_it_answers_at_both_loopbacks(server: Running) -> None:
-    port = httpx.URL(server.url).port
+async def test_it_answers_at_both_loopbacks(same_server: Running) -> None:
+    port = httpx.URL(same_server.url).port
     async with httpx.AsyncClient(timeout=30) as client:
         for host in ["127.0.0.1", "[::1]"] if socket.has_ipv6 else ["127.0.0.1"]:
             answer = await client.get(
@@ -109,16 +113,16 @@ async def test_it_answers_at_both_loopbacks(server: Running) -> None:
             assert answer.status_code == 200
 
 
-async def test_headers_are_bounded_before_the_application(server: Running) -> None:
-    async with httpx.AsyncClient(base_url=server.url, timeout=30) as client:
+async def test_headers_are_bounded_before_the_application(same_server: Running) -> None:
+    async with httpx.AsyncClient(base_url=same_server.url, timeout=30) as client:
         answer = await client.get("/api/threads", headers={f"x-{number}": "1" for number in range(500)})
     assert answer.status_code == 431
     assert answer.headers["connection"] == "close"
 
 
-async def test_many_connections_are_taken(server: Running) -> None:
+async def test_many_connections_are_taken(same_server: Running) -> None:
     began = time.monotonic()
-    async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=same_server.url, timeout=60) as client:
         answers = await asyncio.gather(*(client.get("/api/threads") for _ in range(50)))
     assert {answer.status_code for answer in answers} == {200}, time.monotonic() - began
 
@@ -126,7 +130,7 @@ async def test_many_connections_are_taken(server: Running) -> None:
 REFUSED: list[str] = ["0.0.0.0", "::", ""]
 
 
-@pytest.mark.parametrize("host", REFUSED, ids=repr)
+@each_row("host", REFUSED, ids=repr)
 def test_without_keys_only_this_machine_is_listened_to(host: str, tmp_path: Path) -> None:
     app = asgi(scripted([says("Hello.")]), store=str(tmp_path / "store.db"))
     with pytest.raises(BindError) as told:
@@ -134,7 +138,7 @@ def test_without_keys_only_this_machine_is_listened_to(host: str, tmp_path: Path
     assert "partita keys create" in told.value.hint
 
 
-@pytest.mark.parametrize("protected", ["keys", "user"])
+@each_row("protected", ["keys", "user"])
 def test_who_asks_for_keys_may_listen_to_everybody(protected: str, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
     agent = scripted([says("Hello.")])

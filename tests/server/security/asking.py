@@ -13,6 +13,8 @@ UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a
 MOMENT: Final = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)|(?<="created":)\d+')
 FOLLOWING_FROM_IDS: Final = ("content-length", "date")
 METRICS: Final = "GET /metrics"
+ABOUT_RUNS: Final = ("/runs", "/chat", "/ag-ui", "/feed")
+"""Words in the paths of routes that start, stop, answer or follow runs."""
 
 
 class Comparison(NamedTuple):
@@ -23,6 +25,15 @@ class Comparison(NamedTuple):
     ask: Ask
     hers: Ids
     nobodys: Ids
+    number: int = 0
+    """Which of her threads it is about."""
+    threads: int = 1
+    """About how many of them the request is made."""
+
+    @property
+    def thread_matters(self) -> bool:
+        """Whether the answer depends on what the run of the thread does."""
+        return any(word in self.route.path for word in ABOUT_RUNS)
 
 
 def comparisons(place: Harbour) -> Iterator[Comparison]:
@@ -30,9 +41,10 @@ def comparisons(place: Harbour) -> Iterator[Comparison]:
     for route in routes_of(place.app):
         for number, ask in enumerate(asks_of(route)):
             varies = "{" in route.path or ask != ask.about(place.hers[0])
-            for hers in place.hers if varies and route.method != "OPTIONS" else place.hers[:1]:
+            threads = place.hers if varies and route.method != "OPTIONS" else place.hers[:1]
+            for place_of, hers in enumerate(threads):
                 name = f"{route} #{number} ({hers['thread']})"
-                yield Comparison(name, route, ask, hers, nobodys(hers))
+                yield Comparison(name, route, ask, hers, nobodys(hers), place_of, len(threads))
 
 
 def asks_of(route: Route) -> tuple[Ask, ...]:

@@ -20,6 +20,7 @@ from partita.store.ids import new_id
 from partita.store.opening import open_store
 from partita.store.values import KeyRole
 from partita.types.messages import UserMessage
+from tests.store.empty_store import empty_store
 from tests.server.clients.agents import Asking, Held
 from tests.server.conftest import HERE, says, scripted
 
@@ -97,7 +98,7 @@ async def harbour(folder: Path, **how: Any) -> AsyncGenerator[Harbour, None]:
     file = folder / "partita.db"
     held = Held(scripted([says(f"{SECRET} at work")]), SECRET)
     agents = {"quick": scripted([says("Forty-one metres.")]), "held": held, "asking": Asking()}
-    async with open_store(f"sqlite:///{file}") as store:
+    async with open_store(empty_store(folder, file.name)) as store:
         app = asgi(agents, store=store, settings=Settings(**how), keys=True)
         async with app.lifespan():
             place = Harbour(app, store, file)

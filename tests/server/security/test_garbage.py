@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sampling import FULL
+
 from .cases import CASES
 from .fuzzing import trying
 from .garbage import requests
 from .harbour import Harbour, Route, asking_as, nobodys
 
 ROUTES: Final = [Route(*name.split(" ", 1)) for name in CASES]
-GROUPS: Final = [ROUTES[first : first + 8] for first in range(0, len(ROUTES), 8)]
+GROUPS: Final = [ROUTES[first : first + 16] for first in range(0, len(ROUTES), 16)]
 
 INSIDE: Final = re.compile(
     r"Traceback|site-packages|\.py\b|sqlite|sqlalchemy|litestar|msgspec", re.IGNORECASE
@@ -26,7 +28,7 @@ PAGES: Final = {"GET /api/docs/{path}"}
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: str(group[0]))
-@trying(usually=12)
+@trying(usually=12 if FULL else 5)
 @given(data=st.data())
 async def test_garbage_is_refused(place: Harbour, group: list[Route], data: st.DataObject) -> None:
     wrong: dict[str, str] = {}

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from tests.sampling import FULL
+
 from .asking import Told, asks_of, send, told
 from .harbour import Harbour, Route, asking_as, routes_of
 from .recording import recorded, recording
@@ -70,12 +72,13 @@ async def test_without_a_good_key_every_route_is_shut(place: Harbour) -> None:
         "expired": await place.expired_key(),
     }
     before = place.rows()
+    routes = list(routes_of(place.app))
     answers: dict[str, set[str]] = {}
     efforts: dict[str, set[tuple[str, ...]]] = {}
     with recorded(place.store):
-        for name, key in keys.items():
+        for number, (name, key) in enumerate(keys.items()):
             async with asking_as(place.app, key) as client:
-                for route in routes_of(place.app):
+                for route in routes if FULL or not number else routes[number % 4 :: 4]:
                     with recording() as done:
                         answer = await send(client, route, asks_of(route)[0], place.hers[0])
                     if route.path in OPEN:

@@ -3,13 +3,13 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from partita.server.app import asgi
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
 from tests.server.conftest import client_of
+from tests.tables import each_row
 
 FOLD: JsonObject = {"chunks": [{"type": {}}]}
 CONVERT: JsonObject = {"payload": [{"role": "user", "content": [{"type": []}]}], "to": "canonical"}
@@ -38,7 +38,7 @@ STUMBLED: dict[str, tuple[str, str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("method", "path", "body"), STUMBLED.values(), ids=STUMBLED)
+@each_row(("method", "path", "body"), STUMBLED.values(), ids=STUMBLED)
 async def test_an_odd_request_is_answered(
     client: httpx.AsyncClient, method: str, path: str, body: Any
 ) -> None:

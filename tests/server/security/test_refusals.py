@@ -12,6 +12,7 @@ from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.types.json import loads
 from tests.server.conftest import says, scripted
+from tests.tables import each_row
 
 from .wire import Answer, served, wire
 
@@ -179,7 +180,7 @@ async def port(store: Store) -> AsyncIterator[int]:
         yield found
 
 
-@pytest.mark.parametrize(("sent", "status"), REFUSED.values(), ids=REFUSED)
+@each_row(("sent", "status"), REFUSED.values(), ids=REFUSED)
 async def test_refused(port: int, sent: bytes, status: int) -> None:
     async with wire(port) as connection:
         answer = await connection.ask(sent)
@@ -230,7 +231,7 @@ FINE: Final[dict[str, tuple[bytes, int]]] = {
 }
 
 
-@pytest.mark.parametrize(("sent", "status"), FINE.values(), ids=FINE)
+@each_row(("sent", "status"), FINE.values(), ids=FINE)
 async def test_not_refused(port: int, sent: bytes, status: int) -> None:
     """What looks like one of the others, and is none."""
     async with wire(port) as connection:

@@ -13,6 +13,7 @@ from schemathesis import checks as general
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks
 
+from tests.sampling import FULL
 from tests.server.conftest import HERE
 
 from .fuzzing import trying
@@ -71,7 +72,7 @@ def _cases(operation: Operation, ids: Ids) -> list[Case]:
     strategies = [operation.as_strategy(mode, **how) for mode in GenerationMode for how in fixed]
     found: list[Case] = []
 
-    @trying(usually=4)
+    @trying(usually=4 if FULL else 2)
     @given(st.one_of(strategies))
     def collect(case: Case) -> None:
         found.append(case)

@@ -6,10 +6,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-import uvicorn
-
 from partita.server.app import PartitaApp
 from partita.server.runner import config_of
+from tests.server.conftest import QuickServer
 
 PATIENCE = 10.0
 """Seconds until a server that does not answer is given up."""
@@ -64,7 +63,7 @@ async def wire(port: int) -> AsyncGenerator[Wire, None]:
 async def served(app: PartitaApp, **how: Any) -> AsyncGenerator[int, None]:
     """The application behind the server that it is shipped with; its port."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(config_of(app, **how))
+    server = QuickServer(config_of(app, **how))
     task = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:
         assert not task.done(), "the server did not start"

@@ -27,6 +27,7 @@ from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.threads import Thread
 from partita.types.tools import JsonOutput, TextOutput
 from tests.converting import read_lines
+from tests.tables import each_row
 
 TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 PASSWORD = "correct7horse"
@@ -95,7 +96,7 @@ def embedded(page: str) -> Any:
 
 
 @pytest.mark.usefixtures("thread", "reader")
-@pytest.mark.parametrize("format", ["html", "markdown", "jsonl", "fixture"])
+@each_row("format", ["html", "markdown", "jsonl", "fixture"])
 async def test_a_file_bears_no_secret_and_says_its_name(client: httpx.AsyncClient, format: str) -> None:
     response = await share(client, format=format)
     assert TOKEN not in response.text
@@ -171,9 +172,7 @@ async def test_markdown_is_readable_and_no_block_ends_early(client: httpx.AsyncC
 
 
 @pytest.mark.usefixtures("thread")
-@pytest.mark.parametrize(
-    "target", [name for name, format_ in all_formats().items() if format_.dump and format_.load]
-)
+@each_row("target", [name for name, format_ in all_formats().items() if format_.dump and format_.load])
 async def test_lines_of_every_format_can_be_read_again(client: httpx.AsyncClient, target: str) -> None:
     response = await share(client, format="jsonl", target=target)
     assert TOKEN not in response.text
@@ -317,7 +316,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int]] = {
 
 
 @pytest.mark.usefixtures("thread")
-@pytest.mark.parametrize(("body", "status"), REFUSED.values(), ids=REFUSED)
+@each_row(("body", "status"), REFUSED.values(), ids=REFUSED)
 async def test_what_is_no_request_is_refused(
     client: httpx.AsyncClient, body: dict[str, Any], status: int
 ) -> None:

@@ -1,0 +1,122 @@
+"""Work for other processes, and a way to start them: a process that has loaded the store forks for each."""
+
+import asyncio
+import multiprocessing
+import os
+import resource
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import import_module
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+from partita.errors import StoreError
+from partita.store import runs
+from partita.store.backup.making import back_up
+from partita.store.engines.location import locate
+from partita.store.facade.facade import Facade
+from partita.store.log.appender import Appender
+from partita.store.log.run_log import LogEntry
+from partita.store.opening import open_engine, open_store
+from partita.types.messages import UserMessage
+
+for name in ("alembic.command", "asyncpg", "partita.store.engines.postgres", "sqlalchemy.dialects.sqlite"):
+    import_module(name)  # now, not in every process
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([__name__])
+NOBODY = 65534
+
+
+def started(work: Callable[..., None], *arguments: Any) -> ForkServerProcess:
+    """A process that does some work of this module."""
+    process = PROCESSES.Process(target=work, args=arguments, daemon=True)
+    process.start()
+    return process
+
+
+async def exit_code(process: ForkServerProcess, seconds: float = 60) -> int | None:
+    """How a process ended; `None` if it is still running."""
+    await asyncio.to_thread(process.join, seconds)
+    return process.exitcode
+
+
+def write_messages(url: str, name: str, threads: int, each: int) -> None:
+    """Save some messages one by one, in each of the threads in turn."""
+
+    async def main() -> None:
+        async with open_store(url) as store:
+            for number in range(each):
+                message = UserMessage(id=f"{name}-{number}", content="x")
+                await store.save_messages([message], thread_id=f"t{number % threads}")
+
+    asyncio.run(main())
+
+
+def open_together(url: str, name: str, everybody: Barrier) -> None:
+    """Open a store when all are ready to, and write a thread of this name."""
+
+    async def main() -> None:
+        everybody.wait(60)
+        async with open_store(url) as store:
+            await store.create_thread(name)
+            await store.save_messages([UserMessage(id="m1", content="x")], thread_id=name)
+
+    asyncio.run(main())
+
+
+def append_what_comes(url: str, lines: Connection) -> None:
+    """Append the lines that come to a run, and end it when nothing more comes."""
+
+    async def main() -> None:
+        engine = await open_engine(locate(url))
+        appender = Appender(engine)
+        while line := lines.recv_bytes():
+            await appender.append("u1", "r1", [LogEntry(datetime.now(UTC), raw=line)])
+        await Facade(engine, clock=lambda: datetime.now(UTC), owner="u1").write(runs.finish_run, "r1")
+        await engine.close()
+
+    asyncio.run(main())
+
+
+def die_in_a_backup(folder: Path) -> None:
+    """Begin a backup, and be killed in the middle of it."""
+
+    async def main() -> None:
+        async with open_store(folder / "a.db") as store:
+            await back_up(
+                store,
+                folder / "a.backup",
+                progress=lambda _done, _total: os.kill(os.getpid(), signal.SIGKILL),
+            )
+
+    asyncio.run(main())
+
+
+def fill_with_a_limit(place: str, told: Connection) -> None:
+    """Write to a store until a file may not become larger, and tell the error."""
+    asyncio.run(_fill(place, told, limit=400_000))
+
+
+def fill_as_nobody(place: str, told: Connection) -> None:
+    """Write to a store as a user without rights, and tell the error."""
+    asyncio.run(_fill(":memory:"))  # load everything while it can be read
+    os.setuid(NOBODY)
+    asyncio.run(_fill(place, told))
+
+
+async def _fill(place: str, told: Connection | None = None, limit: int = 0) -> None:
+    try:
+        async with open_store(place, patience=0.2) as store:
+            if limit:
+                signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            for number in range(200):
+                await store.save_messages([UserMessage(id=f"m{number}", content="x" * 5000)], thread_id="t1")
+    except StoreError as error:
+        if told is not None:
+            told.send(f"{type(error).__name__} {error}")
