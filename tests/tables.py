@@ -85,6 +85,8 @@ class Failures:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, pytest.skip.Exception):
+            error = AssertionError(f"a row cannot be skipped, leave it out of the table: {error}")
         if isinstance(error, pytest.fail.Exception):
             error = AssertionError(str(error)).with_traceback(error.__traceback__)
         if not isinstance(error, Exception):

@@ -42,6 +42,15 @@ def test_pytest_fail_is_a_failure_of_its_row() -> None:
         check()
 
 
+def test_a_skipped_row_is_a_failure() -> None:
+    @each_row("number", [1])
+    def check(number: int) -> None:
+        pytest.skip(f"no {number}")
+
+    with pytest.raises(AssertionError, match=r"cannot be skipped.*no 1"):
+        check()
+
+
 async def test_coroutines_are_awaited() -> None:
     called: list[int] = []
 

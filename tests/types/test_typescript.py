@@ -216,10 +216,9 @@ def test_a_consumer_compiles_and_takes_what_we_write(tmp_path: Path) -> None:
 
 def test_a_mistake_does_not_compile(tmp_path: Path) -> None:
     imports = 'import type { Message, Part, TextPart, Usage, UserPart } from "./partita.gen";'
-    lines = [
-        f"export namespace Mistake{number} {{ export {line} }}" for number, line in enumerate(WRONG.values())
-    ]
-    found = compiled(tmp_path, "\n".join([imports, *lines])).stdout
+    lines = [*WRONG.values(), 'const p: Part = { type: "text", text: "x" };']
+    scopes = [f"export namespace Line{number} {{ export {line} }}" for number, line in enumerate(lines)]
+    found = compiled(tmp_path, "\n".join([imports, *scopes])).stdout
     refused = {int(number) for number in re.findall(r"consumer\.ts\((\d+),", found)}
     assert [name for number, name in enumerate(WRONG, 2) if number not in refused] == []
-    assert refused == set(range(2, 2 + len(WRONG)))
+    assert refused == set(range(2, 2 + len(WRONG))), "the last line is right"
