@@ -14,14 +14,14 @@ from partita.logs.lines.reader import LineReader
 from partita.logs.parsing import ParsedLog, parse_log_file
 from partita.types.json import Json, is_object
 from partita.types.messages import Message
-from tests.recordings import files
+from tests.recordings import chosen, files
 from tests.tables import each_row
 
 NO_SESSIONS = {"pretty-printed-not-jsonl.jsonl"}
 """What another program printed about a session."""
 FILES = [
     path
-    for path in files("agent-logs/claude-code", "**/*.jsonl*")
+    for path in chosen(files("agent-logs/claude-code", "**/*.jsonl*"), 2)
     if path.parent.name != "stream-json" and path.name not in NO_SESSIONS
 ]
 AGENTS = [path for path in FILES if path.parent.name != "subagents" and not path.name.startswith("agent-")]

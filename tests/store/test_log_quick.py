@@ -18,8 +18,8 @@ from partita.store.log.appender import Appender
 from partita.store.log.run_log import Appended, Batch
 from partita.store.opening import open_engine, open_store
 from partita.store.transaction import Transaction
-from tests.store.empty_store import empty_store
 from tests.sampling import FULL
+from tests.store.empty_store import empty_store
 
 from .running import log, raws, start, tail_rows, with_thread
 from .test_log_tail import check_spans

@@ -4,10 +4,12 @@ import random
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
 
+from partita import demo
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.store import runs
 from partita.store.compress import packed
@@ -175,10 +177,14 @@ def test_a_block_ends_when_it_is_full() -> None:
     assert [len(block) for block in blocks.blocks([small, big, big, small])] == [2, 1, 1]
 
 
+DEMO = Path(demo.__file__).parent / "archive"
+
+
 def logs_of(agent: str) -> Iterator[bytes]:
-    """Logs of an agent; ours, which are short, as one."""
+    """Logs of an agent. Ours are short, so the sessions of the demo and they are one."""
     paths = files(f"agent-logs/{agent}", "**/*.jsonl")
-    yield b"".join(path.read_bytes() for path in paths if is_own(path))
+    own = [*sorted(DEMO.glob("coding/**/*.jsonl")), *filter(is_own, paths)]
+    yield b"".join(path.read_bytes() for path in own)
     yield from (path.read_bytes() for path in paths if not is_own(path))
 
 
