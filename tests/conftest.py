@@ -28,11 +28,11 @@ settings.register_profile("long", max_examples=3000, deadline=None, suppress_hea
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 # A job in the background and `nohup` start us with these ignored, and children inherit that. Tests that
-# interrupt a child need the defaults.
+# interrupt a child need the defaults, which a child gets when its parent has a handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

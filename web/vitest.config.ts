@@ -11,7 +11,8 @@ export default defineConfig({
           name: "unit",
           include: ["unit/**/*.test.{ts,tsx}"],
           environment: "node", // a file that needs a document says so in its first line
-          pool: "threads", // every file apart, and no process for each
+          pool: "threads", // no process for each file
+          isolate: false, // a file that mocks a module loads its modules again, and gives them back
         },
       },
       {
@@ -22,6 +23,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           expect: { poll: { timeout: 20_000 } }, // as patient as the browser: a second is little on a busy machine
           isolate: false,
+          env: { PARTITA_LIGHT_BROWSER: "1" }, // what is measured, and pictures, have the browser as it is
           maxWorkers: 2,
           retry: 0,
         },

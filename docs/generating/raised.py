@@ -41,7 +41,8 @@ def all_raised() -> list[Raised]:
 
 
 def _in_file(path: Path) -> Iterator[Raised]:
-    if not any(f"{name}(" in path.read_text("utf-8") for name in (*OURS, *USAGE, PROBLEM)):
+    text = path.read_text("utf-8")
+    if not any(f"{name}(" in text for name in (*OURS, *USAGE, PROBLEM)):
         return
     tree = _tree(path)
     known = _known(tree)
@@ -54,8 +55,8 @@ def _in_file(path: Path) -> Iterator[Raised]:
                 texts = _texts(node.args[first], scope, path)
                 hint = _hint(node, scope, path)
                 status = ast.unparse(node.args[0]) if name == PROBLEM else ""
-                for text in texts:
-                    yield Raised(str(name), text, hint, module, status)
+                for what in texts:
+                    yield Raised(str(name), what, hint, module, status)
 
 
 def _calls(node: ast.AST, scope: Scope) -> list[tuple[ast.Call, Scope]]:

@@ -3,7 +3,7 @@
 import gzip
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -264,7 +264,7 @@ NOBODY = 65534
 
 
 @contextmanager
-def as_nobody() -> Iterator[None]:
+def as_nobody() -> Generator[None]:
     """Without the rights of root, to whom nothing is forbidden."""
     if sys.platform == "win32" or os.geteuid() != 0:
         yield

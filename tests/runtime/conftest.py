@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.empty_store import empty_store
 from tests.store.conftest import engine, postgres_databases, postgres_server, postgres_url, store
+from tests.store.empty_store import empty_store
 
 __all__ = ["engine", "postgres_databases", "postgres_server", "postgres_url", "store"]
 

@@ -13,8 +13,8 @@ import pytest
 from partita.store.opening import open_store
 from tests.runtime.chaos import main
 from tests.runtime.chaos_judge import judge_end, judge_round
-from tests.store.empty_store import empty_store
 from tests.server.processes import Forked
+from tests.store.empty_store import empty_store
 
 GIVEN = os.environ.get("PARTITA_CHAOS")
 ROUNDS = {"sqlite": 2, "postgresql": 1}

@@ -1,6 +1,7 @@
 """Backups: all of a store, as of one moment, into either engine; or nothing, when something is wrong."""
 
 import asyncio
+import os
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
@@ -17,6 +18,7 @@ from partita.store.backup.archive import MAGIC, End, Head, Record, Rows, TableSu
 from partita.store.backup.making import back_up
 from partita.store.backup.reading import check
 from partita.store.backup.restoring import restore
+from partita.store.backup.whole_file import whole_file
 from partita.store.data.runner import migrate
 from partita.store.doctor.examination import examine
 from partita.store.facade.store import Store
@@ -425,3 +427,19 @@ async def test_a_backup_of_an_older_schema_gets_what_the_schema_says(archive: Pa
         assert len((await store.list_threads()).items) == 3
         never = await store.read(lambda tx: {row[0] for row in tx.sql("SELECT changed_at FROM threads")})
         assert never == {0}
+
+
+def test_an_interrupt_right_after_the_unfinished_file_is_created_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = os.open
+
+    def create_and_interrupt(*arguments: Any) -> int:
+        os.close(create(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", create_and_interrupt)
+    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "out.backup"):
+        pass
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []

@@ -87,9 +87,11 @@ async function watch(page: Page, wanted: readonly string[]): Promise<void> {
     const look = () => {
       if (!isAtWork()) return;
       for (const one of all) {
+        if (seen.has(one)) continue;
         const [depth = "", words = ""] = [one.slice(0, 1), one.slice(2)];
-        const found = document.querySelectorAll<HTMLElement>(`article[data-depth="${depth}"]`);
-        if ([...found].some((article) => article.innerText.includes(words))) seen.add(one);
+        const found = [...document.querySelectorAll<HTMLElement>(`article[data-depth="${depth}"]`)];
+        const holding = found.filter((article) => article.textContent?.includes(words)); // without a layout
+        if (holding.some((article) => article.innerText.includes(words))) seen.add(one);
       }
     };
     new MutationObserver(look).observe(document.body, {

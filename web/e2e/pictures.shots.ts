@@ -3,8 +3,9 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { ROOT } from "./setup/forge";
 import { bake } from "./setup/session";
-import { ROOT, type Site, serve } from "./setup/site";
+import { type Site, serve } from "./setup/site";
 
 const THEMES = ["light", "dark"] as const;
 const FOLDER = join(ROOT, "docs", "pictures");

@@ -6,7 +6,7 @@ import { type Site, serve } from "./setup/site";
 describe("the frame of the page", () => {
   let site: Site;
   beforeAll(async () => {
-    site = await serve();
+    site = await serve({ cold: true }); // as a user starts it
   });
   afterEach(async () => {
     await site.closePages();

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 PROC: Final = Path("/proc")
-DEAD: Final = "ZX"
+DEAD: Final = b"ZX"
 POLL: Final = 0.01
 
 POOLS: Final = ("asyncio_", "AnyIO worker thread", "ThreadPoolExecutor")
@@ -18,7 +18,7 @@ class Process(NamedTuple):
     """A process; its start tells it from a later one with the same number."""
 
     pid: int
-    started: str
+    started: bytes
 
 
 class Leftovers:
@@ -27,7 +27,7 @@ class Leftovers:
     def __init__(self) -> None:
         self._tasks = asyncio.all_tasks()
         self._threads = set(threading.enumerate())
-        self._before = set(_processes())
+        self._before = _descendants()
         self._seen: set[Process] = set()
 
     def look(self) -> None:
@@ -44,40 +44,45 @@ class Leftovers:
 
     def _left(self) -> list[str]:
         self.look()
-        alive = _processes()
         tasks = asyncio.all_tasks() - self._tasks - {asyncio.current_task()}
         threads = set(threading.enumerate()) - self._threads
         return [
             *(f"task {task.get_name()!r}" for task in tasks),
             *(f"thread {thread.name!r}" for thread in threads if not thread.name.startswith(POOLS)),
-            *(f"process {process.pid}" for process in self._seen if process in alive),
+            *(f"process {process.pid}" for process in self._seen if _process(process.pid) == process),
         ]
 
 
 def _descendants() -> set[Process]:
     """The processes that this one started, and those that they started."""
-    parents = _processes()
-    mine = {os.getpid()}
     found: set[Process] = set()
-    size = -1
-    while size != len(found):
-        size = len(found)
-        found |= {process for process, parent in parents.items() if parent in mine}
-        mine |= {process.pid for process in found}
+    waiting = [os.getpid()]
+    while waiting:
+        started = {process for pid in _children(waiting.pop()) if (process := _process(pid)) is not None}
+        waiting += (process.pid for process in started - found)
+        found |= started
     return found
 
 
-def _processes() -> dict[Process, int]:
-    """Every process that is alive, and the number of its parent."""
-    names = [entry.name for entry in os.scandir(PROC) if entry.name.isdigit()] if PROC.is_dir() else []
-    found: dict[Process, int] = {}
-    for name in names:
-        try:
-            text = PROC.joinpath(name, "stat").read_text(errors="replace")
-        except OSError:  # it has just ended
-            continue
-        # The command stands in parentheses and may hold any character, so what follows is found from behind.
-        state, parent, *others = text[text.rfind(")") + 2 :].split()
-        if state not in DEAD:
-            found[Process(int(name), others[17])] = int(parent)
+def _children(pid: int) -> list[int]:
+    """The numbers of the processes that one started; each of its threads has a list of its own."""
+    found: list[int] = []
+    try:
+        for thread in (PROC / str(pid) / "task").iterdir():
+            with (thread / "children").open("rb") as listed:
+                found += map(int, listed.read().split())
+    except OSError:  # it has just ended
+        pass
     return found
+
+
+def _process(pid: int) -> Process | None:
+    """A process that is alive."""
+    try:
+        with (PROC / str(pid) / "stat").open("rb") as file:
+            text = file.read()
+    except OSError:  # it has just ended
+        return None
+    # The command stands in parentheses and may hold any character, so what follows is found from behind.
+    state, *others = text[text.rfind(b")") + 2 :].split()
+    return None if state in DEAD else Process(pid, others[18])

@@ -8,8 +8,8 @@ import pytest_asyncio
 
 from partita.server.app import asgi
 from partita.store.opening import open_store
-from tests.store.empty_store import empty_store
 from tests.server.conftest import client_of, says, scripted
+from tests.store.empty_store import empty_store
 
 from .talk import API, make_thread, row, save
 

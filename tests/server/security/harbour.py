@@ -20,9 +20,9 @@ from partita.store.ids import new_id
 from partita.store.opening import open_store
 from partita.store.values import KeyRole
 from partita.types.messages import UserMessage
-from tests.store.empty_store import empty_store
 from tests.server.clients.agents import Asking, Held
 from tests.server.conftest import HERE, says, scripted
+from tests.store.empty_store import empty_store
 
 SECRET = "marmalade"
 """A word that stands in everything that alice has."""

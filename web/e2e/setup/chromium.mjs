@@ -24,7 +24,8 @@ export async function findChromium() {
   if (named) return { path: named, args: [] };
   if (PACKAGED) {
     const { default: packaged } = await import("@sparticuz/chromium");
-    const unfit = /single-process|no-zygote|web-security|site-isolation|insecure-content|gl=|angle|swiftshader|gpu/;
+    const unfit =
+      /single-process|no-zygote|web-security|site-isolation|insecure-content|gl=|angle|swiftshader|gpu/;
     return { path: await packaged.executablePath(), args: packaged.args.filter((one) => !unfit.test(one)) };
   }
   const folders = (process.env.PATH ?? "").split(delimiter);

@@ -1,7 +1,7 @@
 /**
- * The pages of a site. The first one that a test opens is the page of the test before, which was led away and whose
- * storage was emptied: its scripts are in the browser's cache, so it takes half the time of a new one. Any other, and
- * whatever needs a context that is set up otherwise, has a context of its own.
+ * The pages of an address. The first one that a test opens is the page of the test before, which was led away and
+ * whose storage was emptied: its scripts are in the browser's cache, so it takes half the time of a new one. Any
+ * other, and whatever needs a context that is set up otherwise, has a context of its own.
  */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findChromium } from "./chromium.mjs";
@@ -9,6 +9,15 @@ import { findChromium } from "./chromium.mjs";
 /** A place of the same origin where nothing is at work. */
 const NOWHERE = "favicon.svg";
 const SIZE = { width: 1280, height: 800 };
+
+const ARGS = ["--no-sandbox", "--disable-gpu"];
+/** For pages that live for a second: they are drawn in one piece, and their scripts are not optimised. */
+const LIGHT = [
+  "--num-raster-threads=1",
+  "--default-tile-width=2048",
+  "--default-tile-height=1024",
+  "--js-flags=--no-opt,--no-maglev",
+];
 
 let launched: Promise<Browser> | undefined;
 
@@ -23,7 +32,7 @@ async function launch(): Promise<Browser> {
   if (!found) throw new Error("there is no Chromium: `make setup` installs one, PARTITA_CHROMIUM names one");
   return chromium.launch({
     executablePath: found.path,
-    args: [...found.args, "--no-sandbox", "--disable-gpu"],
+    args: [...found.args, ...ARGS, ...(process.env.PARTITA_LIGHT_BROWSER ? LIGHT : [])],
     headless: true,
   });
 }
@@ -34,6 +43,16 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly expected?: readonly RegExp[];
   /** Whether nothing may be in the browser's cache. */
   readonly fresh?: boolean;
+}
+
+const known = new Map<string, Pages>();
+
+/** The pages of an address, where no test has been yet. */
+export function pagesAt(address: string): Pages {
+  const pages = known.get(address) ?? new Pages(address);
+  known.set(address, pages);
+  pages.foreign.length = 0;
+  return pages;
 }
 
 export class Pages {
@@ -68,11 +87,6 @@ export class Pages {
     for (const page of this.expected.keys())
       if (page !== this.kept || page.isClosed() || !(await this.empty(page))) await this.drop(page);
     this.expected.clear();
-  }
-
-  async close(): Promise<void> {
-    await this.leave();
-    if (this.kept) await this.drop(this.kept);
   }
 
   private async create(options: BrowserContextOptions): Promise<Page> {

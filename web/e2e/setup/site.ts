@@ -7,16 +7,12 @@
  *
  * Every page fails its test when a script throws, the policy is broken, or a request leaves the server.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { type OpenOptions, Pages } from "./pages";
-
-export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-export const PYTHON = join(ROOT, ".venv", "bin", "python");
+import { fork, ROOT, type Running, start } from "./forge";
+import { type OpenOptions, type Pages, pagesAt } from "./pages";
 
 export interface ServeOptions {
   /** Arguments of `partita serve`. */
@@ -26,6 +22,8 @@ export interface ServeOptions {
   readonly folder?: string;
   /** Put the bundled demo archive into the store. Without it the store is empty. */
   readonly demo?: boolean;
+  /** Start it as a user does, with all that it has to load. */
+  readonly cold?: boolean;
 }
 
 export interface Seed {
@@ -35,14 +33,15 @@ export interface Seed {
 
 export class Site {
   private readonly pages: Pages;
+  private isHalted = false;
 
   constructor(
     readonly address: string,
     readonly folder: string,
-    private readonly process: ChildProcess,
+    private readonly process: Running,
     private readonly owned: boolean,
   ) {
-    this.pages = new Pages(address);
+    this.pages = pagesAt(address);
   }
 
   /** Addresses outside the server that a page asked for. */
@@ -89,61 +88,66 @@ export class Site {
 
   /** Stops the server; `kill`: at once, as a crash would. */
   async halt(kill = false): Promise<void> {
-    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
-    const ended = new Promise((resolve) => this.process.once("exit", resolve));
+    if (this.isHalted) return;
+    this.isHalted = true;
     this.process.kill(kill ? "SIGKILL" : "SIGINT");
-    await ended;
+    await this.process.ended;
   }
 
   async stop(): Promise<void> {
-    await this.pages.close();
+    await this.pages.leave();
     await this.halt();
     if (this.owned) rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
+/** Where the last server of this worker was: the next one takes its place, and finds its scripts in the cache. */
+let lastPort = "0";
+
 /** A server that is ready. It ends with this process, whatever happens. */
-export async function serve({ args = [], env = {}, folder, demo = false }: ServeOptions = {}): Promise<Site> {
-  const place = folder ?? mkdtempSync(join(tmpdir(), "partita-e2e-"));
-  const store = `sqlite:///${join(place, "store.db")}`;
-  const port = args.includes("--port") ? [] : ["--port", "0"];
-  const given = [
-    "-m",
-    "partita",
-    "serve",
-    "--store",
-    store,
-    "--no-import",
-    ...(demo ? [] : ["--no-demo"]),
-    ...port,
-    ...args,
-  ];
-  const child = spawn(PYTHON, given, {
-    env: { ...process.env, HOME: place, XDG_DATA_HOME: place, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+export async function serve(options: ServeOptions = {}): Promise<Site> {
+  if (options.args?.includes("--port")) return serveAt([], options);
+  const site = await serveAt(["--port", lastPort], options).catch((error: Error) => {
+    if (!/port \d+ is taken/.test(error.message)) throw error;
+    return serveAt(["--port", "0"], options);
   });
-  process.once("exit", () => child.kill("SIGKILL"));
+  lastPort = new URL(site.address).port;
+  return site;
+}
+
+async function serveAt(
+  port: readonly string[],
+  { args = [], env = {}, folder, demo = false, cold = false }: ServeOptions,
+): Promise<Site> {
+  const place = folder ?? mkdtempSync(join(tmpdir(), "partita-e2e-"));
+  const store = ["--store", storeIn(place)];
+  const order = {
+    arguments: ["serve", ...store, "--no-import", ...(demo ? [] : ["--no-demo"]), ...port, ...args],
+    environment: { ...process.env, HOME: place, XDG_DATA_HOME: place, ...env },
+    folder: ROOT,
+  };
+  const child = cold ? start(order) : await fork(order);
   return new Promise((resolve, reject) => {
     let said = "";
-    const listen = (data: Buffer) => {
-      said += data.toString();
+    child.listen((written) => {
+      said = written;
       const found = /Partita is at (http:\/\/\S+)/.exec(said);
       if (found?.[1]) resolve(new Site(found[1], place, child, folder === undefined));
-    };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
-    child.once("exit", (code) => reject(new Error(`partita serve ended with ${code}:\n${said}`)));
+    });
+    void child.ended.then((code) => reject(new Error(`partita serve ended with ${code}:\n${said}`)));
   });
 }
 
+/** Where the store of a site's folder is. */
+export const storeIn = (folder: string): string => `sqlite:///${join(folder, "store.db")}`;
+
 /** Runs a Python script with the package; gives what it printed. */
 export async function python(code: string, ...args: string[]): Promise<string> {
-  const child = spawn(PYTHON, ["-c", code, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+  const child = await fork({ arguments: args, environment: process.env, folder: ROOT, code });
   let out = "";
-  let bad = "";
-  child.stdout.on("data", (data: Buffer) => (out += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (bad += data.toString()));
-  const status = await new Promise<number | null>((resolve) => child.once("exit", resolve));
-  if (status !== 0) throw new Error(bad);
-  return out;
+  child.listen((written) => {
+    out = written;
+  });
+  if ((await child.ended) !== 0) throw new Error(out);
+  return out.replace(/\n-?\d+\n$/, "");
 }

@@ -1,13 +1,16 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { Code, cut, FOLDED_LINES } from "../../src/markdown/Code";
 import { decodeEntities } from "../../src/markdown/entities";
 import { hiddenHost } from "../../src/markdown/Link";
 import { Markdown } from "../../src/markdown/Markdown";
 import { readDrawn } from "../../src/markdown/mermaidTalk";
 
-const drawn = vi.hoisted(() => ({ blocks: [] as string[] }));
+const drawn = vi.hoisted(() => {
+  vi.resetModules(); // files share their modules, and this one needs others
+  return { blocks: [] as string[] };
+});
 vi.mock("../../src/markdown/BlockTokens", async (original) => {
   const real = await original<typeof import("../../src/markdown/BlockTokens")>();
   return {
@@ -19,6 +22,10 @@ vi.mock("../../src/markdown/BlockTokens", async (original) => {
 });
 
 afterEach(cleanup);
+afterAll(() => {
+  vi.doUnmock("../../src/markdown/BlockTokens");
+  vi.resetModules();
+});
 
 const show = (text: string, live = false) => render(<Markdown text={text} live={live} />);
 

@@ -1,13 +1,16 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import type { Message, Part } from "../../src/partita.gen";
 import { addressOf, bytesOfData, shownAs, sizeOfData } from "../../src/parts/addresses";
 import { Messages } from "../../src/parts/Messages";
 import { grouped, MessageView } from "../../src/parts/MessageView";
 import { type Viewing, ViewingProvider } from "../../src/viewing/viewing";
 
-const drawn = vi.hoisted(() => ({ texts: [] as string[] }));
+const drawn = vi.hoisted(() => {
+  vi.resetModules(); // files share their modules, and this one needs others
+  return { texts: [] as string[] };
+});
 vi.mock("../../src/markdown/Markdown", () => ({
   Markdown: ({ text }: { text: string }) => {
     drawn.texts.push(text);
@@ -18,6 +21,10 @@ vi.mock("../../src/markdown/Markdown", () => ({
 afterEach(() => {
   cleanup();
   drawn.texts.length = 0;
+});
+afterAll(() => {
+  vi.doUnmock("../../src/markdown/Markdown");
+  vi.resetModules();
 });
 
 const message = (role: string, parts: unknown[], more: object = {}, content: object = {}): Message =>

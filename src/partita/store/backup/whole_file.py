@@ -23,10 +23,10 @@ def whole_file(path: Path, *, force: bool = False, private: bool = False) -> Gen
     if not force and os.path.lexists(path):
         raise _taken(path)
     unfinished = path.with_name(f".{path.name[:LONGEST]}.{uuid4().hex[:8]}.part")
-    with told(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        number = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER if private else EVERYBODY)
     try:
+        with told(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            number = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER if private else EVERYBODY)
         with os.fdopen(number, "w+b") as file:
             yield file
             with told(path):
@@ -34,7 +34,7 @@ def whole_file(path: Path, *, force: bool = False, private: bool = False) -> Gen
                 os.fsync(file.fileno())
         with told(path):
             _name(unfinished, path, force=force)
-    finally:
+    finally:  # also when Ctrl-C comes right after it was created
         unfinished.unlink(missing_ok=True)
 
 
