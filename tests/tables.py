@@ -74,10 +74,10 @@ class Failures:
     def __init__(self, total: int) -> None:
         self._total = total
         self._found: list[Exception] = []
-        self._row: Row | None = None
+        self._row: Row | str = ""
 
-    def of(self, row: Row) -> "Failures":
-        """Run a row as `with failures.of(row):`."""
+    def of(self, row: "Row | str") -> "Failures":
+        """Run a row, or a case of that name, as `with failures.of(row):`."""
         self._row = row
         return self
 
@@ -91,8 +91,7 @@ class Failures:
             error = AssertionError(str(error)).with_traceback(error.__traceback__)
         if not isinstance(error, Exception):
             return False
-        assert self._row is not None
-        error.add_note(f"row: {self._row.name}")
+        error.add_note(f"row: {self._row.name if isinstance(self._row, Row) else self._row}")
         self._found.append(error)
         return True
 
