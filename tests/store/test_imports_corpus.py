@@ -6,13 +6,16 @@ from pathlib import Path
 from partita.store.facade.store import Store
 from partita.store.imports.runner import import_rows
 from partita.types.json import JsonObject, dumps, is_array
-from tests.recordings import cases
+from tests.recordings import cases_in, folders
+from tests.sampling import sampled
 from tests.store.import_examples import make_sqlite, mastra_thread
 
 
 def rows() -> Iterator[JsonObject]:
     """Every stored message, each case a thread of its own."""
-    for case in cases("mastra/message-list.jsonl"):
+    own, *others = map(cases_in, folders("mastra/message-list.jsonl"))
+    shared = [case for some in others for case in sampled(some, 3, lambda case: case["id"])]
+    for case in [*own, *shared]:
         stored = case["expected"].get("db")
         for message in stored if is_array(stored) else ():
             yield {

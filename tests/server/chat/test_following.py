@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from partita.server.settings import Settings
 from partita.store.facade.store import Store
 from partita.types.chunks import MessageStart, TextDelta
 from partita.types.messages import AssistantMessage, text_of
+from partita.types.runs import Run
 from tests.runtime.agent.models import Model, reply
 from tests.runtime.session.puppets import Puppet, answer, talk
 from tests.server.conftest import Serve
@@ -71,6 +73,34 @@ async def test_who_comes_back_hears_all_of_it_with_the_same_id(scene: Scene) -> 
     (stored,) = (await scene.store.list_messages("c1", roles=("assistant",))).items
     assert stored.id == heard.message_id
     assert "\nid: " not in heard.text
+
+
+async def test_who_comes_back_as_the_run_ends_hears_it_once(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Store.read
+    ends = False
+
+    async def read_and_end(self: Store, *args: Any, **kwargs: Any) -> Any:
+        """Let the run end right after it was read."""
+        nonlocal ends
+        found = await read(self, *args, **kwargs)
+        first = found[0] if isinstance(found, tuple) and found else found
+        if ends and isinstance(first, Run) and first.status == "running":
+            ends = False
+            scene.puppet.end(TextDelta("t", "two"))
+            await scene.ended()
+        return found
+
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+    monkeypatch.setattr(Store, "read", read_and_end)
+    ends = True
+    async with scene.chat.resuming() as again:
+        heard = await again.whole()
+    assert not ends
+    assert text_of(heard.message()) == "one two"
 
 
 async def test_two_viewers_hear_the_same(scene: Scene) -> None:

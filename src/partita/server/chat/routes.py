@@ -15,9 +15,11 @@ from partita.runtime.session.sse import follow_sse, place_of
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
+from partita.store import messages, runs
+from partita.store.transaction import Transaction
 from partita.stream.targets import CHUNKS, Target
 from partita.types.chunks import Chunk, ToolApprovalRequest, ToolApprovalResponse
-from partita.types.messages import AssistantMessage
+from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run
 
 from .body import ChatBody, StopBody
@@ -93,12 +95,13 @@ async def resume(
     """The answer at work, from its first chunk and with the same message id, then live; 204 when there is
     none. A plain SSE client that comes back with `Last-Event-ID` goes on behind it.
     """
-    run = await caller.session.active_run(chat_id)
-    if run is None:
+    found = await caller.store.read(_at_work, chat_id)
+    if found is None:
         return EventStream(None)
+    run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    told = await _told(caller, run, _target(caller, version))
+    told = _told(message, _target(caller, version))
     return _stream(caller, run, version, told, after=after, ids=plain)
 
 
@@ -117,9 +120,19 @@ async def stop(
     return Reply(Stopped(stopped=True, run_id=run.id))
 
 
-async def _told(caller: Caller, run: Run, target: Target) -> Sequence[Chunk]:
+def _at_work(tx: Transaction, thread_id: str) -> tuple[Run, Message | None] | None:
+    """The run at work in a thread, and its message as it was before the run, both as of one moment.
+
+    A run that ended between two reads would have stored its whole answer, and its log would repeat it.
+    """
+    run = runs.running(tx, thread_id)
+    if run is None:
+        return None
+    return run, messages.get(tx, run.thread_id, run.message_id or "", "inline")
+
+
+def _told(message: Message | None, target: Target) -> Sequence[Chunk]:
     """What the message of a run said before the run went on with it. Who comes back hears all of it."""
-    message = await caller.store.get_message(run.thread_id, run.message_id or "")
     if not isinstance(message, AssistantMessage):
         return ()
     told = tuple(retold(message))[:-1]
