@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 from uuid import uuid4
@@ -35,7 +35,8 @@ def whole_file(path: Path, *, force: bool = False, private: bool = False) -> Gen
         with told(path):
             _name(unfinished, path, force=force)
     finally:  # also when Ctrl-C comes right after it was created
-        unfinished.unlink(missing_ok=True)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            unfinished.unlink()
 
 
 @contextmanager
