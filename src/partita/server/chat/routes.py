@@ -101,8 +101,8 @@ async def resume(
     run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    told = _told(message, _target(caller, version))
-    return _stream(caller, run, version, told, after=after, ids=plain)
+    before = _chunks_before(message, _target(caller, version))
+    return _stream(caller, run, version, before, after=after, ids=plain)
 
 
 @post("/api/chat/{chat_id:str}/stop", tags=["chat"], summary="Stop an answer", status_code=200)
@@ -131,16 +131,18 @@ def _at_work(tx: Transaction, thread_id: str) -> tuple[Run, Message | None] | No
     return run, messages.get(tx, run.thread_id, run.message_id or "", "inline")
 
 
-def _told(message: Message | None, target: Target) -> Sequence[Chunk]:
-    """What the message of a run said before the run went on with it. Who comes back hears all of it."""
+def _chunks_before(message: Message | None, target: Target) -> Sequence[Chunk]:
+    """What the message held before its run, as chunks: a client that reconnects receives all of it."""
     if not isinstance(message, AssistantMessage):
         return ()
-    told = tuple(retold(message))[:-1]
+    chunks = tuple(retold(message))[:-1]
     if target.knows(CHUNKS[ToolApprovalResponse]):
-        return told
-    # Release 6 cannot be told that a call was allowed: it would ask once more.
-    allowed = {one.approval_id for one in told if isinstance(one, ToolApprovalResponse) and one.approved}
-    return [one for one in told if not isinstance(one, ToolApprovalRequest) or one.approval_id not in allowed]
+        return chunks
+    # Release 6 has no chunk for an allowed call: it would ask for approval again.
+    allowed = {one.approval_id for one in chunks if isinstance(one, ToolApprovalResponse) and one.approved}
+    return [
+        one for one in chunks if not isinstance(one, ToolApprovalRequest) or one.approval_id not in allowed
+    ]
 
 
 def _target(caller: Caller, version: str | None) -> Target:
