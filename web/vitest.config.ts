@@ -23,7 +23,6 @@ export default defineConfig({
           hookTimeout: 60_000,
           expect: { poll: { timeout: 20_000 } }, // as patient as the browser: a second is little on a busy machine
           isolate: false,
-          env: { PARTITA_LIGHT_BROWSER: "1" }, // what is measured, and pictures, have the browser as it is
           maxWorkers: 2,
           retry: 0,
         },

@@ -10,15 +10,6 @@ import { findChromium } from "./chromium.mjs";
 const NOWHERE = "favicon.svg";
 const SIZE = { width: 1280, height: 800 };
 
-const ARGS = ["--no-sandbox", "--disable-gpu"];
-/** For pages that live for a second: they are drawn in one piece, and their scripts are not optimised. */
-const LIGHT = [
-  "--num-raster-threads=1",
-  "--default-tile-width=2048",
-  "--default-tile-height=1024",
-  "--js-flags=--no-opt,--no-maglev",
-];
-
 let launched: Promise<Browser> | undefined;
 
 /** The browser of this worker: it is started once, for all files, and ends with it. */
@@ -32,7 +23,7 @@ async function launch(): Promise<Browser> {
   if (!found) throw new Error("there is no Chromium: `make setup` installs one, PARTITA_CHROMIUM names one");
   return chromium.launch({
     executablePath: found.path,
-    args: [...found.args, ...ARGS, ...(process.env.PARTITA_LIGHT_BROWSER ? LIGHT : [])],
+    args: [...found.args, "--no-sandbox", "--disable-gpu"],
     headless: true,
   });
 }
