@@ -8,6 +8,8 @@ from zlib import crc32
 T = TypeVar("T")
 
 FULL = os.environ.get("PARTITA_FULL") == "1"
+HUGE = 50_000_000 if FULL else 12_000_000
+"""The length of a huge value. It is above every limit on outputs."""
 
 
 def sampled(cases: Iterable[T], one_in: int, key: Callable[[T], object] = str) -> list[T]:

@@ -37,6 +37,7 @@ class Raised(NamedTuple):
 def all_raised() -> list[Raised]:
     """Every error of the package, by module and line; what is only passed on is left out."""
     found = [one for path in sorted(SOURCE.rglob("*.py")) for one in _in_file(path)]
+    _tree.cache_clear()  # the trees of the whole package take much memory
     return [one for one in dict.fromkeys(found) if one.what.strip(f"{HOLE} ':") != ""]
 
 

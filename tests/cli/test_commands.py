@@ -13,6 +13,7 @@ from partita.formats.converting import convert
 from partita.stream.sse import DONE, frame
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, loads
+from tests.sampling import HUGE
 from tests.tables import each_row
 
 HELLO: list[JsonObject] = [
@@ -218,7 +219,7 @@ def test_the_program_runs_and_a_closed_pipe_is_no_error() -> None:
 
 
 def test_a_huge_line_is_folded() -> None:
-    text = "x" * (20 << 20)
+    text = "x" * HUGE
     stream = lines([{"type": "text-start", "id": "t"}, {"type": "text-delta", "id": "t", "delta": text}])
     message = loads(partita("fold", stdin=stream).stdout_bytes)
     assert len(message["parts"][0]["text"]) == len(text)

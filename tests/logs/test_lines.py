@@ -5,13 +5,14 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TypeAlias
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
 from partita.formats.diagnostics import Place
+from partita.logs.lines import joining
 from partita.logs.lines.blocks import open_log
-from partita.logs.lines.joining import MOST_BYTES, MOST_LINES
 from partita.logs.lines.line import (
     BESIDE,
     CONTROLS,
@@ -27,6 +28,7 @@ from partita.logs.lines.mending import MOST_RETRIED
 from partita.logs.lines.reader import LONGEST, Line, LineReader
 from partita.types.json import Json, loads
 from tests import recordings
+from tests.sampling import HUGE
 from tests.strategies_json import json_objects
 from tests.tables import each_row
 
@@ -243,20 +245,20 @@ def test_a_line_that_is_too_long_comes_in_pieces(data: bytes, lines: list[Told],
     assert told(read(data, longest=8, cuts=tuple(range(0, len(data), piece)))) == lines
 
 
-def test_a_line_of_fifty_megabytes_in_small_pieces() -> None:
-    text = "x" * 50_000_000
-    lines = read(b'{"a":"' + text.encode() + b'"}\n{"b":2}\n', cuts=tuple(range(0, 50_000_000, 1 << 16)))
+def test_a_huge_line_in_small_pieces() -> None:
+    text = "x" * HUGE
+    lines = read(b'{"a":"' + text.encode() + b'"}\n{"b":2}\n', cuts=tuple(range(0, HUGE, 1 << 16)))
     assert [line.value for line in lines] == [{"a": text}, {"b": 2}]
 
 
-ENDLESS = {
-    "too many lines": b"[" + b"1,\n" * MOST_LINES,
-    "too many bytes": b"[" + (b'"' + b"x" * (MOST_BYTES // 32) + b'",\n') * 33,
-}
+ENDLESS = {"MOST_LINES": b"[" + b"1,\n" * 50, "MOST_BYTES": b"[" + b'"xyz",\n' * 50}
 
 
-@each_row("data", ENDLESS.values(), ids=ENDLESS)
-def test_a_value_over_many_lines_is_given_up(data: bytes) -> None:
+@each_row(("limit", "data"), ENDLESS.items(), ids=ENDLESS)
+def test_a_value_over_many_lines_is_given_up(
+    limit: str, data: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joining, limit, 40)
     first, *lines = read(data + b'{"a":1}\n')
     assert (first.number, first.problem) == (1, CUT)
     assert {line.problem for line in lines[:-1]} == {NOT_JSON}

@@ -44,6 +44,7 @@ from tests.runtime.programs.running import (
     pids,
     words,
 )
+from tests.sampling import HUGE
 from tests.tables import each_row
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes the Linux way")
@@ -232,13 +233,12 @@ async def test_a_line_that_is_no_json_is_kept(tmp_path: Path) -> None:
     check_record(events, tmp_path)
 
 
-async def test_fifty_megabytes_in_one_line_come_whole(tmp_path: Path) -> None:
-    size = 50 * 1024 * 1024
-    events = await gather(service().invoke("Paint", options=options(tmp_path, "flood", flood=size)))
+async def test_a_huge_line_comes_whole(tmp_path: Path) -> None:
+    events = await gather(service().invoke("Paint", options=options(tmp_path, "flood", flood=HUGE)))
     completed(events)
     output = call(events, "c-flood").output
     assert isinstance(output, TextOutput)
-    assert len(output.value) == size
+    assert len(output.value) == HUGE
     check_record(events, tmp_path)
 
 

@@ -25,7 +25,14 @@ KEYS = {
     "GEMINI_API_KEY": "example-0123456789",
 }
 ADDRESSES = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
-OPTIONS = ("-q", "-Werror", "-pno:cacheprovider", "-ppartita.pytest_plugin", "-ppytest_asyncio.plugin")
+OPTIONS = (
+    "-q",
+    "-Werror",
+    "-Wignore:invalid escape sequence",  # packages of others, when they are first compiled
+    "-pno:cacheprovider",
+    "-ppartita.pytest_plugin",
+    "-ppytest_asyncio.plugin",
+)
 TWICE = f"""
 import os, sys, pytest
 if pytest.main([*{OPTIONS!r}, "--partita-record"]):

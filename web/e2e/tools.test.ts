@@ -93,6 +93,13 @@ describe("tool calls", () => {
     await (await opened(page, /^Plan/)).getByRole("heading", { name: "The plan" }).waitFor();
   });
 
+  it("stand still where motion is not wanted, also those that run", async () => {
+    const page = await site.open("#/t/every");
+    await card(page, /^Shell npm test/).waitFor();
+    const moving = () => document.getAnimations().filter((one) => one.playState === "running").length;
+    await expect.poll(() => page.evaluate(moving)).toBe(0);
+  });
+
   it("of sub-agents hold their calls, two deep", async () => {
     const page = await site.open("#/t/every");
     const outer = await opened(page, /^explorer/);

@@ -199,3 +199,18 @@ async def test_a_run_that_is_not_there_is_told(session: Session) -> None:
         await anext(session.follow("nowhere"))
     with pytest.raises(NotFoundError):
         await session.stop("nowhere")
+
+
+async def test_what_a_run_has_produced_is_the_same_before_and_after_it_ends(session: Session) -> None:
+    """Its messages are stored when it ends, and its log is still there: they must not be added up."""
+    puppet = Puppet(*talk("one "))
+    run = await session.start(puppet, "t1", "Well?")
+    await Watcher(session, run.id).until(TextDelta("t", "one "))
+    before = await session.so_far(run)
+    second = [MessageStart("m2"), *answer("three")[1:]]
+    puppet.end(TextDelta("t", "two"), *answer()[-2:], *second)
+    await session.wait(run.id)
+    after = await session.so_far(run)
+    assert [text_of(message) for message in before.messages] == ["one "]
+    assert [text_of(message) for message in after.messages] == ["one two", "three"]
+    assert after.last_seq == (await session.last_seq(run.id)) > before.last_seq

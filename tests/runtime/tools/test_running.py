@@ -29,6 +29,7 @@ from partita.types.tools import (
     TextOutput,
     ToolOutput,
 )
+from tests.sampling import HUGE
 from tests.tables import each_row
 
 CALL = PendingCall("c1", "tool", {})
@@ -409,14 +410,14 @@ async def test_nothing_is_told_after_the_end() -> None:
 # Much
 
 
-async def test_fifty_megabytes_are_cut() -> None:
+async def test_a_huge_output_is_cut() -> None:
     def much() -> str:
-        return "x" * 50_000_000
+        return "x" * HUGE
 
     output = await run(much)
     assert isinstance(output, TextOutput)
     assert len(output.value) < 10_000_100
-    assert "\n… 40000000 characters left out …\n" in output.value
+    assert f"\n… {HUGE - 10_000_000} characters left out …\n" in output.value
 
 
 async def test_the_limit_of_outputs_can_be_set() -> None:

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
 from partita.runtime.folding import RunFold
 from partita.store.facade.store import Store
-from partita.store.log.run_log import LogRecord
+from partita.store.log.run_log import LogRecord, read_log
+from partita.store.messages import some
+from partita.store.runs import get_run
+from partita.store.transaction import Transaction
 from partita.store.turns import Ending
+from partita.types.chunks import MessageStart
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 
@@ -83,9 +87,30 @@ def folded(run: Run, seed: AssistantMessage | None, records: Sequence[LogRecord]
     return fold
 
 
-async def fold_so_far(store: Store, run: Run) -> tuple[RunFold, int]:
-    """What a run at work has come to by its log, and the number of the last record of it."""
-    stored = await store.get_message(run.thread_id, run.message_id or "")
-    records = await store.read_log(run.id)
-    seed = stored if isinstance(stored, AssistantMessage) else None
-    return folded(run, seed, records), records[-1].seq if records else 0
+class SoFar(NamedTuple):
+    """The messages of a run as far as its log goes, and the number of the last record of the log."""
+
+    messages: Sequence[AssistantMessage]
+    last_seq: int
+
+
+async def so_far(store: Store, run: Run) -> SoFar:
+    """What a run has produced until now; if it has ended meanwhile, its messages as they were stored."""
+    ended, stored, records = await store.read(_read_so_far, run)
+    kept = [message for message in stored if isinstance(message, AssistantMessage)]
+    seed = kept[0] if kept else None
+    messages = kept if ended and kept else folded(run, seed, records).snapshot()
+    return SoFar(messages, records[-1].seq if records else 0)
+
+
+def _read_so_far(tx: Transaction, run: Run) -> tuple[bool, Sequence[Message], Sequence[LogRecord]]:
+    """Whether a run has ended, its messages and its log, in one transaction.
+
+    The end of a run stores its messages. Read after that, its log would repeat what they contain.
+    """
+    records = read_log(tx, run.id)
+    chunks = [record.chunk for record in records]
+    started = [chunk.message_id for chunk in chunks if isinstance(chunk, MessageStart) and chunk.message_id]
+    ids = dict.fromkeys([run.message_id or "", *started])
+    ended = get_run(tx, run.id).status != "running"
+    return ended, some(tx, run.thread_id, list(ids), "inline"), records

@@ -5,27 +5,26 @@ process that works on it hears of it by a signal, and says in the log what it ma
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final, TypeAlias, assert_never
 
 from partita.errors import ApprovalError, BusyError, ConflictError
 from partita.runtime.closing import closed
-from partita.runtime.folding import RunFold
 from partita.runtime.service import Decision
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
-from partita.types.messages import ToolCallPart
+from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.runs import Run
 
 from .approvals import Answer, Shown, answered, check, note_of, response_of, shown_by
 from .client_outputs import OUTPUT, ClientOutput, output_chunk, with_output
 from .live_run import LiveRun
-from .recovery import fold_so_far
+from .recovery import so_far
 
 HEARD: Final = "data-partita-heard"
 """The note that a reply from another process was taken, or why not: `{token, why}`."""
@@ -110,7 +109,7 @@ class Replies:
             if question is not None:  # the agent itself tells what it made of the answer
                 check(shown_by(reply), Shown(question.tool_call_id, question.tool_name, question.input))
                 return [note_of(reply, now)]
-        if self._waiting(live.fold, reply) is None:
+        if self._waiting(live.fold.snapshot(), reply) is None:
             return []
         if isinstance(reply, Answer):
             return [note_of(reply, now), response_of(reply)]
@@ -118,8 +117,8 @@ class Replies:
 
     async def _elsewhere(self, run: Run, reply: Reply) -> bool:
         """Leave the reply with the process whose run waits for it, and see what it makes of it."""
-        fold, last_seq = await fold_so_far(self._store, run)
-        if self._waiting(fold, reply) is None:
+        messages, last_seq = await so_far(self._store, run)
+        if self._waiting(messages, reply) is None:
             return False
         token = new_id()
         try:
@@ -141,9 +140,9 @@ class Replies:
                             pass
         return False
 
-    def _waiting(self, fold: RunFold, reply: Reply) -> ToolCallPart | None:
+    def _waiting(self, messages: Sequence[AssistantMessage], reply: Reply) -> ToolCallPart | None:
         """The call of a run that waits for the reply. One that has had it refuses it."""
-        for message in reversed(fold.snapshot()):
+        for message in reversed(messages):
             for part in message.parts:
                 if isinstance(part, ToolCallPart) and self._replied(part, reply) is not None:
                     return part

@@ -23,7 +23,6 @@ from partita.store.ids import new_id
 from partita.store.log.run_log import status_of
 from partita.store.turns import Busy, Signal
 from partita.types.json import Json, JsonObject
-from partita.types.messages import AssistantMessage
 from partita.types.runs import Run
 from partita.types.tools import ToolOutput
 
@@ -34,7 +33,7 @@ from .driver import GRACE
 from .following import follow_live, follow_stored
 from .keeper import Keeper
 from .live_run import LiveRun, Seen, Stop
-from .recovery import AFTER, fold_so_far
+from .recovery import AFTER, SoFar, so_far
 from .replies import Replies
 from .showing import Showing
 from .turn import Input, turn_of
@@ -249,10 +248,9 @@ class Session:
         live = await self._at_hand(run_id)
         return live.last_seq if live else (await self.store.read(status_of, run_id)).last_seq
 
-    async def at_work(self, run: Run) -> Sequence[AssistantMessage]:
-        """The messages that a run at work has come to so far, whichever process works on it."""
-        live = await self._at_hand(run.id)
-        return (live.fold if live else (await fold_so_far(self.store, run))[0]).snapshot()
+    async def so_far(self, run: Run) -> SoFar:
+        """The messages that a run has produced until now, in whichever process it works."""
+        return await so_far(self.store, run)
 
     def asking(self) -> frozenset[str]:
         """The runs of this process that wait for somebody to allow a call."""

@@ -46,9 +46,8 @@ async def _resume(caller: CallerView, agent: AgentService, body: RunInput, optio
     message = page.items[0] if page.items else None
     heard = 0
     if at_work is not None:
-        heard = await session.last_seq(at_work.id)
-        so_far = await session.at_work(at_work)
-        message = so_far[-1] if so_far else None
+        messages, heard = await session.so_far(at_work)
+        message = messages[-1] if messages else None
     for entry in body.resume or ():
         await session.answer(thread_id, entry.answer(caller.principal.name))
     before = message if isinstance(message, AssistantMessage) else None

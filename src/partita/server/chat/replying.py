@@ -48,6 +48,6 @@ async def _waiting(session: Session, seen: Glance) -> Mapping[str, list[str]]:
         message.id: [
             part.id for part in message.parts if isinstance(part, ToolCallPart) and part.state in WAITING
         ]
-        for message in await session.at_work(seen.run)
+        for message in (await session.so_far(seen.run)).messages
     }
     return {**seen.waiting, **at_work}
