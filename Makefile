@@ -7,11 +7,9 @@ BIN := .venv/bin
 WORKERS ?= $(shell echo $$((($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2)))
 # Large values are given back to the system when they are freed, so that a worker stays small.
 PYTEST := MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1000000 MALLOC_TRIM_THRESHOLD_=1000000 \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest --workers $(WORKERS)
 
 NPM := npm ci --no-audit --no-fund --loglevel=error --no-update-notifier
-CLIENTS := tests/conformance tests/conformance/clients tests/server/clients
-CLIENT_PACKAGES := $(CLIENTS:%=%/node_modules/.installed)
 # `make run` installs what the page is built with, the tests also what it is tested with.
 WEB := web/node_modules/.test
 PAGE := src/partita/server/page/built/index.html
@@ -39,7 +37,7 @@ run: ## Open the page, with your agents' sessions or a demo
 	fi
 
 setup: ## Install what the tests need, and build the page
-	@$(MAKE) --no-print-directory -j2 .venv/collected $(CLIENT_PACKAGES) $(PAGE) chromium
+	@$(MAKE) --no-print-directory -j2 .venv/test tests/node_modules/.installed $(PAGE) chromium
 
 web: $(PAGE) ## Build the page
 
@@ -84,8 +82,8 @@ types: setup ## Check the types with mypy and pyright
 mypy: .venv/test
 	@time $(BIN)/mypy
 
-pyright:
-	@time tests/conformance/node_modules/.bin/pyright --pythonpath $(BIN)/python
+pyright: .venv/test tests/pyright/node_modules/.installed
+	@time tests/pyright/node_modules/.bin/pyright --pythonpath $(BIN)/python
 
 unit: setup ## Run the Python tests
 	$(PYTEST)
@@ -94,16 +92,16 @@ walk: setup ## Follow the README and the guides as a stranger would, in a fresh 
 	$(BIN)/python -m docs.walk
 
 losses: setup ## Change every leaf of every recording in turn: the output or the losses must change
-	PARTITA_FULL=1 $(BIN)/python -m pytest -n 2 --timeout 7200 tests/formats/test_nothing_lost.py
+	PARTITA_FULL=1 $(BIN)/python -m pytest --workers 2 --timeout 7200 tests/formats/test_nothing_lost.py
 
 conformance: setup ## Compare with the real ai packages at length, 3,000 examples a test
 	HYPOTHESIS_PROFILE=long $(PYTEST) tests/conformance
 
 chaos: setup ## Kill and interrupt writers hundreds of times, and check that nothing acknowledged is lost
-	PARTITA_CHAOS=300 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs tests/terminal/test_interrupting.py
+	PARTITA_CHAOS=300 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/store/test_chaos.py tests/runtime/test_runtime_chaos.py tests/server/proofs tests/terminal/test_interrupting.py
 
 fuzz: setup ## Send the server random requests, with its own description of them and against it
-	PARTITA_FUZZ=100 $(BIN)/python -m pytest -n 2 --timeout 3600 tests/server/security
+	PARTITA_FUZZ=100 $(BIN)/python -m pytest --workers 2 --timeout 3600 tests/server/security
 
 bench: setup ## Measure ourselves beside the real ai package, and the page in a browser
 	$(BIN)/python -m benchmarks
@@ -140,7 +138,7 @@ format: .venv/test ## Format the code
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove everything that setup made
-	rm -rf .venv $(CLIENTS:%=%/node_modules) web/node_modules src/partita/server/page/built
+	rm -rf .venv tests/node_modules tests/pyright/node_modules web/node_modules src/partita/server/page/built
 
 # uv installs in seconds what takes pip minutes. It does not read pip's configuration: where it cannot get the packages, pip is asked.
 INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)' \
@@ -162,11 +160,6 @@ INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.t
 .venv/test: .venv/created pyproject.toml constraints.txt
 	@$(call INSTALL,.[dev])
 	@touch .venv/run $@
-
-# pytest compiles a test module when it is first collected: once here, not in every worker.
-.venv/collected: .venv/test
-	@$(BIN)/python -m pytest --collect-only -qq > $@.log || (cat $@.log; exit 1)
-	@touch $@
 
 $(PAGE): $(WEB) $(PAGE_SOURCES)
 	@echo "Setting up: building the page"

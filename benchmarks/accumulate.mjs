@@ -1,7 +1,7 @@
 // Reads {"chunks": [...]} lines; for each, the seconds that `readUIMessageStream` of ai 7 takes to read it.
 import { createInterface } from 'node:readline';
 const { readUIMessageStream } = await import(
-  new URL('../tests/conformance/node_modules/ai7/dist/index.js', import.meta.url)
+  new URL('../tests/node_modules/ai7/dist/index.js', import.meta.url)
 );
 
 async function read(chunks) {

@@ -51,7 +51,7 @@ def run_python_tests(changed: list[Path]) -> int:
         f"{len(selected)} of {len(affected)} affected test modules, nearest first; make test runs all.",
         flush=True,
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-n", str(min(WORKERS, len(selected)))]
+    command = [sys.executable, "-m", "pytest", "-q", "--workers", str(min(WORKERS, len(selected)))]
     return subprocess.run([*command, *map(str, selected)], cwd=ROOT, check=False).returncode
 
 

@@ -36,9 +36,8 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure modules in the process that reports, not in its workers."""
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Durations())
+    """Measure how long modules take."""
+    config.pluginmanager.register(Durations())
 
 
 def pytest_collection_finish() -> None:

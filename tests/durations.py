@@ -12,7 +12,7 @@ UNKNOWN = 1.0
 
 
 class Durations:
-    """A plugin of the process that reports; the workers of pytest-xdist report to it."""
+    """A plugin of the process that reports; its workers report to it."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = defaultdict(float)

@@ -19,8 +19,8 @@ from partita.cli.serving.agents import agent_of, agents_of
 from partita.errors import AgentError
 from partita.runtime.scripted.service import ScriptedService
 from partita.types.json import dumps
+from tests.processes import Piped, Terminal
 from tests.tables import each_row
-from tests.terminal.processes import Piped, Terminal, shared_forge
 
 SESSION = [
     {
@@ -48,11 +48,11 @@ class Server:
         }
         self._at: Terminal | Piped
         if alone:
-            self._at = Terminal(shared_forge(), *arguments, environment=given, folder=home, columns=200)
+            self._at = Terminal(*arguments, environment=given, folder=home, columns=200)
             self._at.wait_for("/api/docs)")
             self.line = self._at.shown.strip()
         else:
-            self._at = Piped(shared_forge(), "serve", *arguments, environment=given, folder=home, given=None)
+            self._at = Piped("serve", *arguments, environment=given, folder=home, given=None)
             self._at.wait_for(b"/api/docs)\n")
             self.line = self._at.written.decode().strip()
         self.url = self.line.removeprefix("Partita is at ").partition(" ")[0]

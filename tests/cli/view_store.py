@@ -14,7 +14,7 @@ from partita.store.opening import open_store
 from partita.types.messages import AssistantMessage, UserMessage
 from partita.types.threads import Thread
 from tests.cli.view_threads import CODING
-from tests.terminal.processes import Terminal, shared_forge
+from tests.processes import Terminal
 
 CLOCK = "0198a3c2-7d10-7e11-8a00-5b1f00c0ffee"
 BUILD = "0198a3c2-9999-7e11-8a00-5b1f00c0ffee"
@@ -71,7 +71,5 @@ def on_terminal(store: str, *arguments: str, columns: int = 80) -> str:
     """What a command writes to a terminal, through a pager that does not wait."""
     settings = {"PARTITA_STORE": store, "COLUMNS": str(columns), "TERM": "xterm-256color", "PAGER": "cat"}
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | settings
-    with Terminal(
-        shared_forge(), *arguments, environment=environment, folder=Path.cwd(), columns=columns
-    ) as terminal:
+    with Terminal(*arguments, environment=environment, folder=Path.cwd(), columns=columns) as terminal:
         return terminal.end().text

@@ -1,6 +1,5 @@
 """The real `ai` packages, asked from Python: what they answer is what ours has to answer."""
 
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from partita.types.json import JsonObject, dumps, loads
+from tests.node import node
 
 HERE = Path(__file__).parent
 
@@ -30,7 +30,7 @@ class RealPackage:
     """
 
     def __enter__(self) -> Self:
-        command = [_node(), "real.mjs"]
+        command = [node(), "real.mjs"]
         self._complaints: IO[bytes] = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             command,
@@ -83,13 +83,3 @@ class RealPackage:
             raise RuntimeError(f"node ended before it answered:\n{complaints[-2000:]}")
         answer: JsonObject = loads(line)
         return answer
-
-
-def _node() -> str:
-    """The path of Node, once it and the packages are found to be there."""
-    node = shutil.which("node")
-    if node is None:
-        raise RuntimeError("no `node` on the PATH: the conformance tests need Node 20 or newer")
-    if not (HERE / "node_modules").is_dir():
-        raise RuntimeError("the real `ai` packages are not installed: run make setup")
-    return node

@@ -1,7 +1,6 @@
 """What we send a client of a release, that client takes: asked of twelve of them."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from partita.types.codec import encode, read_chunk
 from partita.types.json import Json, JsonObject
 from partita.types.value import Extra
 from tests import canonical, strategies
+from tests.node import node
 
 CLIENTS = (
     *("5.0.0", "5.0.60", "5.0.92", "5.0.150", "5.0.277"),
@@ -61,13 +61,8 @@ class Clients:
 
 @pytest.fixture(scope="module")
 def real_clients() -> Iterator[Clients]:
-    node = shutil.which("node")
-    if node is None:
-        pytest.fail("no `node` on the PATH: the conformance tests need Node 20 or newer")
-    if not (HERE / "node_modules").is_dir() or not (HERE.parent / "node_modules").is_dir():
-        pytest.fail("the real clients are not installed: run make setup")
     with subprocess.Popen(
-        [node, "clients.mjs"], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [node(), "clients.mjs"], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         yield Clients(process)
 

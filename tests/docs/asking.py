@@ -1,38 +1,50 @@
-"""`partita`, as the blocks of a page find it on their path: asks the process that has it loaded.
+"""`partita`, as the blocks of a page find it on their path: asks `tests.fork_server` to start it.
 
     python -IS asking.py SOCKET ARGUMENT…
 
 It is started for every command, so it loads only modules that are built into the interpreter.
 """
 
+import _json as json
 import _signal as signal  # type: ignore[import-not-found] # pyright: ignore
 import _socket as socket
-import marshal
 import os
 import sys
+from collections.abc import Iterable
 
 
 def main() -> int:
-    """Send an order to the forge, wait for the command, and end as it ended."""
-    order = {
-        "arguments": sys.argv[2:],
-        "folder": os.getcwd(),  # noqa: PTH109
-        "environment": dict(os.environ),
-        "cold": False,
-    }
-    answers, theirs = os.pipe()
-    streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2, theirs))
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    """Send a request, wait for the command, and end as it ended."""
+    arguments, environment = array(sys.argv[2:]), pairs(os.environ.items())
+    folder = quoted(os.getcwd())  # noqa: PTH109
+    order = f'{{"arguments": {arguments}, "environment": {environment}, "folder": {folder}}}\n'.encode()
+    streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     server.connect(sys.argv[1])
-    server.sendmsg([marshal.dumps(order)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
-    server.close()
-    os.close(theirs)
-    with open(answers) as lines:  # noqa: PTH123 # it is a descriptor
+    sent = server.sendmsg([order], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
+    server.sendall(order[sent:])
+    with open(server.detach()) as lines:  # noqa: PTH123 # it is a descriptor
         child = int(lines.readline())
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: os.kill(child, number))
+        lines.readline()
         code = int(lines.readline() or 1)
     return code if code >= 0 else 128 - code
+
+
+def quoted(text: str) -> str:
+    """A text as JSON."""
+    return str(json.encode_basestring_ascii(text))
+
+
+def array(texts: Iterable[str]) -> str:
+    """Texts as JSON."""
+    return f"[{', '.join(map(quoted, texts))}]"
+
+
+def pairs(texts: Iterable[tuple[str, str]]) -> str:
+    """Names and values as JSON."""
+    return f"{{{', '.join(f'{quoted(name)}: {quoted(value)}' for name, value in texts)}}}"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.processes import shared_forge
+from tests.processes import fork_server
 
 from .console import matches
 
@@ -165,10 +165,9 @@ def free_port() -> int:
 
 def programs(place: Path) -> Path:
     """A folder for the path in which `partita` is ours, loaded once for all commands."""
-    forge = shared_forge()
     place.mkdir()
     command = place / "partita"
     asking = Path(__file__).with_name("asking.py")
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {asking} {forge.address} "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {asking} {fork_server().address} "$@"\n')
     command.chmod(0o755)
     return place

@@ -11,9 +11,9 @@ from random import Random
 import pytest
 
 from partita.store.opening import open_store
+from tests.processes import Forked
 from tests.runtime.chaos import main
 from tests.runtime.chaos_judge import judge_end, judge_round
-from tests.server.processes import Forked
 from tests.store.empty_store import empty_store
 
 GIVEN = os.environ.get("PARTITA_CHAOS")

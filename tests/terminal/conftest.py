@@ -1,4 +1,4 @@
-"""One process that forks, and one folder of material, for all tests here."""
+"""One folder of material for all tests here."""
 
 from pathlib import Path
 
@@ -6,12 +6,6 @@ import pytest
 
 from .desk import Desk
 from .material import lay_out
-from .processes import Forge, shared_forge
-
-
-@pytest.fixture(scope="session")
-def forge() -> Forge:
-    return shared_forge()
 
 
 @pytest.fixture(scope="session")
@@ -22,5 +16,5 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk(forge: Forge, material: Path, tmp_path: Path) -> Desk:
-    return Desk(forge, tmp_path, material)
+def desk(material: Path, tmp_path: Path) -> Desk:
+    return Desk(tmp_path, material)

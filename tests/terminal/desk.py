@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from .processes import Ended, Forge, Piped, Terminal
+from tests.processes import Ended, Piped, Terminal
 
 NOTHING: Mapping[str, str] = {}
 
@@ -13,8 +13,7 @@ NOTHING: Mapping[str, str] = {}
 class Desk:
     """Starts commands in a folder, on terminals or in pipes."""
 
-    def __init__(self, forge: Forge, folder: Path, material: Path | None = None) -> None:
-        self.forge = forge
+    def __init__(self, folder: Path, material: Path | None = None) -> None:
         self.folder = folder / "desk"
         if material is None:
             self.folder.mkdir()
@@ -42,7 +41,6 @@ class Desk:
     ) -> Terminal:
         """A command at work in a terminal, with more in its environment."""
         return Terminal(
-            self.forge,
             *arguments,
             environment={**self.environment, **environment},
             folder=self.folder,
@@ -65,7 +63,6 @@ class Desk:
     ) -> Piped:
         """A command at work in pipes. Without input it waits for some."""
         return Piped(
-            self.forge,
             *arguments,
             environment=self.environment,
             folder=self.folder,

@@ -17,10 +17,10 @@ from rich.cells import cell_len
 from partita.cli.main import cli
 from partita.errors import DecodeError
 from partita.types.json import loads
+from tests.processes import CTRL_C, CTRL_D, Ended
 
 from .cases import CASES, EVERY, Case
 from .desk import Desk
-from .processes import CTRL_C, CTRL_D, Ended
 
 STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 COLOUR = re.compile(r"(^|;)(3[0-8]|4[0-8]|9[0-7]|10[0-7])(;|$)")

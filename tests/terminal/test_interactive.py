@@ -10,12 +10,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.processes import CTRL_C, CTRL_D, Terminal
 from tests.store.log_files import SESSION, gardening
 
 from .cases import HELLO
 from .desk import Desk
 from .material import THREAD
-from .processes import CTRL_C, CTRL_D, Forge, Terminal
 
 DOWN, UP, PAGE_DOWN = "\x1b[B", "\x1b[A", "\x1b[6~"
 CHAT = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "flood"}]}]}
@@ -140,10 +140,8 @@ def test_a_server_with_a_run_at_work_is_left_at_once_with_two(desk: Desk) -> Non
 
 
 @pytest.mark.parametrize("desktop", [True, False], ids=["on a desktop", "elsewhere"])
-def test_alone_it_serves_and_opens_a_browser_where_one_is_seen(
-    forge: Forge, tmp_path: Path, *, desktop: bool
-) -> None:
-    desk = Desk(forge, tmp_path)
+def test_alone_it_serves_and_opens_a_browser_where_one_is_seen(tmp_path: Path, *, desktop: bool) -> None:
+    desk = Desk(tmp_path)
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)

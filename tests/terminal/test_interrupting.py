@@ -16,10 +16,10 @@ import httpx
 import pytest
 
 from partita.types.json import loads
+from tests.processes import Ended, Piped
 from tests.store.log_files import SESSION, gardening
 
 from .desk import Desk
-from .processes import Ended, Forge, Piped
 from .works import STORE, WORKS, Work
 
 GIVEN = os.environ.get("PARTITA_CHAOS")
@@ -45,15 +45,14 @@ class Known:
 
 
 @pytest.fixture(scope="session")
-def known(forge: Forge, tmp_path_factory: pytest.TempPathFactory) -> "Knowing":
-    return Knowing(forge, tmp_path_factory.mktemp("works"))
+def known(tmp_path_factory: pytest.TempPathFactory) -> "Knowing":
+    return Knowing(tmp_path_factory.mktemp("works"))
 
 
 class Knowing:
     """Does each work once, undisturbed."""
 
-    def __init__(self, forge: Forge, folder: Path) -> None:
-        self._forge = forge
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[str, Known] = {}
 
@@ -66,7 +65,7 @@ class Knowing:
             work.prepare(material)
             place = self._folder / f"{name} once"
             place.mkdir()
-            desk = Desk(self._forge, place, material)
+            desk = Desk(place, material)
             began = time.monotonic()
             ended = desk.piped(*work.words.split()).end()
             seconds = time.monotonic() - began
@@ -94,13 +93,13 @@ def interrupted(process: Piped, sent: int, after: float) -> Ended:
 
 
 @pytest.mark.parametrize(("name", "sent"), KINDS, ids=lambda one: getattr(one, "name", one))
-def test_a_command(known: Knowing, forge: Forge, tmp_path: Path, name: str, sent: signal.Signals) -> None:
+def test_a_command(known: Knowing, tmp_path: Path, name: str, sent: signal.Signals) -> None:
     about = known.about(name)
     few = 2 if sent == signal.SIGINT else 1
     for place, after in enumerate(moments(name, sent, about.seconds, few)):
         folder = tmp_path / str(place)
         folder.mkdir()
-        check(WORKS[name], about, Desk(forge, folder, about.folder), sent, after)
+        check(WORKS[name], about, Desk(folder, about.folder), sent, after)
         shutil.rmtree(folder)
 
 
@@ -141,11 +140,11 @@ def check_healthy(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
-def test_a_server_with_a_run_at_work(forge: Forge, tmp_path: Path, sent: signal.Signals) -> None:
+def test_a_server_with_a_run_at_work(tmp_path: Path, sent: signal.Signals) -> None:
     for place, after in enumerate(moments("serve", sent, 0.5, 1)):
         folder = tmp_path / str(place)
         folder.mkdir()
-        desk = Desk(forge, folder)
+        desk = Desk(folder)
         process = desk.piped("serve", "--port", "0", "--no-import", given=None)
         process.wait_for(b"Partita is at ")
         process.wait_for(b"docs)\n")
@@ -165,11 +164,11 @@ def test_a_server_with_a_run_at_work(forge: Forge, tmp_path: Path, sent: signal.
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
-def test_a_watcher(forge: Forge, tmp_path: Path, sent: signal.Signals) -> None:
+def test_a_watcher(tmp_path: Path, sent: signal.Signals) -> None:
     for place, after in enumerate(moments("watch", sent, 0.6, 1)):
         folder = tmp_path / str(place)
         folder.mkdir()
-        desk = Desk(forge, folder)
+        desk = Desk(folder)
         path = gardening().write(desk.folder / "logs")
         process = desk.piped("watch", "logs", given=None)
         for number in range(5):
@@ -187,8 +186,8 @@ def test_a_watcher(forge: Forge, tmp_path: Path, sent: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("after", [0.05, 0.3])
-def test_a_command_that_is_still_loading(forge: Forge, tmp_path: Path, after: float) -> None:
-    desk = Desk(forge, tmp_path)
+def test_a_command_that_is_still_loading(tmp_path: Path, after: float) -> None:
+    desk = Desk(tmp_path)
     ended = interrupted(desk.piped("import", "--demo", cold=True), signal.SIGINT, after)
     assert ended.output == b""
     if not _python_was_starting(ended):

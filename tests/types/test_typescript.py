@@ -1,12 +1,9 @@
 """TypeScript declarations: up to date, and usable by a strict compiler."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from partita.types.chunks import DataChunk
 from partita.types.codec import encode
@@ -16,11 +13,12 @@ from partita.types.schema import UNIONS, public_values
 from partita.types.tools import ContentOutput
 from partita.types.typescript import typescript
 from partita.types.value import Extra
+from tests.node import node
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 GENERATED = ROOT / "web" / "src" / "partita.gen.ts"
-COMPILER = ROOT / "tests" / "conformance" / "node_modules" / "typescript" / "bin" / "tsc"
+COMPILER = ROOT / "web" / "node_modules" / "typescript" / "bin" / "tsc"
 STRICT = ("--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noImplicitReturns")
 MODERN = (
     "--noEmit",
@@ -145,12 +143,9 @@ WRONG = {
 
 def compiled(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
     """What the compiler says about a module beside the declarations."""
-    node = shutil.which("node")
-    if node is None or not COMPILER.exists():
-        pytest.skip("no TypeScript compiler: run `npm ci` in tests/conformance, with Node.js installed")
     (folder / "partita.gen.ts").write_text(typescript(), "utf-8")
     (folder / "consumer.ts").write_text(source, "utf-8")
-    command = [node, str(COMPILER), *STRICT, *MODERN, str(folder / "consumer.ts")]
+    command = [node(), str(COMPILER), *STRICT, *MODERN, str(folder / "consumer.ts")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { ROOT } from "./setup/forge";
+import { ROOT } from "./setup/processes";
 import { bake } from "./setup/session";
 import { type Site, serve } from "./setup/site";
 

@@ -11,10 +11,10 @@ from partita.store.opening import open_store
 from partita.types.chunks import MessageAbort, TextDelta
 from partita.types.codec import encode
 from partita.types.json import JsonObject, loads
+from tests.processes import Forked
 from tests.runtime.engines import on_both_engines
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, talk
 from tests.runtime.session.talker import main
-from tests.server.processes import Forked
 from tests.store.server import Server, running_server
 from tests.store.test_restarts import fresh_database
 

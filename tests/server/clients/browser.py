@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import IO, Any, NamedTuple, Self
 import msgspec
 
 from partita.types.json import JsonObject, dumps
+from tests.node import node
 
 HERE = Path(__file__).parent
 
@@ -92,7 +92,7 @@ class Browser:
     def __enter__(self) -> Self:
         self._complaints: IO[bytes] = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            [_node(), "drive.mjs", str(self.version)],
+            [node(), "drive.mjs", str(self.version)],
             cwd=HERE,
             env={**os.environ, "NODE_ENV": "production"},
             stdin=subprocess.PIPE,
@@ -139,13 +139,3 @@ class Browser:
             complaints = self._complaints.read().decode(errors="replace")
             raise RuntimeError(f"node ended before it answered:\n{complaints[-2000:]}")
         return msgspec.json.decode(answer, type=dict[str, Any])
-
-
-def _node() -> str:
-    """The path of Node, once it and the packages are found to be there."""
-    node = shutil.which("node")
-    if node is None:
-        raise RuntimeError("no `node` on the PATH: the tests with real clients need Node 20 or newer")
-    if not (HERE / "node_modules").is_dir():
-        raise RuntimeError("the real clients are not installed: run make setup")
-    return node

@@ -1,7 +1,9 @@
 """`partita mcp` in a forked process, as a transport of the official client."""
 
 import asyncio
+import signal
 import socket
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -10,8 +12,7 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
-from tests.server.mcp.serving import run_mcp
-from tests.server.processes import Forked
+from tests.processes import fork_server
 
 LONGEST_LINE = 1 << 24
 
@@ -20,9 +21,23 @@ LONGEST_LINE = 1 << 24
 async def forked_mcp(*arguments: str) -> AsyncGenerator[TransportStreams, None]:
     """The streams of a server that ends when they are closed."""
     ours, theirs = socket.socketpair()
-    with theirs:
-        process = Forked(run_mcp, theirs, list(arguments))
-    reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_LINE)
+    with tempfile.TemporaryFile() as errors:
+        with theirs:
+            stream = theirs.fileno()
+            process = fork_server().start("mcp", *arguments, streams=(stream, stream, errors.fileno()))
+        try:
+            async with _exchanging(ours) as streams:
+                yield streams
+            code = await asyncio.to_thread(process.wait)
+            errors.seek(0)
+            assert code == 0, errors.read().decode()
+        finally:
+            process.send(signal.SIGKILL)
+
+
+@asynccontextmanager
+async def _exchanging(connection: socket.socket) -> AsyncGenerator[TransportStreams, None]:
+    reader, writer = await asyncio.open_connection(sock=connection, limit=LONGEST_LINE)
     received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, sent = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -44,8 +59,5 @@ async def forked_mcp(*arguments: str) -> AsyncGenerator[TransportStreams, None]:
             tasks.start_soon(send)
             yield incoming, outgoing
             tasks.cancel_scope.cancel()
-        writer.write_eof()
-        assert await process.wait() == 0, await process.errors()
     finally:
         writer.close()
-        await process.kill()

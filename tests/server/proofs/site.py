@@ -10,7 +10,7 @@ import uvicorn
 
 from partita import Ask, asgi
 from partita.server.settings import Settings
-from tests.server.processes import Forked
+from tests.processes import Forked
 
 LEASE = 15.0
 READY = 30.0

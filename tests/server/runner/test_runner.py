@@ -16,8 +16,8 @@ from partita.server.app import asgi
 from partita.server.runner import open_sockets, raise_file_limit
 from partita.server.sockets import BindError
 from partita.store.opening import open_store
+from tests.processes import Forked
 from tests.server.conftest import says, scripted
-from tests.server.processes import Forked
 from tests.server.runner.program import run_server
 from tests.store.empty_store import empty_store
 from tests.tables import each_row

@@ -11,8 +11,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { fork, ROOT, type Running, start } from "./forge";
 import { type OpenOptions, type Pages, pagesAt } from "./pages";
+import { fork, ROOT, type Running, start } from "./processes";
 
 export interface ServeOptions {
   /** Arguments of `partita serve`. */

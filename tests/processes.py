@@ -1,27 +1,30 @@
-"""Commands as processes: on a terminal that is drawn and typed at, or with their streams in pipes."""
+"""Real processes: commands on a terminal that is drawn and typed at, or with pipes, and functions."""
 
+import asyncio
 import atexit
 import contextlib
 import fcntl
-import marshal
+import io
+import json
 import os
+import select
 import selectors
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyte
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PATIENCE = 60.0
 CTRL_C = "\x03"
 CTRL_D = "\x04"
@@ -40,77 +43,95 @@ class Ended(NamedTuple):
         return self.output.decode().replace("\r\n", "\n")
 
 
-class Forge:
-    """Starts commands. One is enough for many tests."""
+class ForkServer:
+    """Starts processes that have Partita loaded: see `tests.fork_server`."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="forge-")
-        self.address = Path(self._folder.name) / "orders"
-        self._orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-            listener.bind(str(self.address))
-            listener.listen()
-            given = (theirs.fileno(), listener.fileno())
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.terminal.forge", *map(str, given)], pass_fds=given, cwd=ROOT
-            )
+        self._folder = tempfile.mkdtemp(prefix="fork-server-")
+        self.address = Path(self._folder) / "socket"
+        command = [sys.executable, "-m", "tests.fork_server", str(self.address)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT)
 
     def start(
         self,
-        arguments: Sequence[str],
+        *arguments: str,
         streams: tuple[int, int, int],
-        *,
-        environment: Mapping[str, str],
-        folder: Path,
-        cold: bool = False,
+        environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+        **more: Any,
     ) -> "Process":
-        """Start a command with these as its standard streams."""
-        status, theirs = os.pipe()
+        """Start `partita`, or what an `Order` can name beside it, with these as its standard streams."""
         order = {
-            "arguments": list(arguments),
-            "environment": dict(environment),
-            "folder": str(folder),
-            "cold": cold,
+            "arguments": arguments,
+            "environment": dict(os.environ if environment is None else environment),
+            "folder": str(folder or Path.cwd()),
+            **more,
         }
-        socket.send_fds(self._orders, [marshal.dumps(order)], [*streams, theirs])
-        os.close(theirs)
-        return Process(status)
+        connection = self._connect()
+        data = json.dumps(order).encode() + b"\n"
+        sent = socket.send_fds(connection, [data], list(streams))
+        connection.sendall(data[sent:])
+        return Process(connection)
+
+    def _connect(self) -> socket.socket:
+        """A connection, once it has loaded everything."""
+        connection = socket.socket(socket.AF_UNIX)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                connection.connect(str(self.address))
+            except (FileNotFoundError, ConnectionRefusedError):
+                assert time.monotonic() < end, "the fork server did not start"
+                time.sleep(0.02)
+            else:
+                return connection
 
     def close(self) -> None:
-        """Start no more."""
-        self._orders.close()
-        self._process.wait(PATIENCE)
-        self._folder.cleanup()
+        """End it, and what it has started."""
+        self._process.communicate(timeout=PATIENCE)
 
 
 @cache
-def shared_forge() -> Forge:
-    """The one of this test process: every test may use it."""
-    opened = Forge()
+def fork_server() -> ForkServer:
+    """The one of these tests: every test may use it."""
+    opened = ForkServer()
     atexit.register(opened.close)
     return opened
 
 
 class Process:
-    """A command at work."""
+    """A process at work."""
 
-    def __init__(self, status: int) -> None:
-        self._status = os.fdopen(status)
-        self.pid = int(self._status.readline())
-        self._code: int | None = None
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._reply = b""  # its id; when it has ended an empty line, and its exit code
+        self._receive_lines(1)
+        self.pid = int(self._reply)
 
     def wait(self) -> int:
         """Its exit code; that of a signal is negative."""
-        if self._code is None:
-            self._code = int(self._status.readline())
-            self._status.close()
-        return self._code
+        if self._connection.fileno() >= 0:
+            self._receive_lines(3)
+            self._connection.close()
+        return int(self._reply.split()[1])
+
+    def poll(self) -> int | None:
+        """Its exit code; `None` while it runs."""
+        if self._connection.fileno() >= 0 and not select.select([self._connection], [], [], 0)[0]:
+            return None
+        return self.wait()
 
     def send(self, number: int) -> None:
         """Send a signal, unless it has ended."""
-        if self._code is None:
+        if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
+
+    def _receive_lines(self, count: int) -> None:
+        while self._reply.count(b"\n") < count:
+            piece = self._connection.recv(64)
+            assert piece, "the fork server has ended"
+            self._reply += piece
 
 
 class Terminal:
@@ -118,7 +139,6 @@ class Terminal:
 
     def __init__(
         self,
-        forge: Forge,
         *arguments: str,
         environment: Mapping[str, str],
         folder: Path,
@@ -132,8 +152,8 @@ class Terminal:
         self._pieces: list[bytes] = []
         self._open = True
         self.resize(columns, rows)
-        self.process = forge.start(
-            arguments, (terminal, terminal, terminal), environment=environment, folder=folder, cold=cold
+        self.process = fork_server().start(
+            *arguments, streams=(terminal,) * 3, environment=environment, folder=folder, cold=cold
         )
         os.close(terminal)
         self._selector = selectors.DefaultSelector()
@@ -220,7 +240,6 @@ class Piped:
 
     def __init__(
         self,
-        forge: Forge,
         *arguments: str,
         environment: Mapping[str, str],
         folder: Path,
@@ -234,9 +253,9 @@ class Piped:
         if not reads:
             os.close(self._output)
         self._pieces: dict[int, list[bytes]] = {}
-        self.process = forge.start(
-            arguments,
-            (theirs_in, theirs_out, theirs_err),
+        self.process = fork_server().start(
+            *arguments,
+            streams=(theirs_in, theirs_out, theirs_err),
             environment=environment,
             folder=folder,
             cold=cold,
@@ -298,3 +317,51 @@ class Piped:
             else:
                 self._selector.unregister(key.fd)
                 os.close(key.fd)
+
+
+class Forked:
+    """A process that calls a function. Its standard output and standard error can be read."""
+
+    def __init__(self, function: Callable[..., None], *arguments: str | float) -> None:
+        ours, output = os.pipe()
+        self._output = io.FileIO(ours)
+        ours, errors = os.pipe()
+        self._errors = io.FileIO(ours)
+        empty = os.open(os.devnull, os.O_RDONLY)
+        name = f"{function.__module__}:{function.__qualname__}"
+        self._process = fork_server().start(streams=(empty, output, errors), function=name, given=arguments)
+        for one in (empty, output, errors):
+            os.close(one)
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, that of a signal negative; `None` while it runs."""
+        return self._process.poll()
+
+    async def line(self, seconds: float = 60) -> bytes:
+        """The next line of its standard output."""
+        return await asyncio.wait_for(asyncio.to_thread(self._output.readline), seconds)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send(number)
+
+    async def kill(self) -> None:
+        """`kill -9`. What it wrote can no longer be read."""
+        self._process.send(signal.SIGKILL)
+        await self.wait()
+        self._output.close()
+        self._errors.close()
+
+    async def wait(self, seconds: float = 60) -> int:
+        """Its exit code, once it has ended."""
+        return await asyncio.wait_for(asyncio.to_thread(self._process.wait), seconds)
+
+    async def errors(self) -> str:
+        """All of its standard error, once it has ended."""
+        return (await asyncio.to_thread(self._errors.readall)).decode()

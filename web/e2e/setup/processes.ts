@@ -35,24 +35,24 @@ process.once("exit", () => {
 
 let started: Promise<string> | undefined;
 
-/** Starts the forge of this worker, which ends with it; gives the address of its socket. */
-function forge(): Promise<string> {
+/** Starts the fork server of this worker, which ends with it; gives the address of its socket. */
+function forkServer(): Promise<string> {
   started ??= new Promise((resolve, reject) => {
-    const folder = mkdtempSync(join(tmpdir(), "partita-forge-"));
+    const folder = mkdtempSync(join(tmpdir(), "partita-fork-"));
     const address = join(folder, "socket");
-    const script = join(ROOT, "web", "e2e", "setup", "forge.py");
-    const child = spawn(PYTHON, [script, address], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
+    const args = ["-m", "tests.fork_server", address];
+    const child = spawn(PYTHON, args, { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
     child.stdout.once("data", () => resolve(address));
-    child.once("exit", (code) => reject(new Error(`the forge ended with ${code}`)));
+    child.once("exit", (code) => reject(new Error(`the fork server ended with ${code}`)));
     child.unref();
     for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref();
   });
   return started;
 }
 
-/** A process that is forked from the forge. */
+/** A process that is forked from one that has loaded Partita. */
 export async function fork(order: Order): Promise<Running> {
-  const connection = connect(await forge());
+  const connection = connect(await forkServer());
   const hearers: ((written: string) => void)[] = [];
   let written = "";
   let pid = 0;

@@ -1,0 +1,302 @@
+"""A pytest plugin that runs tests in several processes: `--workers 3`.
+
+The tests are collected once, and the workers are forked from the process that has collected them. Each gets a
+few tests at a time, so that all of them end at about the same time. One that has become large is replaced.
+"""
+
+import atexit
+import os
+import pickle
+import resource
+import selectors
+import socket
+import struct
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import pytest
+from _pytest.capture import CaptureManager
+from _pytest.reports import CollectReport
+
+MOST: Final = 12
+"""The most tests of a module that a worker gets at once, unless the module has fixtures of its own."""
+
+LARGE: Final = 390 * 1024 * 1024
+"""Bytes of memory above which a worker is replaced."""
+
+STATM: Final = Path("/proc/self/statm")
+HEADER: Final = struct.Struct("!I")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--workers`."""
+    parser.addoption("--workers", type=int, default=0, help="run the tests in so many processes")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run the tests that were collected, if there are to be workers."""
+    workers: int = session.config.option.workers
+    if not workers or session.config.option.collectonly or session.testsfailed:
+        return None
+    Controller(session).run(workers)
+    return True
+
+
+@pytest.fixture(scope="session")
+def worker_id() -> str:
+    """A name that no other process of these tests has."""
+    return f"{os.getpid()}"
+
+
+@pytest.fixture(scope="session")
+def testrun_uid(request: pytest.FixtureRequest) -> str:
+    """A name that all processes of these tests have in common, and no other ones."""
+    return str(request.config.stash.get(RUN, os.getpid()))
+
+
+RUN: Final = pytest.StashKey[int]()
+
+
+class Channel:
+    """Sends and receives values between two processes."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+
+    def send(self, value: Any) -> None:
+        """Send a value."""
+        data = pickle.dumps(value)
+        self.connection.sendall(HEADER.pack(len(data)) + data)
+
+    def receive(self) -> Any:
+        """The next value; `EOFError` when the other process has ended."""
+        (length,) = HEADER.unpack(self._bytes(HEADER.size))
+        return pickle.loads(self._bytes(length))
+
+    def _bytes(self, count: int) -> bytes:
+        data = bytearray()
+        while len(data) < count:
+            piece = self.connection.recv(count - len(data))
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+
+class Worker:
+    """A process as the controller sees it."""
+
+    def __init__(self, pid: int, channel: Channel) -> None:
+        self.pid = pid
+        self.channel = channel
+        self.units: deque[range] = deque()
+        self.running: str | None = None
+        self.next = 0
+        """The place of the first test that has not begun."""
+
+
+class Controller:
+    """Gives tests to workers, and passes their reports on to pytest."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._session = session
+        self._config = session.config
+        self._waiting = deque(units(session.items))
+        self._selector = selectors.DefaultSelector()
+        self._workers: dict[int, Worker] = {}
+        self._folder = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # pyright: ignore
+        self._config.stash[RUN] = os.getpid()
+
+    def run(self, workers: int) -> None:
+        """Run all tests."""
+        if processes := sys.modules.get("tests.processes"):
+            processes.fork_server()  # one for all workers
+        try:
+            while self._waiting or self._workers:
+                while self._waiting and len(self._workers) < workers:
+                    self._start()
+                for key, _ in self._selector.select():
+                    self._hear(key.data)
+                if self._session.shouldfail or self._session.shouldstop:
+                    self._waiting.clear()
+        finally:
+            for worker in self._workers.values():
+                worker.channel.connection.close()
+            for worker in self._workers.values():
+                os.waitpid(worker.pid, 0)
+            self._selector.close()
+        if self._session.shouldfail:
+            raise self._session.Failed(self._session.shouldfail)
+        if self._session.shouldstop:
+            raise self._session.Interrupted(self._session.shouldstop)
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        assert threading.active_count() == 1, "a fork takes one thread along"
+        pid = os.fork()
+        if pid == 0:
+            ours.close()
+            self._selector.close()
+            for other in self._workers.values():
+                other.channel.connection.close()
+            become_worker(self._session, Channel(theirs), self._folder / f"worker-{os.getpid()}")
+        theirs.close()
+        worker = Worker(pid, Channel(ours))
+        self._workers[pid] = worker
+        self._selector.register(ours, selectors.EVENT_READ, worker)
+        for _ in range(2):
+            self._give(worker)
+
+    def _give(self, worker: Worker) -> None:
+        """Give a worker more tests, or say that there are none."""
+        unit = self._waiting.popleft() if self._waiting else None
+        if unit is not None:
+            if not worker.units:
+                worker.next = unit.start
+            worker.units.append(unit)
+        with suppress(OSError):  # it has ended: that is seen when it is read from
+            worker.channel.send(unit)
+
+    def _hear(self, worker: Worker) -> None:
+        try:
+            kind, value = worker.channel.receive()
+        except (EOFError, ConnectionError):
+            self._end(worker)
+            return
+        match kind:
+            case "begun":
+                worker.running, worker.next = self._session.items[value].nodeid, value + 1
+                self._config.hook.pytest_runtest_logstart(
+                    nodeid=worker.running, location=self._session.items[value].location
+                )
+            case "report":
+                report = self._config.hook.pytest_report_from_serializable(config=self._config, data=value)
+                self._config.hook.pytest_runtest_logreport(report=report)
+            case "ended":
+                item, worker.running = self._session.items[value], None
+                self._config.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+            case "done":
+                worker.units.popleft()
+                if worker.units:
+                    worker.next = worker.units[0].start
+                self._give(worker)
+            case "failed":
+                pytest.exit(f"a worker failed:\n{value}", returncode=3)
+            case _:
+                raise AssertionError(kind)
+
+    def _end(self, worker: Worker) -> None:
+        """A worker has ended: what it has not run is for others."""
+        self._selector.unregister(worker.channel.connection)
+        worker.channel.connection.close()
+        del self._workers[worker.pid]
+        _, status = os.waitpid(worker.pid, 0)
+        if worker.running is not None:
+            code = os.waitstatus_to_exitcode(status)
+            item = next(item for item in self._session.items if item.nodeid == worker.running)
+            report = pytest.TestReport(
+                item.nodeid,
+                item.location,
+                {},
+                "failed",
+                f"the process that ran it ended with {code}",
+                "call",
+            )
+            self._config.hook.pytest_runtest_logreport(report=report)
+        left = [range(worker.next, worker.units[0].stop), *list(worker.units)[1:]] if worker.units else []
+        self._waiting.extendleft(reversed([unit for unit in left if unit]))
+
+
+def units(items: Sequence[pytest.Item]) -> Iterator[range]:
+    """The places of tests that are run one after the other in one process."""
+    start = 0
+    for _, group in groupby(items, key=lambda item: item.nodeid.partition("::")[0]):
+        tests = list(group)
+        most = len(tests) if any(map(_shares, tests)) else MOST
+        for place in range(start, start + len(tests), most):
+            yield range(place, min(place + most, start + len(tests)))
+        start += len(tests)
+
+
+def _shares(item: pytest.Item) -> bool:
+    """Whether a test has a fixture that other tests of its module use again."""
+    if not isinstance(item, pytest.Function):
+        return True
+    definitions = item._fixtureinfo.name2fixturedefs  # pyright: ignore[reportPrivateUsage]
+    return any(
+        one.scope in ("module", "package", "class") for found in definitions.values() for one in found[-1:]
+    )
+
+
+def become_worker(session: pytest.Session, channel: Channel, folder: Path) -> NoReturn:
+    """Run the tests that come over a channel, and end."""
+    code = 0
+    atexit._clear()  # pyright: ignore[reportPrivateUsage] # what the controller has to do at its end
+    try:
+        own = session.config
+        capture = own.pluginmanager.getplugin("capturemanager")
+        if isinstance(capture, CaptureManager):  # the files of the controller are not ours
+            capture.stop_global_capturing()
+            capture.start_global_capturing()
+        own.pluginmanager.unregister(name="terminalreporter")
+        own.pluginmanager.register(Reports(own, channel))
+        folder.mkdir()
+        own._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined] # pyright: ignore
+        _work(session, channel)
+        session._setupstate.teardown_exact(None)  # pyright: ignore[reportPrivateUsage]
+        threading._shutdown()  # type: ignore[attr-defined] # pyright: ignore
+        atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    except (EOFError, ConnectionError, KeyboardInterrupt):  # the controller has ended, or is about to
+        code = 130
+    except BaseException:
+        code = 1
+        channel.send(("failed", traceback.format_exc()))
+    os._exit(code)
+
+
+def _work(session: pytest.Session, channel: Channel) -> None:
+    unit: range | None = channel.receive()
+    while unit is not None:
+        following: range | None = channel.receive()
+        for place in unit:
+            after = place + 1 if place + 1 < unit.stop else None if following is None else following.start
+            channel.send(("begun", place))
+            session.config.hook.pytest_runtest_protocol(
+                item=session.items[place], nextitem=None if after is None else session.items[after]
+            )
+            channel.send(("ended", place))
+        channel.send(("done", None))
+        if memory() > LARGE:
+            return
+        unit = following
+
+
+class Reports:
+    """Sends the reports of a worker to the controller."""
+
+    def __init__(self, config: pytest.Config, channel: Channel) -> None:
+        self._config = config
+        self._channel = channel
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport | CollectReport) -> None:
+        """Send a report."""
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        self._channel.send(("report", data))
+
+
+def memory() -> int:
+    """The bytes of memory that this process has; where only its peak is known, that."""
+    try:
+        return int(STATM.read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
