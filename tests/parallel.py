@@ -1,7 +1,8 @@
 """A pytest plugin that runs tests in several processes: `--workers 3`.
 
-The tests are collected once, and the workers are forked from the process that has collected them. Each gets a
-few tests at a time, so that all of them end at about the same time. One that has become large is replaced.
+The tests are collected once, and the workers are forked from the process that has collected them. Each works
+through a stretch of the tests, because neighbours load the same packages, and then helps with the others. One
+that has become large is replaced.
 """
 
 import atexit
@@ -28,7 +29,7 @@ from _pytest.reports import CollectReport
 MOST: Final = 12
 """The most tests of a module that a worker gets at once, unless the module has fixtures of its own."""
 
-LARGE: Final = 390 * 1024 * 1024
+LARGE: Final = 410 * 1024 * 1024
 """Bytes of memory above which a worker is replaced."""
 
 STATM: Final = Path("/proc/self/statm")
@@ -94,9 +95,10 @@ class Channel:
 class Worker:
     """A process as the controller sees it."""
 
-    def __init__(self, pid: int, channel: Channel) -> None:
+    def __init__(self, pid: int, channel: Channel, stretch: deque[range]) -> None:
         self.pid = pid
         self.channel = channel
+        self.stretch = stretch
         self.units: deque[range] = deque()
         self.running: str | None = None
         self.next = 0
@@ -109,7 +111,7 @@ class Controller:
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
         self._config = session.config
-        self._waiting = deque(units(session.items))
+        self._stretches: list[deque[range]] = []
         self._selector = selectors.DefaultSelector()
         self._workers: dict[int, Worker] = {}
         self._folder = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # pyright: ignore
@@ -117,16 +119,22 @@ class Controller:
 
     def run(self, workers: int) -> None:
         """Run all tests."""
+        if reporter := self._config.pluginmanager.getplugin("terminalreporter"):
+            reporter.showfspath = False  # several modules run at once
         if processes := sys.modules.get("tests.processes"):
             processes.fork_server()  # one for all workers
+        waiting = list(units(self._session.items))
+        length = -(-len(waiting) // workers)
+        self._stretches = [deque(waiting[i : i + length]) for i in range(0, len(waiting), length)]
         try:
-            while self._waiting or self._workers:
-                while self._waiting and len(self._workers) < workers:
-                    self._start()
+            for stretch in self._stretches:
+                self._start(stretch)
+            while self._workers:
                 for key, _ in self._selector.select():
                     self._hear(key.data)
                 if self._session.shouldfail or self._session.shouldstop:
-                    self._waiting.clear()
+                    for stretch in self._stretches:
+                        stretch.clear()
         finally:
             for worker in self._workers.values():
                 worker.channel.connection.close()
@@ -138,7 +146,7 @@ class Controller:
         if self._session.shouldstop:
             raise self._session.Interrupted(self._session.shouldstop)
 
-    def _start(self) -> None:
+    def _start(self, stretch: deque[range]) -> None:
         ours, theirs = socket.socketpair()
         sys.stdout.flush()
         sys.stderr.flush()
@@ -151,7 +159,7 @@ class Controller:
                 other.channel.connection.close()
             become_worker(self._session, Channel(theirs), self._folder / f"worker-{os.getpid()}")
         theirs.close()
-        worker = Worker(pid, Channel(ours))
+        worker = Worker(pid, Channel(ours), stretch)
         self._workers[pid] = worker
         self._selector.register(ours, selectors.EVENT_READ, worker)
         for _ in range(2):
@@ -159,7 +167,8 @@ class Controller:
 
     def _give(self, worker: Worker) -> None:
         """Give a worker more tests, or say that there are none."""
-        unit = self._waiting.popleft() if self._waiting else None
+        longest = max(self._stretches, key=len)
+        unit = worker.stretch.popleft() if worker.stretch else longest.pop() if longest else None
         if unit is not None:
             if not worker.units:
                 worker.next = unit.start
@@ -168,32 +177,26 @@ class Controller:
             worker.channel.send(unit)
 
     def _hear(self, worker: Worker) -> None:
-        try:
-            kind, value = worker.channel.receive()
-        except (EOFError, ConnectionError):
-            self._end(worker)
-            return
-        match kind:
-            case "begun":
-                worker.running, worker.next = self._session.items[value].nodeid, value + 1
-                self._config.hook.pytest_runtest_logstart(
-                    nodeid=worker.running, location=self._session.items[value].location
-                )
-            case "report":
-                report = self._config.hook.pytest_report_from_serializable(config=self._config, data=value)
-                self._config.hook.pytest_runtest_logreport(report=report)
-            case "ended":
-                item, worker.running = self._session.items[value], None
-                self._config.hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-            case "done":
+        hook, items = self._config.hook, self._session.items
+        match _message(worker.channel):
+            case "begun", place:
+                worker.running, worker.next = items[place].nodeid, place + 1
+                hook.pytest_runtest_logstart(nodeid=worker.running, location=items[place].location)
+            case "report", data:
+                report = hook.pytest_report_from_serializable(config=self._config, data=data)
+                hook.pytest_runtest_logreport(report=report)
+            case "ended", place:
+                worker.running = None
+                hook.pytest_runtest_logfinish(nodeid=items[place].nodeid, location=items[place].location)
+            case "done", _:
                 worker.units.popleft()
                 if worker.units:
                     worker.next = worker.units[0].start
                 self._give(worker)
-            case "failed":
-                pytest.exit(f"a worker failed:\n{value}", returncode=3)
+            case "failed", why:
+                pytest.exit(f"a worker failed:\n{why}", returncode=3)
             case _:
-                raise AssertionError(kind)
+                self._end(worker)
 
     def _end(self, worker: Worker) -> None:
         """A worker has ended: what it has not run is for others."""
@@ -214,7 +217,17 @@ class Controller:
             )
             self._config.hook.pytest_runtest_logreport(report=report)
         left = [range(worker.next, worker.units[0].stop), *list(worker.units)[1:]] if worker.units else []
-        self._waiting.extendleft(reversed([unit for unit in left if unit]))
+        worker.stretch.extendleft(reversed([unit for unit in left if unit]))
+        if any(self._stretches):
+            self._start(worker.stretch)
+
+
+def _message(channel: Channel) -> tuple[str, Any]:
+    try:
+        message: tuple[str, Any] = channel.receive()
+    except (EOFError, ConnectionError):
+        return "gone", None
+    return message
 
 
 def units(items: Sequence[pytest.Item]) -> Iterator[range]:

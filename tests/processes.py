@@ -106,7 +106,7 @@ class Process:
         self._connection = connection
         self._reply = b""  # its id; when it has ended an empty line, and its exit code
         self._receive_lines(1)
-        self.pid = int(self._reply)
+        self.pid = int(self._reply.split()[0])  # a short one may have ended already
 
     def wait(self) -> int:
         """Its exit code; that of a signal is negative."""

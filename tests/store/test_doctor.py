@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita.store.doctor.checks import CHECKS
 from partita.store.doctor.examination import examine
-from partita.store.doctor.report import Health
+from partita.store.doctor.report import CheckResult, Health
 from partita.store.engines.engine import Engine
 from partita.store.engines.sqlite import SqliteEngine
 from partita.store.facade.store import Store
@@ -89,6 +89,10 @@ def problems(health: Health) -> dict[str, int]:
     return {check.name: check.problems for check in health.checks if check.problems}
 
 
+def result_of(health: Health, check: str) -> CheckResult:
+    return next(result for result in health.checks if result.name == check)
+
+
 def notices(health: Health) -> dict[str, int]:
     return {check.name: check.notices for check in health.checks if check.notices}
 
@@ -151,13 +155,13 @@ async def test_damage_that_can_be_repaired(engine: Engine, name: str) -> None:
     filled = await filled_again(engine)
     await damage(filled)
     health = await examine(filled, full=True)
-    found = next(result for result in health.checks if result.name == check)
+    found = result_of(health, check)
     assert any(what in finding.what for finding in found.findings), found.findings
     assert all(finding.hint for finding in found.findings)
     assert not health.healthy
     mended = await examine(filled, repair=True, full=True)
     assert problems(mended) == {}
-    assert next(result for result in mended.checks if result.name == check).repaired >= 1
+    assert result_of(mended, check).repaired >= 1
     again = await examine(filled, repair=True, full=True)
     assert (again.repaired, again.healthy) == (0, True)
 
@@ -257,7 +261,7 @@ async def test_damage_that_cannot_be_repaired_is_told_and_left(engine: Engine, n
     filled = await filled_again(engine)
     await damage(filled)
     health = await examine(filled, repair=True, full=True)
-    found = next(result for result in health.checks if result.name == check)
+    found = result_of(health, check)
     assert any(what in finding.what and not finding.repairable for finding in found.findings), found.findings
     assert not health.healthy
 
@@ -265,7 +269,7 @@ async def test_damage_that_cannot_be_repaired_is_told_and_left(engine: Engine, n
 async def test_findings_name_what_they_are_about(filled: Store) -> None:
     await sql("UPDATE messages SET role = 'ghost' WHERE id = 'm4'")(filled)
     health = await examine(filled)
-    (finding,) = next(result for result in health.checks if result.name == "contents").findings
+    (finding,) = result_of(health, "contents").findings
     assert (finding.thread_id, finding.message_id, finding.where) == ("t1", "m4", "thread t1, message m4")
 
 
@@ -291,7 +295,7 @@ async def test_older_rows_are_no_damage(filled: Store) -> None:
     await sql("UPDATE messages SET content = 'Just words.' WHERE id = 'm4'")(filled)
     health = await examine(filled, repair=True)
     assert (health.healthy, notices(health)) == (True, {"contents": 2})
-    contents = next(result for result in health.checks if result.name == "contents")
+    contents = result_of(health, "contents")
     assert [finding.hint for finding in contents.findings] == [
         "partita migrate brings it to today's form"
     ] * 2
@@ -319,7 +323,7 @@ async def test_a_run_whose_owner_went_away(url: str) -> None:
         assert (await examine(store)).healthy
         now += timedelta(seconds=31)
         health = await examine(store, repair=True)
-        (found,) = next(result for result in health.checks if result.name == "abandoned-runs").findings
+        (found,) = result_of(health, "abandoned-runs").findings
         assert (found.run_id, "worker-7" in found.what) == ("r", True)
 
 
@@ -358,7 +362,7 @@ async def test_many_findings_are_counted_and_a_hundred_kept(store: Store) -> Non
     await store.create_thread("t")
     await store.save_messages([ask(f"m{number}") for number in range(450)], thread_id="t")
     await sql("UPDATE messages SET role = 'ghost'")(store)
-    contents = next(result for result in (await examine(store)).checks if result.name == "contents")
+    contents = result_of(await examine(store), "contents")
     assert (contents.problems, len(contents.findings)) == (450, 100)
 
 
@@ -382,7 +386,7 @@ async def test_a_damaged_file_is_told(tmp_path: Any) -> None:
     async with open_store(path) as store:
         health = await examine(store, full=True)
     assert not health.healthy
-    assert next(result for result in health.checks if result.name == "file").problems
+    assert result_of(health, "file").problems
 
 
 _ids = st.sampled_from([f"m{number}" for number in range(6)])

@@ -89,6 +89,17 @@ def test_a_run_is_stepped_through_with_keys(desk: Desk) -> None:
         assert terminal.end().code == 0
 
 
+def test_keys_that_are_pressed_quickly_are_all_taken(desk: Desk) -> None:
+    with desk.terminal("replay", "last", "--step") as terminal:
+        terminal.wait_for("q leave")
+        last = place(terminal).split("/")[1]
+        terminal.type("\r" + DOWN + "x" + UP)
+        terminal.wait_until(lambda: place(terminal) == f"1/{last}", "the first chunk")
+        terminal.type("Gq")
+        assert terminal.end(10).code == 0
+        assert place(terminal) == f"{last}/{last}"
+
+
 def test_ctrl_c_leaves_the_steps(desk: Desk) -> None:
     with desk.terminal("replay", "last", "--step") as terminal:
         terminal.wait_for("q leave")

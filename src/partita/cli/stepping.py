@@ -1,6 +1,9 @@
 """A run chunk by chunk, back and forth, as keys say."""
 
+import os
+import re
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 
 import click
@@ -22,14 +25,16 @@ KEYS = {
 FIRST = frozenset({"g", "\x1b[H"})
 LAST = frozenset({"G", "\x1b[F"})
 LEAVE = frozenset({"q", "\x1b", "\x03", "\x04", ""})
+KEY = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+"""A key as a terminal sends it: an escape sequence, or a character."""
+
 HELP = "enter next · b back · f u ten on, ten back · g G first, last · q leave"
 
 
 def step_through(stepper: Stepper, look: Look) -> None:
     """Show where the stepper stands, and go where a key says, until one says to leave."""
-    while True:
-        _show(stepper, look)
-        key = _key()
+    _show(stepper, look)
+    for key in _keys():
         if key in LEAVE:
             return
         if key in FIRST:
@@ -38,6 +43,7 @@ def step_through(stepper: Stepper, look: Look) -> None:
             stepper.go_to(len(stepper))
         else:
             _go(stepper, KEYS.get(key, 0), notes=look.internal)
+        _show(stepper, look)
 
 
 def _show(stepper: Stepper, look: Look) -> None:
@@ -52,11 +58,32 @@ def _show(stepper: Stepper, look: Look) -> None:
         show([drawn, ""])
 
 
-def _key() -> str:
+def _keys() -> Iterator[str]:
+    """The keys that are pressed; Ctrl-C and the end of the input end them."""
     try:
-        return click.getchar()
+        if sys.platform == "win32" or not sys.stdin.isatty():
+            while True:
+                yield click.getchar()
+        yield from _typed(sys.stdin.fileno())
     except (KeyboardInterrupt, EOFError):
-        return ""
+        return
+
+
+def _typed(terminal: int) -> Iterator[str]:
+    """The keys of a terminal, also those that are pressed while the screen is drawn.
+
+    `click.getchar` changes the mode of the terminal for each key, and what is typed in between is lost.
+    """
+    import termios
+    import tty
+
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)
+    try:
+        while typed := os.read(terminal, 64).decode(errors="replace"):
+            yield from KEY.findall(typed)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 def _go(stepper: Stepper, count: int, *, notes: bool) -> None:
