@@ -47,9 +47,8 @@ class ForkServer:
     """Starts processes that have Partita loaded: see `tests.fork_server`."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="fork-server-")
-        self.address = Path(self._folder) / "socket"
-        command = [sys.executable, "-m", "tests.fork_server", str(self.address)]
+        self._address = str(Path(tempfile.mkdtemp(prefix="fork-server-")) / "socket")
+        command = [sys.executable, "-m", "tests.fork_server", self._address]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT)
 
     def start(
@@ -73,13 +72,19 @@ class ForkServer:
         connection.sendall(data[sent:])
         return Process(connection)
 
+    @property
+    def address(self) -> str:
+        """Where it takes requests, once it has loaded everything."""
+        self._connect().close()
+        return self._address
+
     def _connect(self) -> socket.socket:
         """A connection, once it has loaded everything."""
         connection = socket.socket(socket.AF_UNIX)
         end = time.monotonic() + PATIENCE
         while True:
             try:
-                connection.connect(str(self.address))
+                connection.connect(self._address)
             except (FileNotFoundError, ConnectionRefusedError):
                 assert time.monotonic() < end, "the fork server did not start"
                 time.sleep(0.02)
@@ -122,8 +127,8 @@ class Process:
         return self.wait()
 
     def send(self, number: int) -> None:
-        """Send a signal, unless it has ended."""
-        if self.poll() is None:
+        """Send a signal, unless it is known to have ended. Another thread may wait for it."""
+        if self._connection.fileno() >= 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
