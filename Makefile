@@ -37,7 +37,7 @@ run: ## Open the page, with your agents' sessions or a demo
 	fi
 
 setup: ## Install what the tests need, and build the page
-	@$(MAKE) --no-print-directory -j2 .venv/test tests/node_modules/.installed $(PAGE) chromium
+	@$(MAKE) --no-print-directory -j2 $(PAGE) .venv/test tests/node_modules/.installed chromium
 
 web: $(PAGE) ## Build the page
 
@@ -79,8 +79,8 @@ lint: .venv/test ## Check the form of the code
 types: setup ## Check the types with mypy and pyright
 	@$(MAKE) --no-print-directory -j2 mypy pyright
 
-mypy: .venv/test
-	@time $(BIN)/mypy
+mypy: .venv/test # it keeps a cache, but not where nobody would use it again
+	@time $(BIN)/mypy $(if $(CI),--cache-dir=/dev/null)
 
 pyright: .venv/test tests/pyright/node_modules/.installed
 	@time tests/pyright/node_modules/.bin/pyright --pythonpath $(BIN)/python

@@ -24,13 +24,15 @@ from typing import Any, Final, NoReturn
 
 import pytest
 from _pytest.capture import CaptureManager
-from _pytest.reports import CollectReport
 
 MOST: Final = 12
 """The most tests of a module that a worker gets at once, unless the module has fixtures of its own."""
 
 LARGE: Final = 410 * 1024 * 1024
 """Bytes of memory above which a worker is replaced."""
+
+SHORT: Final = 0.05
+"""Seconds below which the set-up of a test is not reported."""
 
 STATM: Final = Path("/proc/self/statm")
 HEADER: Final = struct.Struct("!I")
@@ -301,8 +303,10 @@ class Reports:
         self._config = config
         self._channel = channel
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport | CollectReport) -> None:
-        """Send a report."""
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Send a report, unless it says nothing: most fixtures take no time."""
+        if report.when != "call" and report.passed and report.duration < SHORT:
+            return
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
         self._channel.send(("report", data))
 

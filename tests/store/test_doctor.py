@@ -162,8 +162,8 @@ async def test_damage_that_can_be_repaired(engine: Engine, name: str) -> None:
     mended = await examine(filled, repair=True, full=True)
     assert problems(mended) == {}
     assert result_of(mended, check).repaired >= 1
-    again = await examine(filled, repair=True, full=True)
-    assert (again.repaired, again.healthy) == (0, True)
+    assert mended.healthy
+    assert not any(result.repairable for result in mended.checks)  # there is nothing left to repair
 
 
 MENDED_EXACTLY = ("flags", "part rows gone", "index entries gone", "labels gone", "too few messages counted",

@@ -3,7 +3,6 @@
 With `PARTITA_FULL` each is started as a person starts it; without, by a process that has loaded Partita.
 """
 
-import os
 import re
 import shlex
 import signal
@@ -18,6 +17,7 @@ from partita.cli.main import cli
 from partita.errors import DecodeError
 from partita.types.json import loads
 from tests.processes import CTRL_C, CTRL_D, Ended
+from tests.sampling import FULL
 
 from .cases import CASES, EVERY, Case
 from .desk import Desk
@@ -31,7 +31,9 @@ THEIRS = re.compile(rb"\x1b(\]0;|\[2J|\[7m|\[0m)")
 """What a pipe gets of the material, as it is."""
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-COLD = "PARTITA_FULL" in os.environ
+FEW = EVERY if FULL else [cases[0] for cases in CASES.values()]
+"""One case of each command."""
+
 NAMES = [case.words for case in EVERY]
 every = pytest.mark.parametrize("case", EVERY, ids=NAMES)
 
@@ -61,7 +63,7 @@ def words_of(case: Case, desk: Desk) -> Sequence[str]:
 def shown(case: Case, desk: Desk, columns: int, **environment: str) -> str:
     """What a case sends to a terminal."""
     with desk.terminal(
-        *words_of(case, desk), columns=columns, environment=environment, cold=COLD
+        *words_of(case, desk), columns=columns, environment=environment, cold=FULL
     ) as terminal:
         if case.stops_after:
             terminal.wait_until(lambda: case.stops_after in flat(terminal.shown), case.stops_after)
@@ -105,7 +107,7 @@ def test_in_a_terminal(desk: Desk, case: Case) -> None:
         check_fits(text, 100)
 
 
-@pytest.mark.parametrize("case", [case for case in EVERY if case.fits], ids=lambda case: case.words)
+@pytest.mark.parametrize("case", [case for case in FEW if case.fits], ids=lambda case: case.words)
 def test_in_a_narrow_terminal_that_wants_no_colour(desk: Desk, case: Case) -> None:
     text = shown(case, desk, 60, NO_COLOR="1")
     assert not any(COLOUR.search(style) for style in styles(text))
@@ -114,14 +116,14 @@ def test_in_a_narrow_terminal_that_wants_no_colour(desk: Desk, case: Case) -> No
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in EVERY if case.colours or case.code], ids=lambda case: case.words
+    "case", [case for case in FEW if case.colours or case.code], ids=lambda case: case.words
 )
 def test_in_a_terminal_that_knows_no_codes(desk: Desk, case: Case) -> None:
     assert "\x1b" not in shown(case, desk, 80, TERM="dumb")
 
 
 def piped(case: Case, desk: Desk, *more: str, reads: bool = True) -> Ended:
-    process = desk.piped(*words_of(case, desk), *more, given=case.given, reads=reads, cold=COLD)
+    process = desk.piped(*words_of(case, desk), *more, given=case.given, reads=reads, cold=FULL)
     if case.stops_after:
         process.wait_for(case.stops_after.encode() if reads and not more else b"\n")
         process.process.send(signal.SIGINT)
@@ -140,7 +142,7 @@ def test_in_a_pipe(desk: Desk, case: Case) -> None:
         check_json(ended.output)
 
 
-@pytest.mark.parametrize("case", [case for case in EVERY if case.json], ids=lambda case: case.words)
+@pytest.mark.parametrize("case", [case for case in FEW if case.json], ids=lambda case: case.words)
 def test_as_json(desk: Desk, case: Case) -> None:
     ended = piped(case, desk, "--json")
     assert ended.code == case.code, ended.talk
@@ -158,7 +160,7 @@ def check_json(output: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in EVERY if not case.silent and not case.stops_after], ids=lambda case: case.words
+    "case", [case for case in FEW if not case.silent and not case.stops_after], ids=lambda case: case.words
 )
 def test_whom_nobody_listens_to(desk: Desk, case: Case) -> None:
     ended = piped(case, desk, reads=False)
