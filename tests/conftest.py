@@ -27,12 +27,17 @@ settings.register_profile("more", max_examples=200, deadline=None, suppress_heal
 settings.register_profile("long", max_examples=3000, deadline=None, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+
+def _do_nothing(_number: int, _frame: object) -> None:
+    pass
+
+
 # A job in the background and `nohup` start us with these ignored, and children inherit that. Tests that
 # interrupt a child need the defaults, which a child gets when its parent has a handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-    signal.signal(signal.SIGHUP, lambda *_: None)
+    signal.signal(signal.SIGHUP, _do_nothing)
 
 
 def pytest_configure(config: pytest.Config) -> None:

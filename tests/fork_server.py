@@ -77,12 +77,17 @@ ALSO = (
 """What commands load when they need it."""
 
 
-class Order(TypedDict, total=False):
+class Place(TypedDict):
+    """Where to run something."""
+
+    environment: dict[str, str]
+    folder: str
+
+
+class Order(Place, total=False):
     """What to run, and where: `partita` with its arguments, unless something else is named."""
 
     arguments: list[str]
-    environment: dict[str, str]
-    folder: str
     cold: bool
     """Start another interpreter, which has to load everything."""
     code: str

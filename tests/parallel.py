@@ -24,6 +24,7 @@ from typing import Any, Final, NoReturn
 
 import pytest
 from _pytest.capture import CaptureManager
+from _pytest.terminal import TerminalReporter
 
 MOST: Final = 12
 """The most tests of a module that a worker gets at once, unless the module has fixtures of its own."""
@@ -116,12 +117,13 @@ class Controller:
         self._stretches: list[deque[range]] = []
         self._selector = selectors.DefaultSelector()
         self._workers: dict[int, Worker] = {}
-        self._folder = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # pyright: ignore
+        self._folder: Path = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # pyright: ignore
         self._config.stash[RUN] = os.getpid()
 
     def run(self, workers: int) -> None:
         """Run all tests."""
-        if reporter := self._config.pluginmanager.getplugin("terminalreporter"):
+        reporter = self._config.pluginmanager.getplugin("terminalreporter")
+        if isinstance(reporter, TerminalReporter):
             reporter.showfspath = False  # several modules run at once
         if processes := sys.modules.get("tests.processes"):
             processes.fork_server()  # one for all workers
@@ -181,13 +183,14 @@ class Controller:
     def _hear(self, worker: Worker) -> None:
         hook, items = self._config.hook, self._session.items
         match _message(worker.channel):
-            case "begun", place:
-                worker.running, worker.next = items[place].nodeid, place + 1
-                hook.pytest_runtest_logstart(nodeid=worker.running, location=items[place].location)
+            case "begun", int(place):
+                item = items[place]
+                worker.running, worker.next = item.nodeid, place + 1
+                hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
             case "report", data:
                 report = hook.pytest_report_from_serializable(config=self._config, data=data)
                 hook.pytest_runtest_logreport(report=report)
-            case "ended", place:
+            case "ended", int(place):
                 worker.running = None
                 hook.pytest_runtest_logfinish(nodeid=items[place].nodeid, location=items[place].location)
             case "done", _:

@@ -158,7 +158,11 @@ class Terminal:
         self._open = True
         self.resize(columns, rows)
         self.process = fork_server().start(
-            *arguments, streams=(terminal,) * 3, environment=environment, folder=folder, cold=cold
+            *arguments,
+            streams=(terminal, terminal, terminal),
+            environment=environment,
+            folder=folder,
+            cold=cold,
         )
         os.close(terminal)
         self._selector = selectors.DefaultSelector()

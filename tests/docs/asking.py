@@ -6,11 +6,13 @@ It is started for every command, so it loads only modules that are built into th
 """
 
 import _json as json
-import _signal as signal  # type: ignore[import-not-found] # pyright: ignore
+import _signal as signal  # type: ignore[import-not-found]
 import _socket as socket
 import os
 import sys
 from collections.abc import Iterable
+
+# pyright: basic, reportMissingModuleSource=false, reportMissingImports=false
 
 
 def main() -> int:
@@ -25,8 +27,12 @@ def main() -> int:
     server.sendall(order[sent:])
     with open(server.detach()) as lines:  # noqa: PTH123 # it is a descriptor
         child = int(lines.readline())
+
+        def pass_on(number: int, _frame: object) -> None:
+            os.kill(child, number)
+
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda number, _: os.kill(child, number))
+            signal.signal(number, pass_on)
         lines.readline()
         code = int(lines.readline() or 1)
     return code if code >= 0 else 128 - code
