@@ -29,7 +29,7 @@ from _pytest.terminal import TerminalReporter
 MOST: Final = 12
 """The most tests of a module that a worker gets at once, unless the module has fixtures of its own."""
 
-LARGE: Final = 410 * 1024 * 1024
+LARGE: Final = 380 * 1024 * 1024
 """Bytes of memory above which a worker is replaced."""
 
 SHORT: Final = 0.05
