@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the tests that were collected, if there are to be workers."""
     workers: int = session.config.option.workers
-    if not workers or session.config.option.collectonly or session.testsfailed:
+    if not workers or not session.items or session.config.option.collectonly or session.testsfailed:
         return None
     Controller(session).run(workers)
     return True
@@ -117,6 +117,7 @@ class Controller:
         self._stretches: list[deque[range]] = []
         self._selector = selectors.DefaultSelector()
         self._workers: dict[int, Worker] = {}
+        self._ended = 0
         self._folder: Path = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] # pyright: ignore
         self._config.stash[RUN] = os.getpid()
 
@@ -149,6 +150,8 @@ class Controller:
             raise self._session.Failed(self._session.shouldfail)
         if self._session.shouldstop:
             raise self._session.Interrupted(self._session.shouldstop)
+        if self._ended != len(self._session.items):
+            pytest.exit(f"only {self._ended} of {len(self._session.items)} tests were run", returncode=3)
 
     def _start(self, stretch: deque[range]) -> None:
         ours, theirs = socket.socketpair()
@@ -192,6 +195,7 @@ class Controller:
                 hook.pytest_runtest_logreport(report=report)
             case "ended", int(place):
                 worker.running = None
+                self._ended += 1
                 hook.pytest_runtest_logfinish(nodeid=items[place].nodeid, location=items[place].location)
             case "done", _:
                 worker.units.popleft()
@@ -210,6 +214,7 @@ class Controller:
         del self._workers[worker.pid]
         _, status = os.waitpid(worker.pid, 0)
         if worker.running is not None:
+            self._ended += 1
             code = os.waitstatus_to_exitcode(status)
             item = next(item for item in self._session.items if item.nodeid == worker.running)
             report = pytest.TestReport(
@@ -268,7 +273,7 @@ def become_worker(session: pytest.Session, channel: Channel, folder: Path) -> No
             capture.start_global_capturing()
         own.pluginmanager.unregister(name="terminalreporter")
         own.pluginmanager.register(Reports(own, channel))
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         own._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined] # pyright: ignore
         _work(session, channel)
         session._setupstate.teardown_exact(None)  # pyright: ignore[reportPrivateUsage]

@@ -41,16 +41,13 @@ def test_after():
     pass
 """
 LARGE = """
-import os
 import pytest
 from tests import parallel
 
-held, pids = [], set()
+held = []
 
 @pytest.mark.parametrize("number", range(40))
 def test_large(number):
-    pids.add(os.getpid())
-    assert len(pids) == 1
     held.append(b"x" * 30_000_000)
     assert parallel.memory() < parallel.LARGE + 12 * 31_000_000
 """
@@ -98,6 +95,12 @@ def test_it_stops_at_the_first_failure_if_asked_to(tmp_path: Path) -> None:
     assert code == 1
     assert "stopping after 1 failures" in told
     assert "300 passed" not in told
+
+
+def test_without_tests_it_ends_as_without_workers(tmp_path: Path) -> None:
+    code, told = told_by_pytest(tmp_path, "--workers=2", "-knothing", good=GOOD)
+    assert code == 5
+    assert "31 deselected" in told
 
 
 def test_an_error_of_collecting_is_reported(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from datetime import timedelta
 
 import click
@@ -34,16 +35,17 @@ HELP = "enter next · b back · f u ten on, ten back · g G first, last · q lea
 def step_through(stepper: Stepper, look: Look) -> None:
     """Show where the stepper stands, and go where a key says, until one says to leave."""
     _show(stepper, look)
-    for key in _keys():
-        if key in LEAVE:
-            return
-        if key in FIRST:
-            stepper.go_to(0)
-        elif key in LAST:
-            stepper.go_to(len(stepper))
-        else:
-            _go(stepper, KEYS.get(key, 0), notes=look.internal)
-        _show(stepper, look)
+    with closing(_keys()) as keys:
+        for key in keys:
+            if key in LEAVE:
+                return
+            if key in FIRST:
+                stepper.go_to(0)
+            elif key in LAST:
+                stepper.go_to(len(stepper))
+            else:
+                _go(stepper, KEYS.get(key, 0), notes=look.internal)
+            _show(stepper, look)
 
 
 def _show(stepper: Stepper, look: Look) -> None:
@@ -58,7 +60,7 @@ def _show(stepper: Stepper, look: Look) -> None:
         show([drawn, ""])
 
 
-def _keys() -> Iterator[str]:
+def _keys() -> Generator[str, None, None]:
     """The keys that are pressed; Ctrl-C and the end of the input end them."""
     try:
         if sys.platform == "win32" or not sys.stdin.isatty():
@@ -69,7 +71,7 @@ def _keys() -> Iterator[str]:
         return
 
 
-def _typed(terminal: int) -> Iterator[str]:
+def _typed(terminal: int) -> Generator[str, None, None]:
     """The keys of a terminal, also those that are pressed while the screen is drawn.
 
     `click.getchar` changes the mode of the terminal for each key, and what is typed in between is lost.

@@ -105,6 +105,8 @@ class LiveRun:
         self.over = asyncio.Event()
         """Set once the run has ended and its messages are stored."""
         self.last_seq = 0
+        self.unstored = 0
+        """How many entries the fold has taken that are not stored yet."""
         self._window: list[Seen | None] = []  # the last entries; those without a chunk hold a place
         self._bytes = 0  # of what is in the window
         self._watchers = Listeners()

@@ -250,6 +250,9 @@ class Session:
 
     async def so_far(self, run: Run) -> SoFar:
         """The messages that a run has produced until now, in whichever process it works."""
+        live = await self._at_hand(run.id)
+        if live is not None and live.ready.is_set() and not live.unstored:
+            return SoFar(live.fold.snapshot(), live.last_seq)
         return await so_far(self.store, run)
 
     def asking(self) -> frozenset[str]:

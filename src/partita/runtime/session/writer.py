@@ -40,7 +40,6 @@ class Writer:
         self._log: list[LogEntry] = []  # the same, as the log gets them
         self._now = clock()
         self._groups: deque[tuple[asyncio.Future[int], list[Entry | None]]] = deque()
-        self._ahead = 0
         self._door = asyncio.Lock()  # one entry at a time, so that log and message agree on their order
         self._closed = False
         self.failure: StoreError | None = None
@@ -48,7 +47,7 @@ class Writer:
 
     def take(self, chunk: Chunk, raw: bytes | None) -> bool:
         """Add an entry, if there is nothing to wait for; whether it was added."""
-        if self._ahead >= AHEAD or self._door.locked() or self._stands_in_line:
+        if self._live.unstored >= AHEAD or self._door.locked() or self._stands_in_line:
             return False
         self._put(chunk, raw)
         return True
@@ -91,7 +90,7 @@ class Writer:
     @property
     def _full(self) -> bool:
         """Whether the next entry has to wait: too many are under way, or the last is not in line yet."""
-        return self._ahead >= AHEAD or self._stands_in_line
+        return self._live.unstored >= AHEAD or self._stands_in_line
 
     @property
     def _stands_in_line(self) -> bool:
@@ -115,7 +114,7 @@ class Writer:
             chunk, json = self._fitting(chunk)
             self._entries.append((self._now, chunk, json))
             self._log.append(_entry((self._now, json, raw)))
-        self._ahead += 1
+        self._live.unstored += 1
 
     def _raise_failure(self) -> None:
         if self.failure is not None:
@@ -154,7 +153,7 @@ class Writer:
     def _settle(self, future: "asyncio.Future[int]") -> None:
         """Show what has become durable."""
         _, entries = self._groups.popleft()
-        self._ahead -= len(entries)
+        self._live.unstored -= len(entries)
         error = (
             UnavailableError("the log was closed", hint="open the store again")
             if future.cancelled()
