@@ -51,7 +51,7 @@ check: .venv/test ## Lint, types and the tests that the changed files affect (si
 	@$(MAKE) --no-print-directory mypy
 	@time $(BIN)/python -m tests.affected $(BASE)
 
-full: setup ## Everything, everywhere: every row on every engine and release, 200 examples a property, both type checkers
+full: setup .venv/docs ## Everything, everywhere: every row on every engine and release, 200 examples a property, both type checkers
 	@$(MAKE) --no-print-directory lint types page
 	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(PYTEST) --timeout 3600
 	@$(MAKE) --no-print-directory browser
@@ -116,7 +116,7 @@ blocking: .venv/test ## Write the blocking store
 	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking/store.py
 	$(BIN)/ruff format --quiet src/partita/store/blocking/store.py
 
-docs: .venv/test ## Write the generated pages of the documentation, and build the site
+docs: .venv/docs ## Write the generated pages of the documentation, and build the site
 	$(BIN)/python -m docs.generating
 	$(BIN)/python docs/picture.py > docs/tour.svg
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -145,6 +145,7 @@ INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.t
 	  || $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)') \
 	  || (echo "The Python packages could not be installed: read the error above. Is the package index reachable?"; exit 1)
 
+comma := ,
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || (echo "Partita needs Python 3.11 or newer. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1)
@@ -160,6 +161,10 @@ INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.t
 .venv/test: .venv/created pyproject.toml constraints.txt
 	@$(call INSTALL,.[dev])
 	@touch .venv/run $@
+
+.venv/docs: .venv/test
+	@$(call INSTALL,.[dev$(comma)docs])
+	@touch .venv/run .venv/test $@
 
 $(PAGE): $(WEB) $(PAGE_SOURCES)
 	@echo "Setting up: building the page"

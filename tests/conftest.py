@@ -12,6 +12,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.durations import Durations
+from tests.sampling import FULL
+
+collect_ignore = [] if FULL else ["docs/test_site.py"]  # it needs mkdocs, which `make full` installs
 
 QUIET = [
     HealthCheck.too_slow,  # a busy machine is not a failing test
@@ -46,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of garbage collection: it stays until the end."""
+    """Collect garbage less often, and leave out what was collected here: it stays until the end."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)

@@ -1,33 +1,22 @@
-"""The reference is what the code says, and the site that is built of it leads nowhere else."""
+"""The reference is what the code says."""
 
-import json
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import httpx
-import pytest
 
 from docs.generating.curl import HERE, curl
 from docs.generating.navigation import SITE, with_formats
 from docs.generating.pages import PAGES
 from docs.generating.routes import described, operations
 from partita.server.app import asgi
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import JsonObject
 from tests.server.conftest import client_of, says, scripted
 from tests.tables import each_row
 
-if TYPE_CHECKING:  # it takes long to load
-    from mkdocs.config.defaults import MkDocsConfig
-
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-LOADED = re.compile(
-    r"<(?:script|img|iframe|source)[^>]+src=\"(https?:[^\"]+)|<link[^>]+href=\"(https?:[^\"]+)"
-)
-IN_STYLE = re.compile(r"url\([\"']?(https?:[^)]+)|@import")
 
 
 @each_row("name", PAGES)
@@ -40,45 +29,11 @@ def test_every_format_is_in_the_navigation() -> None:
     assert with_formats(text) == text, "run: make docs"
 
 
-def navigation(item: Json) -> Iterator[str]:
-    if isinstance(item, str):
-        yield item
-    elif is_object(item):
-        for inner in item.values():
-            yield from navigation(inner)
-    elif is_array(item):
-        for inner in item:
-            yield from navigation(inner)
-
-
-def configured(**more: Any) -> "MkDocsConfig":
-    from mkdocs.config.base import load_config  # pyright: ignore[reportUnknownVariableType] # takes any option
-
-    return load_config(str(ROOT / "mkdocs.yml"), **more)
-
-
 def test_every_page_is_in_the_navigation_once() -> None:
-    listed = list(navigation(configured()["nav"]))
+    navigation = SITE.read_text("utf-8").partition("\nnav:\n")[2]
+    listed = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", navigation, re.MULTILINE)
     pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
     assert sorted(listed) == sorted([*pages, "changes.md", "contributing.md"])
-
-
-def test_the_site_is_built_without_a_warning_and_loads_nothing_from_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from mkdocs.commands.build import build
-
-    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
-    build(configured(site_dir=str(tmp_path), strict=True))
-    pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
-    assert tmp_path / "reference" / "formats.html" in pages
-    assert {path.name: found for path, text in pages.items() if (found := LOADED.findall(text))} == {}
-    styles = [path for path in tmp_path.rglob("*.css") if IN_STYLE.search(path.read_text("utf-8"))]
-    assert styles == []
-    index = json.loads((tmp_path / "search" / "search_index.json").read_text("utf-8"))
-    assert any(entry["location"].startswith("reference/errors.html#") for entry in index["docs"])
-    start = pages[tmp_path / "apps" / "start.html"]
-    assert '<span class="filename">examples/chat/server/main.py</span>' in start, "a file is a block's title"
 
 
 FILES = {

@@ -1,6 +1,6 @@
 """Ctrl-C, a request to end and a closed window, at any moment: nothing is left half done, nothing is damaged.
 
-`PARTITA_CHAOS` is how many interruptions to make in all; without it a few of every kind.
+`PARTITA_CHAOS` is how many interruptions to make in all; without it there is one of every kind.
 """
 
 import os
@@ -17,6 +17,7 @@ import pytest
 
 from partita.types.json import loads
 from tests.processes import Ended, Piped
+from tests.sampling import FULL
 from tests.store.log_files import SESSION, gardening
 
 from .desk import Desk
@@ -76,10 +77,10 @@ class Knowing:
         return self._known[name]
 
 
-def moments(name: str, sent: int, seconds: float, few: int) -> list[float]:
+def moments(name: str, sent: int, seconds: float) -> list[float]:
     """When to interrupt: spread over the time that something takes, the same on every machine."""
     random = Random(f"{name} {sent}")
-    count = TIMES or few
+    count = TIMES or (3 if FULL else 1)
     return [(place + random.random()) / count * seconds for place in range(count)]
 
 
@@ -95,8 +96,7 @@ def interrupted(process: Piped, sent: int, after: float) -> Ended:
 @pytest.mark.parametrize(("name", "sent"), KINDS, ids=lambda one: getattr(one, "name", one))
 def test_a_command(known: Knowing, tmp_path: Path, name: str, sent: signal.Signals) -> None:
     about = known.about(name)
-    few = 2 if sent == signal.SIGINT else 1
-    for place, after in enumerate(moments(name, sent, about.seconds, few)):
+    for place, after in enumerate(moments(name, sent, about.seconds)):
         folder = tmp_path / str(place)
         folder.mkdir()
         check(WORKS[name], about, Desk(folder, about.folder), sent, after)
@@ -141,7 +141,7 @@ def check_healthy(desk: Desk) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_a_server_with_a_run_at_work(tmp_path: Path, sent: signal.Signals) -> None:
-    for place, after in enumerate(moments("serve", sent, 0.5, 1)):
+    for place, after in enumerate(moments("serve", sent, 0.5)):
         folder = tmp_path / str(place)
         folder.mkdir()
         desk = Desk(folder)
@@ -165,7 +165,7 @@ def test_a_server_with_a_run_at_work(tmp_path: Path, sent: signal.Signals) -> No
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
 def test_a_watcher(tmp_path: Path, sent: signal.Signals) -> None:
-    for place, after in enumerate(moments("watch", sent, 0.6, 1)):
+    for place, after in enumerate(moments("watch", sent, 0.6)):
         folder = tmp_path / str(place)
         folder.mkdir()
         desk = Desk(folder)

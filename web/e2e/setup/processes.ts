@@ -77,7 +77,11 @@ export async function fork(order: Order): Promise<Running> {
         pid = Number(written.slice(0, line));
         written = written.slice(line + 1);
         alive.add(last);
-        resolve({ kill, listen: (hear) => void hearers.push(hear), ended });
+        const listen = (hear: (written: string) => void) => {
+          hearers.push(hear);
+          if (written) hear(written);
+        };
+        resolve({ kill, listen, ended });
       }
       for (const hear of hearers) hear(written);
     });
