@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export TIMEFORMAT = %R s, CPU %U + %S s
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run web test check full lint types mypy pyright unit page browser chromium beside tested \
+.PHONY: help setup run web test check full lint types mypy pyrefly pyright unit page browser chromium beside tested \
 	walk losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
 
 help: ## Show this list
@@ -48,10 +48,10 @@ test: ## Run all checks and tests, as CI does
 
 check: .venv/test ## Lint, types and the tests that the changed files affect (since HEAD, or BASE=…), in a minute
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory mypy
+	@$(MAKE) --no-print-directory pyrefly
 	@time $(BIN)/python -m tests.affected $(BASE)
 
-full: setup .venv/docs ## Everything, everywhere: every row on every engine and release, 200 examples a property, both type checkers
+full: setup .venv/full ## Everything, everywhere: every row on every engine and release, 200 examples a property, all three type checkers
 	@$(MAKE) --no-print-directory lint types page
 	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(PYTEST) --timeout 3600
 	@$(MAKE) --no-print-directory browser
@@ -62,7 +62,7 @@ tested:
 beside: # one after the other: at once they would keep the tests waiting
 	@$(MAKE) --no-print-directory browser
 	@$(MAKE) --no-print-directory page
-	@$(MAKE) --no-print-directory mypy
+	@$(MAKE) --no-print-directory pyrefly
 
 page: $(WEB) ## Check the page and run its tests that need no browser
 	@cd web && time (npx biome ci . && npx tsc --noEmit && npx vitest run --project unit)
@@ -76,13 +76,17 @@ chromium: $(WEB)
 lint: .venv/test ## Check the form of the code
 	@time ($(BIN)/ruff format --check . && $(BIN)/ruff check .)
 
-types: setup ## Check the types with mypy and pyright
+types: setup ## Check the types with pyrefly, mypy and pyright
+	@$(MAKE) --no-print-directory pyrefly
 	@$(MAKE) --no-print-directory -j2 mypy pyright
 
-mypy: .venv/test # it keeps a cache, but not where nobody would use it again
-	@time $(BIN)/mypy $(if $(CI),--cache-dir=/dev/null)
+pyrefly: .venv/test
+	@time $(BIN)/pyrefly check --progress-bar no
 
-pyright: .venv/test tests/pyright/node_modules/.installed
+mypy: .venv/full
+	@time $(BIN)/mypy
+
+pyright: .venv/full tests/pyright/node_modules/.installed
 	@time tests/pyright/node_modules/.bin/pyright --pythonpath $(BIN)/python
 
 unit: setup ## Run the Python tests
@@ -116,7 +120,7 @@ blocking: .venv/test ## Write the blocking store
 	$(BIN)/ruff check --quiet --fix --select F,I src/partita/store/blocking/store.py
 	$(BIN)/ruff format --quiet src/partita/store/blocking/store.py
 
-docs: .venv/docs ## Write the generated pages of the documentation, and build the site
+docs: .venv/full ## Write the generated pages of the documentation, and build the site
 	$(BIN)/python -m docs.generating
 	$(BIN)/python docs/picture.py > docs/tour.svg
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -145,7 +149,6 @@ INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.t
 	  || $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)') \
 	  || (echo "The Python packages could not be installed: read the error above. Is the package index reachable?"; exit 1)
 
-comma := ,
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || (echo "Partita needs Python 3.11 or newer. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1)
@@ -162,8 +165,8 @@ comma := ,
 	@$(call INSTALL,.[dev])
 	@touch .venv/run $@
 
-.venv/docs: .venv/test
-	@$(call INSTALL,.[dev$(comma)docs])
+.venv/full: .venv/created pyproject.toml constraints.txt
+	@$(call INSTALL,.[full])
 	@touch .venv/run .venv/test $@
 
 $(PAGE): $(WEB) $(PAGE_SOURCES)

@@ -59,7 +59,7 @@ def plan_for(value: Any) -> Plan:
         name: field for name, field in fields.items() if field is not None and field is not msgspec.UNSET
     }
     inner = [
-        (name, plan_for(field)) for name, field in plain.items() if isinstance(field, tuple | msgspec.Struct)
+        (name, plan_for(field)) for name, field in plain.items() if isinstance(field, (tuple, msgspec.Struct))
     ]
     if not inner:
         return lambda: type_(**plain)

@@ -27,7 +27,7 @@ MODES: Final[Mapping[str, "Mode"]] = {
     "missing": "missing",
 }
 
-_REPLAY: Final = pytest.StashKey["Replay"]()
+_REPLAY: Final = pytest.StashKey["Replay"]()  # pyrefly: ignore[not-a-type]
 _FRESH: Final = pytest.StashKey[set[Path]]()
 
 

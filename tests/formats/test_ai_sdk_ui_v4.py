@@ -80,7 +80,7 @@ def opaque(words: str, **metadata: str) -> ReasoningPart:
 
 # --- parts that come back as they were -------------------------------------------------------------------
 
-PARTS: dict[str, tuple[list[Json], list[AssistantPart]]] = {
+PARTS: dict[str, tuple[list[Json], list[AssistantPart]]] = {  # pyrefly: ignore[bad-assignment]
     "text": ([text("hi")], [TextPart("hi")]),
     "step-start": ([{"type": "step-start"}], [StepStartPart()]),
     "reasoning": ([reasoning(text("hm"))], [ReasoningPart("hm")]),

@@ -95,7 +95,7 @@ def places(value: Json) -> list[tuple[Json, Json]]:
     for holder in inside:
         names: list[Json] = list(holder) if is_object(holder) else list(range(len(holder)))
         found += [(holder, name) for name in names if name != "timestamp"]
-        inside += [holder[name] for name in names if isinstance(holder[name], dict | list)]
+        inside += [holder[name] for name in names if isinstance(holder[name], (dict, list))]
     return found
 
 

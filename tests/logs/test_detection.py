@@ -318,7 +318,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 @given(st.text(st.sampled_from('{}[]":,\\ab1 \n\0'), max_size=60), st.booleans())
 def test_any_text_gives_values(text: str, cut: bool) -> None:
-    assert all(isinstance(value, dict | list | str | int | None) for value in values_of(text, cut=cut))
+    assert all(isinstance(value, (dict, list, str, int, type(None))) for value in values_of(text, cut=cut))
 
 
 @given(st.lists(values.filter(lambda value: isinstance(value, dict)), max_size=LIMIT))

@@ -323,7 +323,7 @@ class Hearing:
     """A listener that hears what a test lets it hear."""
 
     def __init__(self) -> None:
-        self.failure = None
+        self.failure: BaseException | None = None
         self.told: set[str] = set()
 
     def take(self) -> Told:

@@ -162,8 +162,14 @@ WRONG_LINES = {number for number, line in enumerate(CODE.splitlines(), 1) if lin
 ROOT = Path(__file__).parents[2]
 
 
+def _pyrefly_lines(code: Path) -> set[int]:
+    command = [sys.executable, "-m", "pyrefly", "check", "--preset=strict", "--output-format=json"]
+    paths = ["--search-path", str(ROOT / "src"), "--python-interpreter-path", sys.executable]
+    done = subprocess.run([*command, *paths, str(code)], capture_output=True, text=True, check=False)
+    return {error["line"] for error in json.loads(done.stdout)["errors"]}
+
+
 def _mypy_lines(code: Path) -> set[int]:
-    pytest.importorskip("mypy")
     folders = [path.name for path in (ROOT / "src" / "partita").iterdir() if path.is_dir()]
     others = [f"partita.{name}.*" for name in folders if name not in ("types", "__pycache__")]
     config = code.with_name("mypy.ini")
@@ -186,7 +192,7 @@ def _pyright_lines(code: Path) -> set[int]:
     return {line["range"]["start"]["line"] + 1 for line in found if line["severity"] == "error"}
 
 
-CHECKERS = [_mypy_lines, *([_pyright_lines] if FULL else [])]
+CHECKERS = [_pyrefly_lines, *([_mypy_lines, _pyright_lines] if FULL else [])]
 
 
 @pytest.mark.parametrize("check", CHECKERS)

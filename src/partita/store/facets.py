@@ -157,7 +157,7 @@ def _counted_alike(tx: Transaction, wanted: ThreadFilter) -> tuple[list[_Alike],
 
 def _counting(
     tx: Transaction, wanted: ThreadFilter, columns: Sequence[ColumnElement[Any]]
-) -> Select[tuple[Any, ...]]:
+) -> Select[*tuple[Any, ...]]:
     """The threads that count for some facet, newest first: what is told by looking into them must hold."""
     inside = replace(wanted, agent=None, project=None, has_errors=None, pinned=None, since=None, until=None)
     return (

@@ -37,7 +37,8 @@ def of_thread(tx: Transaction, thread_id: str) -> UsageTotals:
     """What all responses of a thread consumed, those that it shares with other threads included."""
     thread = threads.find(tx, thread_id)
     query = f"SELECT {TOTALS} FROM consumptions c WHERE c.owner = ? AND c.thread_id = ?"
-    return UsageTotals(**tx.sql(query, (thread.owner, thread.id)).mappings().one())
+    totals = tx.sql(query, (thread.owner, thread.id)).mappings().one()
+    return UsageTotals(**{str(name): value for name, value in totals.items()})
 
 
 class Group:

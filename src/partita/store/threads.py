@@ -155,7 +155,7 @@ def labels(metadata: JsonObject | None) -> list[tuple[str, str]]:
     return [
         (name, label(value))
         for name, value in metadata.items()
-        if not isinstance(value, list | dict) and not UNSTORABLE.search(name)
+        if not isinstance(value, (list, dict)) and not UNSTORABLE.search(name)
     ]
 
 

@@ -22,7 +22,7 @@ def _merge(base: Json, update: Json) -> JsonObject:
     for key, value in _members(update):
         if key in UNSAFE_KEYS:
             continue
-        if not isinstance(base, dict | list):
+        if not isinstance(base, (dict, list)):
             raise StreamError(
                 "metadata is no object, so nothing can be merged into it",
                 hint="let the first metadata of a message be an object",

@@ -36,7 +36,7 @@ def told_apart(type_: Any) -> Any:
     if not arguments or get_origin(type_) in (Literal, Annotated):
         return type_
     if get_origin(type_) in (Union, types.UnionType):
-        return Union[arguments]  # noqa: UP007 # built from a tuple
+        return Union[arguments]  # noqa: UP007 # pyrefly: ignore[not-a-type] # built from a tuple
     return get_origin(type_)[arguments]
 
 

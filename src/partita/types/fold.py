@@ -52,8 +52,12 @@ SETTLED: frozenset[ToolState] = frozenset({"output-available", "output-error", "
 """The states of a call that has come to its end."""
 
 STATES_AFTER: Mapping[type[ToolOutput], ToolState] = {
-    **dict.fromkeys((TextOutput, JsonOutput, ContentOutput), "output-available"),
-    **dict.fromkeys((ErrorTextOutput, ErrorJsonOutput, InterruptedOutput), "output-error"),
+    TextOutput: "output-available",
+    JsonOutput: "output-available",
+    ContentOutput: "output-available",
+    ErrorTextOutput: "output-error",
+    ErrorJsonOutput: "output-error",
+    InterruptedOutput: "output-error",
     ExecutionDeniedOutput: "output-denied",
 }
 """The state of a call once it has an output of that type."""

@@ -141,7 +141,7 @@ def _union_reader(members: tuple[Any, ...]) -> Read:
             return reader(arrays[0])(value, path)
         if leaves:
             try:
-                return msgspec.convert(value, Union[leaves])  # noqa: UP007 # built from a tuple
+                return msgspec.convert(value, Union[leaves])  # noqa: UP007 # pyrefly: ignore[not-a-type] # built from a tuple
             except (msgspec.ValidationError, UnicodeError):
                 pass
         _refuse(path, expected, value)

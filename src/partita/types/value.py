@@ -55,16 +55,15 @@ else:
 if TYPE_CHECKING:
 
     @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
-    class ValueMeta(msgspec.StructMeta):
-        """Says so."""
+    class Frozen(msgspec.Struct, frozen=True):
+        """A frozen structure."""
 
 else:
-    ValueMeta = msgspec.StructMeta
+    Frozen = msgspec.Struct
 
 
 class Value(
-    msgspec.Struct,
-    metaclass=ValueMeta,
+    Frozen,
     frozen=True,
     kw_only=True,
     omit_defaults=True,

@@ -48,7 +48,9 @@ def _by_name(call: ToolCallPart, state: ToolState) -> State:
         case "input-available":
             return State("…", "yellow", "no result")
         case "approval-requested":
-            return State("?", "magenta", "waiting for approval", (approval and approval.request_reason) or "")
+            return State(
+                "?", "magenta", "waiting for approval", approval.request_reason or "" if approval else ""
+            )
         case "approval-responded" if approval is not None and approval.approved is False:
             return _denied(call, None)
         case "approval-responded":

@@ -111,7 +111,7 @@ def draw_unknown(call: Call) -> Card:
     """Name, input and output as they are."""
     name = tool_name(call.part.name)
     flat = compact(call.input or call.words or {}, SHORT_INPUT + 1)
-    short = len(flat) <= SHORT_INPUT and not any(isinstance(v, dict | list) for v in call.input.values())
+    short = len(flat) <= SHORT_INPUT and not any(isinstance(v, (dict, list)) for v in call.input.values())
     pairs = ", ".join(f"{key}: {compact(value)}" for key, value in call.input.items()) if short else ""
     given = [] if short and not call.words else [Rows(tree(call.input or call.words, call.look))]
     title = named(call.part.title or name, pairs)

@@ -39,7 +39,7 @@ def file_of(block: Json) -> tuple[str, str] | None:
 def block_chunk(block: Json) -> Chunk:
     """The chunk of a block of an answer that is no words: a file, or data."""
     file = file_of(block)
-    return DataChunk(f"data-{ACP}-content", block) if file is None else FileChunk(*file)
+    return DataChunk(f"data-{ACP}-content", block) if file is None else FileChunk(file[0], file[1])
 
 
 def output_of(content: Json, raw: Json, *, failed: bool, terminals: Mapping[str, JsonObject]) -> ToolOutput:

@@ -244,7 +244,7 @@ def _checked(raw: Json, path: str) -> JsonObject:
     if role not in ("user", "assistant", "system"):
         what = f"unknown role {role!r:.40}" if isinstance(role, str) else f"role is {kind_of(role)}"
         raise ConversionError(what, where=f"{path}.role", hint="use user, assistant or system")
-    if not isinstance(content, str | list):
+    if not isinstance(content, (str, list)):
         found = kind_of(content) if "content" in raw else "missing"
         raise ConversionError(
             f"content of a message is {found}",

@@ -77,7 +77,7 @@ class ItemStream:
         if name in self._ended:
             return []
         block = self._blocks.get(name)
-        chunks = [] if block is not None else [self._open(name, reasoning)]
+        chunks: list[Chunk] = [] if block is not None else [self._open(name, reasoning)]
         if words:
             block = self._blocks[name]
             block.pieces.append(words)

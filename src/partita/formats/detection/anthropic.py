@@ -98,7 +98,7 @@ def _asks(body: JsonObject) -> bool:
 
 def _has_system(body: JsonObject) -> bool:
     system: Json = body.get("system")
-    return _asks(body) and isinstance(system, str | list)
+    return _asks(body) and isinstance(system, (str, list))
 
 
 def _asks_with_tools(body: JsonObject) -> bool:

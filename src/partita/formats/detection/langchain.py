@@ -45,7 +45,7 @@ def _is_chunk(value: JsonObject) -> bool:
 
 
 def _is_plain(value: JsonObject) -> bool:
-    spoken = among(value, "type", TYPES) and isinstance(value.get("content"), str | list)
+    spoken = among(value, "type", TYPES) and isinstance(value.get("content"), (str, list))
     return spoken and _OF_LOGS.isdisjoint(value)
 
 

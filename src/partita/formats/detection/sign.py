@@ -66,7 +66,7 @@ def items(message: JsonObject) -> Iterator[JsonObject]:
 
 def is_model(message: JsonObject) -> bool:
     """Whether a message has its words in `content`, a text or a list, as most APIs want them."""
-    return has_role(message) and "parts" not in message and isinstance(message.get("content"), str | list)
+    return has_role(message) and "parts" not in message and isinstance(message.get("content"), (str, list))
 
 
 def has_type(types: Iterable[str]) -> Test:

@@ -138,4 +138,4 @@ def write_item(item: ContentItem, *, is_v1: bool) -> list[Json]:
 
 
 def _is_piece(value: Json) -> TypeGuard[str | JsonObject]:
-    return isinstance(value, str | dict)
+    return isinstance(value, (str, dict))

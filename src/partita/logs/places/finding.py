@@ -67,7 +67,7 @@ def _given(path: Path, report: Report) -> Iterator[LogFile]:
     try:
         path.stat()
         shape = shape_of(path.absolute()) or _shape_by_content(path, at_least=0)
-        found = shape and log_file(path, shape)
+        found = log_file(path, shape) if shape else None
     except FileNotFoundError:
         report(PartitaError("no such file or folder", where=str(path), hint="check the spelling"))
     except OSError as error:
@@ -92,7 +92,7 @@ def _search(top: Path, report: Report) -> Iterator[LogFile]:
         files, folders = listing(os.fspath(folder), entered, report)
         for name in files:
             shape = _shape(folder / name, report)
-            found = shape and log_file(folder / name, shape)
+            found = log_file(folder / name, shape) if shape else None
             if found:
                 yield found
         in_storage = folder.name == "storage"

@@ -18,8 +18,8 @@ def spelled_out(type_: Any) -> Any:
         return type_
     if origin is Annotated:
         notes = [msgspec.Meta(description=item) if isinstance(item, str) else item for item in arguments[1:]]
-        return Annotated[(spelled_out(arguments[0]), *notes)]
+        return Annotated[(spelled_out(arguments[0]), *notes)]  # pyrefly: ignore[invalid-annotation]
     inner = tuple(spelled_out(item) for item in arguments)
     if origin in (Union, types.UnionType):
-        return Union[inner]  # noqa: UP007 # built from a tuple
+        return Union[inner]  # noqa: UP007 # pyrefly: ignore[not-a-type] # built from a tuple
     return type_ if inner == arguments else origin[inner]

@@ -117,7 +117,7 @@ def _coerced(column: ColumnElement[Any], kind: TypeEngine[Any]) -> ColumnElement
     return type_coerce(column, BigInteger) if isinstance(kind, Instant) else column
 
 
-def _streamed(tx: Transaction, query: Select[Any], at_once: int) -> Iterator[SqlRow[Any]]:
+def _streamed(tx: Transaction, query: Select[*tuple[Any, ...]], at_once: int) -> Iterator[SqlRow[Any]]:
     return iter(tx.connection.execute(query, execution_options={"yield_per": at_once}))
 
 

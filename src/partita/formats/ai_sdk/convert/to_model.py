@@ -78,7 +78,7 @@ def convert_with_losses(
 
 
 def _sources(messages: Sequence[JsonObject], fields: type[FieldsT]) -> list[FieldsT]:
-    if not isinstance(messages, list | tuple):
+    if not isinstance(messages, (list, tuple)):
         raise ConversionError(f"messages is {kind_of(messages)}", where="messages", hint="give a list")
     return [fields(message, f"messages[{index}]") for index, message in enumerate(messages)]
 

@@ -247,7 +247,7 @@ class DataStreamDecoder:
 
     def _take_call(self, value: Json) -> list[Chunk]:
         rest = _object("9", value, "toolCallId", "toolName")
-        if not isinstance(rest.get("args", ""), dict | list | None):
+        if not isinstance(rest.get("args", ""), (dict, list, type(None))):
             raise _misfit("9", "args", "an object", rest.get("args", UNSET))
         call, name, input_ = rest.pop("toolCallId"), rest.pop("toolName"), rest.pop("args")
         self._calls.add(call)

@@ -44,7 +44,7 @@ def same_json(left: Json, right: Json) -> bool:
         elif is_array(one) and is_array(other) and len(one) == len(other):
             pairs.extend(zip(one, other, strict=True))
         elif (
-            isinstance(one, dict | list)
+            isinstance(one, (dict, list))
             or isinstance(one, bool) is not isinstance(other, bool)
             or one != other
         ):

@@ -230,7 +230,7 @@ class ClaudeLogDecoder:
                 return
         if kind == "queued_command" and is_object(attachment) and isinstance(uuid, str):
             prompt = attachment.get("prompt")
-            if isinstance(prompt, str | list):
+            if isinstance(prompt, (str, list)):
                 self._queued(uuid, record, attachment, prompt)
                 return
         if kind not in ATTACHMENTS:

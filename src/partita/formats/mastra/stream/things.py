@@ -68,7 +68,7 @@ class Things:
         around = said.around
         steering = steering_of(said) if said.type == "data-user-message" else None
         if steering is not None:
-            self._voice.emit(SteeringMessageChunk(*steering))
+            self._voice.emit(SteeringMessageChunk(steering[0], steering[1]))
             return
         id_, transient = around.get("id"), around.get("transient")
         id_ = around.pop("id") if isinstance(id_, str) else None

@@ -162,7 +162,7 @@ class Said:
         else:
             # None at all is an empty object, and anything else is what the words would have meant.
             value: JsonObject = {}
-            given, kept = {"input": value if words is None else words}, {}
+            given, kept = dict[str, Any](input=value if words is None else words), {}
             self._losses.append(Loss.of(f"{path}.arguments", words, WORDS, "changed"))
         metadata = named(self._dialect, {**own, **kept})
         return ToolCallPart(
