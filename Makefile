@@ -9,7 +9,8 @@ WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 PYTEST := MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1000000 MALLOC_TRIM_THRESHOLD_=1000000 \
 	$(BIN)/python -m pytest --workers $(WORKERS)
 
-NPM := npm ci --no-audit --no-fund --loglevel=error --no-update-notifier
+# pnpm installs with a third of the CPU time that npm takes.
+PNPM := npm exec --yes --loglevel=error --no-update-notifier pnpm@10 -- install --frozen-lockfile --loglevel error
 # `make run` installs what the page is built with, the tests also what it is tested with.
 WEB := web/node_modules/.test
 PAGE := src/partita/server/page/built/index.html
@@ -176,17 +177,17 @@ $(PAGE): $(WEB) $(PAGE_SOURCES)
 
 NPM_FAILED = (echo "The npm packages could not be installed: read the error above. Is the npm registry reachable?"; exit 1)
 
-web/node_modules/.run: web/package.json web/package-lock.json
+web/node_modules/.run: web/package.json web/pnpm-lock.yaml
 	@echo "Setting up: npm packages of the page, into web/node_modules"
-	@cd web && $(NPM) --omit=dev || $(NPM_FAILED)
+	@cd web && $(PNPM) --prod || $(NPM_FAILED)
 	@touch $@
 
-web/node_modules/.test: web/package.json web/package-lock.json
+web/node_modules/.test: web/package.json web/pnpm-lock.yaml
 	@echo "Setting up: npm packages of the page and its tests, into web/node_modules"
-	@cd web && $(NPM) || $(NPM_FAILED)
+	@cd web && $(PNPM) || $(NPM_FAILED)
 	@touch web/node_modules/.run $@
 
-%/node_modules/.installed: %/package.json %/package-lock.json
+%/node_modules/.installed: %/package.json %/pnpm-lock.yaml | $(WEB) # two at once would both install pnpm
 	@echo "Setting up: npm packages, into $*/node_modules"
-	@cd $* && $(NPM) || $(NPM_FAILED)
+	@cd $* && $(PNPM) || $(NPM_FAILED)
 	@touch $@

@@ -8,7 +8,9 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUILT = Path("src", "partita", "server", "page", "built")
-SOURCES = ("web/src", "web/public", "web/index.html", "web/package-lock.json")
+SOURCES = ("web/src", "web/public", "web/index.html", "web/pnpm-lock.yaml")
+
+INSTALL = "exec --yes pnpm@10 -- install --prod --frozen-lockfile"
 
 
 class PageHook(BuildHookInterface[Any]):
@@ -26,8 +28,8 @@ class PageHook(BuildHookInterface[Any]):
             self._say("npm is not there, so this build has no web page. Install Node 20 or newer.")
             return
         try:
-            for command in (["ci", "--omit=dev", "--no-audit", "--no-fund"], ["run", "build"]):
-                subprocess.run([npm, *command], cwd=root / "web", check=True)
+            for command in (INSTALL, "run build"):
+                subprocess.run([npm, *command.split()], cwd=root / "web", check=True)
         except subprocess.CalledProcessError as error:
             self._say(f"the web page could not be built ({error}): this build has none.")
             shutil.rmtree(root / BUILT, ignore_errors=True)

@@ -32,7 +32,7 @@ def checkout(tmp_path: Path) -> Path:
     (package / "__init__.py").touch()
     for folder in ("src", "public"):
         (place / "web" / folder).mkdir(parents=True)
-    for name in ("index.html", "package-lock.json"):
+    for name in ("index.html", "pnpm-lock.yaml"):
         (place / "web" / name).write_text("{}")
     return place
 

@@ -160,8 +160,8 @@ def _package_files(name: str) -> Iterator[Path]:
 
 @cache
 def _npm_packages() -> frozenset[str]:
-    locks = (json.loads(path.read_text("utf-8")) for path in _package_files("package-lock.json"))
-    locked = {place.rpartition("node_modules/")[2] for lock in locks for place in lock["packages"]}
+    locks = [path.read_text("utf-8") for path in _package_files("pnpm-lock.yaml")]
+    locked = {name for lock in locks for name in re.findall(r"^  '?(@?[^@'\s]+)@.*:$", lock, re.MULTILINE)}
     files = [json.loads(path.read_text("utf-8")) for path in _package_files("package.json")]
     named = {name for file in files for kind in DEPENDENCIES for name in file.get(kind, {})}
     return frozenset(locked | named)
