@@ -217,6 +217,18 @@ OLDER: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] =
 }
 
 
+def test_an_approval_of_a_denied_call_is_reported() -> None:
+    """Once for each call, also where approvals of other calls are lost in the same conversion."""
+    denied = ExecutionDeniedOutput("no")
+    output = TextOutput("ok")
+    calls = [
+        ToolCallPart("a", "w", "output-available", 1, output=output, approval=Approval("ap", True)),
+        ToolCallPart("b", "w", "output-denied", 1, output=denied, approval=Approval("bp", True, "no")),
+    ]
+    reported = {loss.path: loss.what for loss in dump([AssistantMessage(id="m", content=calls)], 5).losses}
+    assert reported["$[0].content.parts[1].approval.approved"] == "true"
+
+
 @each_row(("version", "part", "expected"), OLDER.values(), ids=OLDER)
 def test_older_versions_are_told_in_their_words(
     version: Version, part: ToolCallPart | CustomPart, expected: JsonObject | None

@@ -186,6 +186,9 @@ def _dump_denial(part: ToolCallPart, reason: str | None, where: str, losses: lis
     said = approval.get("reason")
     if reason is not None and said not in (None, reason):
         losses.append(Loss.of(f"{where}.reason", reason, "the approval gives another reason"))
+    if approval.get("approved") is True:
+        path = f"{where.removesuffix('.output')}.approval.approved"
+        losses.append(Loss.of(path, True, "the call was denied", "changed"))
     reason = said if said is not None else reason
     return {
         "state": "output-denied",
