@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.durations import DURATIONS, UNKNOWN
 
 ROOT = Path(__file__).parents[1]
-SECONDS = 30.0
+SECONDS = 20.0
 """How much time the tests may take, by earlier measurements."""
 
 WORKERS = os.cpu_count() or 2
