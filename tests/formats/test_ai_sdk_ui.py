@@ -217,6 +217,15 @@ OLDER: dict[str, tuple[Version, ToolCallPart | CustomPart, JsonObject | None]] =
 }
 
 
+@each_row(("version", "part", "expected"), OLDER.values(), ids=OLDER)
+def test_older_versions_are_told_in_their_words(
+    version: Version, part: ToolCallPart | CustomPart, expected: JsonObject | None
+) -> None:
+    dumped = dump([AssistantMessage(id="m", content=[part])], version)
+    assert dumped.payload[0]["parts"] == ([expected] if expected else [])
+    assert dumped.losses
+
+
 def test_an_approval_of_a_denied_call_is_reported() -> None:
     """Once for each call, also where approvals of other calls are lost in the same conversion."""
     denied = ExecutionDeniedOutput("no")
@@ -227,15 +236,6 @@ def test_an_approval_of_a_denied_call_is_reported() -> None:
     ]
     reported = {loss.path: loss.what for loss in dump([AssistantMessage(id="m", content=calls)], 5).losses}
     assert reported["$[0].content.parts[1].approval.approved"] == "true"
-
-
-@each_row(("version", "part", "expected"), OLDER.values(), ids=OLDER)
-def test_older_versions_are_told_in_their_words(
-    version: Version, part: ToolCallPart | CustomPart, expected: JsonObject | None
-) -> None:
-    dumped = dump([AssistantMessage(id="m", content=[part])], version)
-    assert dumped.payload[0]["parts"] == ([expected] if expected else [])
-    assert dumped.losses
 
 
 BROKEN: dict[str, tuple[Json, str]] = {
