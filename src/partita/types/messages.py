@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from partita.errors import DecodeError
 
-from .json import Json, JsonObject, kind_of
+from .json import Json, JsonObject, dumps, kind_of
 from .parts import (
     CustomPart,
     DataPart,
@@ -84,6 +84,19 @@ class NetworkExecution(Value):
 def network_call(message_id: str) -> str:
     """The id of the call that stands for a message's network execution, where there are only calls."""
     return f"{message_id}:network"
+
+
+def network_output(execution: NetworkExecution) -> Json | UnsetType:
+    """What the chosen primitive returned: the text of an agent, the value of a workflow or a tool.
+
+    Unset while there is no result.
+    """
+    result = execution.final_result
+    if result is None:
+        return UNSET
+    if result.value is UNSET or (execution.primitive_type == "agent" and result.text is not None):
+        return result.text
+    return result.value
 
 
 SystemPart: TypeAlias = TextPart | DataPart | ForeignPart | UnknownPart
@@ -322,3 +335,21 @@ TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})
 def text_of(message: Message) -> str:
     """The texts of a message, joined: what it says, without what it does."""
     return "".join(part.text for part in message.content.parts if isinstance(part, TextPart))
+
+
+def network_text(message: "AssistantMessage") -> str | None:
+    """The text that a model is sent for the network execution of a message, beside its parts.
+
+    It is the text of the result, else its value as JSON; `None` when the parts have that text already.
+    """
+    execution = message.content.network_execution
+    result = None if execution is None else execution.final_result
+    if result is None:
+        return None
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    if result.text:
+        return None if texts else result.text
+    if result.value is UNSET or result.value is None:
+        return None
+    text = result.value if isinstance(result.value, str) else dumps(result.value).decode()
+    return None if not text or text in texts else text
