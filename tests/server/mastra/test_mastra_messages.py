@@ -290,6 +290,51 @@ async def test_a_network_execution_is_a_part_with_messages_and_never_json_in_a_t
     assert [part["type"] for part in page["messages"][1]["content"]["parts"]] == ["dynamic-tool"]
 
 
+async def test_a_network_execution_in_its_own_field_is_a_part_with_messages(
+    client: httpx.AsyncClient,
+) -> None:
+    await make_thread(client)
+    call = {"toolCallId": "c1", "toolName": "search", "args": {"q": "x"}, "result": {"n": 3}}
+    stored = row("n1", "Three left.", 2, role="assistant")
+    stored["content"]["networkExecution"] = {
+        "isNetwork": True,
+        "primitiveType": "agent",
+        "primitiveId": "clerk",
+        "finalResult": {"text": "Three left.", "toolCalls": [call]},
+    }
+    await save(client, stored)
+    text, part = (await listed(client, uiFormat="v5"))["uiMessages"][0]["parts"]
+    assert text == {"type": "text", "text": "Three left."}
+    assert (part["type"], part["toolName"], part["output"]) == ("dynamic-tool", "agent", "Three left.")
+    (inner,) = [inner for child in part["childMessages"] for inner in child["parts"]]
+    assert (inner["type"], inner["toolName"], inner["output"]) == ("dynamic-tool", "search", {"n": 3})
+    older = (await listed(client, uiFormat="v4"))["uiMessages"][0]["parts"]
+    assert older[-1]["toolInvocation"]["result"] == "Three left."
+
+
+async def test_values_that_a_display_transform_hides_are_not_in_ui_messages(
+    client: httpx.AsyncClient,
+) -> None:
+    await make_thread(client)
+    shown = {"transformed": {"name": "Acme"}}
+    transforms = {"display": {"input-available": shown, "output-available": shown}}
+    stored = row("m1", "Found.", 1, role="assistant")
+    stored["content"]["parts"].append(
+        {
+            "type": "tool-invocation",
+            "toolInvocation": {**CALL, "state": "result", "args": {"key": "sk-1"}, "result": {"key": "sk-1"}},
+            "providerMetadata": {"mastra": {"toolPayloadTransform": transforms}},
+        }
+    )
+    await save(client, stored)
+    for version in ("v4", "v5", "v6", "v7"):
+        page = await listed(client, uiFormat=version)
+        assert "sk-1" not in dumps(page["uiMessages"]).decode()
+        assert "sk-1" in dumps(page["messages"]).decode()
+    part = page["uiMessages"][0]["parts"][-1]
+    assert part["input"] == part["output"] == {"name": "Acme"}
+
+
 async def test_a_network_execution_survives_being_saved_as_it_was_given(client: httpx.AsyncClient) -> None:
     await make_thread(client)
     await save(client, network_row())

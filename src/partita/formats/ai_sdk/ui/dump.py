@@ -1,7 +1,8 @@
 """Canonical messages → UI messages of AI SDK 5, 6 or 7.
 
 Lost: what stands around a message (thread, times, owner, usage), results without their call, and in
-older versions what they do not know. All of it is told.
+older versions what they do not know. All of it is told. Payloads that have a display transform are replaced
+by what it lets pages see: see `display`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,6 +38,7 @@ from partita.types.parts import (
 from partita.types.value import unkept, wire_names
 
 from .aside import put
+from .display import displayed
 from .downgrade import downgrade
 from .network import network_tool_call
 from .tools import FORMAT, dump_bare_tool, dump_tool
@@ -56,14 +58,21 @@ AROUND: Mapping[str, str] = {
 def dump(messages: Sequence[Message], version: Version = 7) -> Dumped:
     """Messages as the list that `useChat` takes."""
     losses: list[Loss] = []
-    return Dumped(_dump_all(messages, "$", losses, version), tuple(losses))
+    shown = [displayed(message, f"$[{index}]", losses) for index, message in enumerate(fold(messages))]
+    return Dumped(_dump_folded(shown, "$", losses, version), tuple(losses))
 
 
 def _dump_all(
     messages: Sequence[Message], path: str, losses: list[Loss], version: Version
 ) -> list[JsonObject]:
+    return _dump_folded(fold(messages), path, losses, version)
+
+
+def _dump_folded(
+    messages: Sequence[Message], path: str, losses: list[Loss], version: Version
+) -> list[JsonObject]:
     written: list[JsonObject] = []
-    for index, message in enumerate(fold(messages)):
+    for index, message in enumerate(messages):
         where = f"{path}[{index}]"
         if isinstance(message, ToolMessage):
             losses.append(Loss.of(where, to_json(message), "its results belong to no call here"))

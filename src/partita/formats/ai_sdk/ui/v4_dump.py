@@ -41,6 +41,7 @@ from partita.types.parts import (
 from partita.types.value import unkept
 
 from .aside import put
+from .display import displayed
 from .dump import AROUND
 from .network import network_tool_call
 from .v4_parts import PartWriter
@@ -52,10 +53,11 @@ def dump(messages: Sequence[Message]) -> Dumped:
     losses: list[Loss] = []
     payload: list[JsonObject] = []
     for index, message in enumerate(fold(messages)):
-        if isinstance(message, ToolMessage):
-            losses.append(Loss.of(f"$[{index}]", to_json(message), "its results belong to no call here"))
+        shown = displayed(message, f"$[{index}]", losses)
+        if isinstance(shown, ToolMessage):
+            losses.append(Loss.of(f"$[{index}]", to_json(shown), "its results belong to no call here"))
         else:
-            payload.append(dump_message(message, f"$[{index}]", losses))
+            payload.append(dump_message(shown, f"$[{index}]", losses))
     return Dumped(payload, tuple(losses))
 
 

@@ -54,6 +54,9 @@ class Questions:
         shown: JsonObject = {key: said.rest.pop(key) for key in DESCRIBED if key in said.rest}
         if suspended:
             shown = {"type": "suspension", **shown}
+        noted = said.take_metadata()
+        if noted is not None:
+            shown["metadata"] = noted
         if call.shown and not same(call.shown, shown):
             self._voice.keep(said.type, {"toolCallId": call.id, "before": call.shown})
         call.shown = shown

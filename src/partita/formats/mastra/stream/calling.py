@@ -15,7 +15,7 @@ from partita.types.chunks import (
     ToolOutputAvailable,
     ToolOutputChunk,
 )
-from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
 
 from .said import Said, same
 from .voice import NAMESPACE, Voice
@@ -80,9 +80,7 @@ class Calls:
         said.drop({"toolCallId": id_, "toolName": name})
         said.about = {"toolCallId": id_}
         told = _take_told(said, {})
-        call = self._calls[id_] = Call(
-            id_, name, [], metadata=said.take_object("providerMetadata"), told=told
-        )
+        call = self._calls[id_] = Call(id_, name, [], metadata=said.take_metadata(), told=told)
         self._voice.emit(ToolInputStart(id_, name, provider_metadata=call.metadata, **told))
         return True
 
@@ -127,7 +125,7 @@ class Calls:
             self._voice.keep("tool-call-input-streaming-start", {"toolCallId": id_, "toolName": call.name})
             call.name = name
         input_ = said.rest.pop("args", UNSET)
-        metadata = said.take_object("providerMetadata")
+        metadata = said.take_metadata()
         if metadata is not None and call.metadata is not None and not same(metadata, call.metadata):
             kept = {"toolCallId": id_, "providerMetadata": call.metadata}
             self._voice.keep("tool-call-input-streaming-start", kept)
@@ -145,7 +143,9 @@ class Calls:
         call.input = input_
         words = "".join(call.pieces or ())
         if words and (input_ is UNSET or dumps(input_).decode() != words):
-            call.metadata = {**(call.metadata or {}), NAMESPACE: {RAW_INPUT: words}}
+            noted: Json = (call.metadata or {}).get(NAMESPACE)
+            noted = noted if is_object(noted) else {}
+            call.metadata = {**(call.metadata or {}), NAMESPACE: {**noted, RAW_INPUT: words}}
         self._voice.emit(
             ToolInputAvailable(call.id, call.name, input_, provider_metadata=call.metadata, **call.told)
         )
@@ -210,7 +210,7 @@ class Calls:
             self._voice.lose(call.where, call.output, "a later chunk has replaced it")
         call.output, call.where = output, said.where
         executed = said.take("providerExecuted", bool)
-        metadata = said.take_object("providerMetadata")
+        metadata = said.take_metadata()
         preliminary = said.take("preliminary", bool)
         if said.get("dynamic") is True:
             said.take("dynamic", bool)

@@ -6,6 +6,8 @@ from typing import Any
 from partita.types.json import Json, JsonObject, dumps, is_object
 
 AROUND = ("type", "payload")
+MASTRA = "mastra"
+"""Where provider metadata and the metadata of a chunk hold what Mastra itself noted."""
 
 
 class Said:
@@ -43,6 +45,18 @@ class Said:
         value: JsonObject | None = self.take(name, dict)
         return value
 
+    def take_metadata(self) -> JsonObject | None:
+        """The provider metadata of the payload, with what Mastra's server noted on the chunk itself."""
+        own = self.take_object("providerMetadata")
+        noted: Json = self.around.get("metadata")
+        mastra: Json = noted.get(MASTRA) if is_object(noted) else None
+        if not is_object(mastra):
+            return own
+        rest = {key: item for key, item in noted.items() if key != MASTRA}
+        self.around = {**self.around, "metadata": rest} if rest else _without(self.around, "metadata")
+        before: Json = own.get(MASTRA) if own else None
+        return {**(own or {}), MASTRA: {**(before if is_object(before) else {}), **mastra}}
+
     def drop(self, known: Mapping[str, Json]) -> None:
         """Leave out what is known already, word for word."""
         self.rest = {
@@ -64,6 +78,10 @@ def same(a: Json, b: Json) -> bool:
     if isinstance(a, str) or isinstance(b, str):
         return bool(a == b)
     return dumps(a) == dumps(b)
+
+
+def _without(value: JsonObject, name: str) -> JsonObject:
+    return {key: item for key, item in value.items() if key != name}
 
 
 def is_chunk(value: Json) -> bool:
