@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, 
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from partita.errors import DecodeError
 
@@ -28,7 +28,7 @@ from .parts import (
     UnknownPart,
 )
 from .times import Moment, in_utc
-from .tools import Approval, ToolOutput, ToolResultPart, ToolState
+from .tools import Approval, Interruption, ToolOutput, ToolResultPart, ToolState
 from .usage import Usage
 from .value import Extra, Value
 
@@ -62,12 +62,17 @@ class ToolCallPart(PartBase, tag="tool-call"):
 
 
 class NetworkResult(Value):
-    """What the chosen primitive gave back."""
+    """What the chosen primitive returned, or why it failed.
+
+    While it runs or waits for a client, there are `messages` and nothing else.
+    """
 
     text: str | None = None
     tool_calls: tuple[ToolCallPart, ...] = ()
     messages: "tuple[Message, ...]" = ()
-    value: Json | UnsetType = UNSET
+    value: Json | UnsetType = UNSET  # of a workflow or a tool, as it was returned
+    error: str | None = None
+    interrupted: Interruption | None = None  # it never returned
 
 
 class NetworkExecution(Value):
@@ -84,6 +89,40 @@ class NetworkExecution(Value):
 def network_call(message_id: str) -> str:
     """The id of the call that stands for a message's network execution, where there are only calls."""
     return f"{message_id}:network"
+
+
+def has_ended(execution: NetworkExecution) -> bool:
+    """Whether an execution has a result. One that runs, or waits for a client, has messages at most."""
+    result = execution.final_result
+    return result is not None and replace(result, messages=()) != NetworkResult()
+
+
+def failure_of(result: NetworkResult) -> str | None:
+    """Why an execution failed or was interrupted; `None` when it was not."""
+    if result.error is None and result.interrupted is not None:
+        return f"interrupted: {result.interrupted}"
+    return result.error
+
+
+def calls_in(messages: "Sequence[Message]") -> tuple[ToolCallPart, ...]:
+    """The calls that messages contain, without those of a router and of sub-agents."""
+    return tuple(
+        replace(part, result_message=None, children=())
+        for message in messages
+        if isinstance(message, AssistantMessage) and not message.internal
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    )
+
+
+def calls_apart(result: NetworkResult) -> tuple[ToolCallPart, ...]:
+    """The calls of a result that its messages do not contain."""
+    if not result.tool_calls or not result.messages:
+        return result.tool_calls
+    known = {
+        part.id for message in result.messages for part in message.parts if isinstance(part, ToolCallPart)
+    }
+    return tuple(call for call in result.tool_calls if call.id not in known)
 
 
 SystemPart: TypeAlias = TextPart | DataPart | ForeignPart | UnknownPart

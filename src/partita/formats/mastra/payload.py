@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.ai_sdk.model.marks import conversion
@@ -20,13 +19,13 @@ from partita.formats.losses import Loss
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
-    AssistantMessage,
     Message,
     NetworkExecution,
     NetworkResult,
     PrimitiveType,
     ToolCallPart,
     ToolMessage,
+    calls_in,
 )
 from partita.types.tools import ToolOutput, ToolResultPart
 
@@ -136,17 +135,6 @@ def _read_messages(raws: Json) -> tuple[tuple[Message, ...], bool]:
     except PartitaError:
         return (), False
     return tuple(messages), not losses
-
-
-def calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
-    """The calls that messages hold."""
-    return tuple(
-        replace(part, result_message=None)
-        for message in messages
-        if isinstance(message, AssistantMessage)
-        for part in message.parts
-        if isinstance(part, ToolCallPart)
-    )
 
 
 def _read_calls(raws: Json, messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
