@@ -40,7 +40,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.messages import NetworkExecution, network_call
+from partita.types.messages import NetworkExecution, network_call, network_output
 
 from .sse import DONE, comment
 from .targets import BLOCKS_OUTLIVE_STEPS, CHUNKS, Target, Withheld, adapt
@@ -255,7 +255,7 @@ class _Network:
         network = replace(self._running, final_result=chunk.final_result)
         output = ToolOutputAvailable(
             self._call_id,
-            chunk.final_result.text if chunk.final_result else None,
+            None if chunk.final_result is None else network_output(network),
             tool_metadata={NETWORK_KEY: to_json(network)},
             dynamic=True,
             extra=chunk.extra,

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr, replace
 
 from partita.errors import DecodeError
 
-from .json import Json, JsonObject, kind_of
+from .json import Json, JsonObject, dumps, kind_of
 from .parts import (
     CustomPart,
     DataPart,
@@ -91,6 +91,19 @@ def network_call(message_id: str) -> str:
     return f"{message_id}:network"
 
 
+def network_output(execution: NetworkExecution) -> Json | UnsetType:
+    """What the chosen primitive returned: the text of an agent, the value of a workflow or a tool.
+
+    Unset while there is no result.
+    """
+    result = execution.final_result
+    if result is None:
+        return UNSET
+    if result.value is UNSET or (execution.primitive_type == "agent" and result.text is not None):
+        return result.text
+    return result.value
+
+
 def has_ended(execution: NetworkExecution) -> bool:
     """Whether an execution has a result. One that runs, or waits for a client, has messages at most."""
     result = execution.final_result
@@ -104,15 +117,13 @@ def failure_of(result: NetworkResult) -> str | None:
     return result.error
 
 
-def calls_in(messages: "Sequence[Message]") -> tuple[ToolCallPart, ...]:
-    """The calls that messages contain, without those of a router and of sub-agents."""
-    return tuple(
-        replace(part, result_message=None, children=())
-        for message in messages
-        if isinstance(message, AssistantMessage) and not message.internal
-        for part in message.parts
-        if isinstance(part, ToolCallPart)
-    )
+def result_text(result: NetworkResult) -> str:
+    """A result as text, for a model: what was returned, and why it failed if it did."""
+    text = result.text or ""
+    if not text and result.value is not UNSET and result.value is not None:
+        text = result.value if isinstance(result.value, str) else dumps(result.value).decode()
+    failure = failure_of(result)
+    return text if failure is None else f"{text}\n\nFailed: {failure}".lstrip()
 
 
 def calls_apart(result: NetworkResult) -> tuple[ToolCallPart, ...]:
@@ -361,3 +372,19 @@ TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})
 def text_of(message: Message) -> str:
     """The texts of a message, joined: what it says, without what it does."""
     return "".join(part.text for part in message.content.parts if isinstance(part, TextPart))
+
+
+def network_text(message: "AssistantMessage") -> str | None:
+    """The text that a model is sent for the network execution of a message, beside its parts.
+
+    It is the text of the result, else its value as JSON, and its failure; `None` when the parts have that text.
+    """
+    execution = message.content.network_execution
+    result = None if execution is None else execution.final_result
+    if result is None:
+        return None
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    if result.text and texts and failure_of(result) is None:
+        return None
+    text = result_text(result)
+    return None if not text or text in texts else text

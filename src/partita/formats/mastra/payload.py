@@ -5,13 +5,15 @@
     2025-12-16   no toolCalls in finalResult: the calls are in its messages alone
 
 What was given back is the text and the messages of an agent, the run of a workflow, the result of a tool.
-Calls are taken from the messages, else from `toolCalls`, whose raw form is always kept.
+Calls are taken from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in both
+is read once, with the output that either has.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.ai_sdk.model.marks import conversion
@@ -19,13 +21,13 @@ from partita.formats.losses import Loss
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
+    AssistantMessage,
     Message,
     NetworkExecution,
     NetworkResult,
     PrimitiveType,
     ToolCallPart,
     ToolMessage,
-    calls_in,
 )
 from partita.types.tools import ToolOutput, ToolResultPart
 
@@ -117,7 +119,7 @@ def _read_result(body: JsonObject, type_: PrimitiveType) -> NetworkResult:
     messages, is_whole = _read_messages(rest.get("messages"))
     if messages and is_whole:
         del rest["messages"]
-    calls = calls_in(messages) or _read_calls(rest.get("toolCalls"), messages)
+    calls = _joined(calls_in(messages), _read_calls(rest.get("toolCalls"), messages))
     note: JsonObject = (
         {"value": name} if type_ == "workflow" and name == "result" and value is not UNSET else {}
     )
@@ -135,6 +137,30 @@ def _read_messages(raws: Json) -> tuple[tuple[Message, ...], bool]:
     except PartitaError:
         return (), False
     return tuple(messages), not losses
+
+
+def calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
+    """The calls that messages hold."""
+    return tuple(
+        replace(part, result_message=None)
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    )
+
+
+def _joined(nested: Sequence[ToolCallPart], listed: Sequence[ToolCallPart]) -> tuple[ToolCallPart, ...]:
+    """The calls of the messages, with the outputs that only the list has; then the calls that only it has."""
+    outputs = {call.id: call for call in listed if call.output is not None}
+    joined = [
+        replace(call, state=outputs[call.id].state, output=outputs[call.id].output)
+        if call.output is None and call.id in outputs
+        else call
+        for call in nested
+    ]
+    known = {call.id for call in nested}
+    return (*joined, *(call for call in listed if call.id not in known))
 
 
 def _read_calls(raws: Json, messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:

@@ -10,6 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace as with_fields
 
 from partita.errors import StreamError
+from partita.formats.mastra.payload import calls_in
 from partita.runtime.agent.calls import ask_for, sort_calls
 from partita.runtime.closing import closed
 from partita.runtime.folding import RunFold
@@ -31,7 +32,6 @@ from partita.types.messages import (
     NetworkResult,
     ToolCallPart,
     UserMessage,
-    calls_in,
     text_of,
 )
 from partita.types.tools import (
@@ -156,12 +156,13 @@ def _messages_of(execution: Execution) -> tuple[list[Message], AssistantMessage 
 def _agent_result(
     messages: tuple[Message, ...], answer: Sequence[AssistantMessage], failure: str | None
 ) -> NetworkResult:
-    text = "".join(text_of(message) for message in answer if not message.internal)
-    if failure is None:
-        return NetworkResult(text, calls_in(messages))
-    whole = close_messages(messages, "lost")
+    whole = messages if failure is None else close_messages(messages, "lost")
+    shown = [message for message in answer if not message.internal]
+    text = "".join(map(text_of, shown))
+    calls = calls_in([message for message in whole if not message.internal])
     # The messages are known from their chunks. They are only repeated if something in them was cut off.
-    return NetworkResult(text or None, calls_in(whole), () if whole is messages else whole, error=failure)
+    cut = () if whole is messages else whole
+    return NetworkResult(text if failure is None else text or None, calls, cut, error=failure)
 
 
 class FunctionPrimitive:

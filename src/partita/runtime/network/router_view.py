@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from partita.runtime.session.turn import goes_on, seed_of
 from partita.store.ids import new_id
-from partita.types.codec import to_json
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject, dumps, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
     Message,
@@ -19,6 +18,7 @@ from partita.types.messages import (
     ToolCallPart,
     UserMessage,
     failure_of,
+    result_text,
 )
 from partita.types.tools import ErrorTextOutput, TextOutput
 
@@ -46,7 +46,7 @@ def reported(
 ) -> Sequence[Message]:
     """A router's turn with its outcome: a result, or what was wrong with the decision."""
     failed = isinstance(outcome, str) or failure_of(outcome) is not None
-    text = outcome if isinstance(outcome, str) else _text_of(outcome)
+    text = outcome if isinstance(outcome, str) else result_text(outcome) or NO_TEXT
     turn = replace(decided, internal=False)  # it is part of the router's own conversation
     if call_id is None:
         return [turn, UserMessage(id=new_id(), content=text)]
@@ -58,16 +58,6 @@ def reported(
         for part in turn.parts
     )
     return [replace(turn, content=replace(turn.content, parts=parts))]
-
-
-def _text_of(result: NetworkResult) -> str:
-    text = result.text
-    if not text:
-        text = NO_TEXT if result.value is UNSET else dumps(to_json(result.value)).decode()
-    failure = failure_of(result)
-    if failure is None:
-        return text
-    return f"It failed: {failure}\n\nBefore that it answered: {result.text}" if result.text else failure
 
 
 def resumption_of(

@@ -8,11 +8,12 @@ from partita.errors import DecodeError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.mastra.network import is_decision
+from partita.formats.mastra.payload import calls_in
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, MessageStart
 from partita.types.codec import Codec, to_json
 from partita.types.json import Json, is_array, is_object
-from partita.types.messages import AssistantContent, AssistantMessage, calls_in
+from partita.types.messages import AssistantContent, AssistantMessage
 from partita.types.usage import Usage
 
 from .decoder import MastraStreamDecoder
