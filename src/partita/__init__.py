@@ -108,6 +108,9 @@ if TYPE_CHECKING:
     from .stream.checkpoint import Checkpoint as Checkpoint
     from .stream.chunk_reader import ChunkReader as ChunkReader
     from .stream.encoder import SseEncoder as SseEncoder
+    from .stream.messages import MessagesAccumulator as MessagesAccumulator
+    from .stream.messages import MessagesCheckpoint as MessagesCheckpoint
+    from .stream.messages import accumulate_messages as accumulate_messages
     from .stream.partial_json import Parsed as Parsed
     from .stream.partial_json import PartialJson as PartialJson
     from .stream.partial_json import parse_partial_json as parse_partial_json
@@ -353,6 +356,11 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Accumulator",
         "accumulate",
         "Diagnostic",
+    ),
+    "partita.stream.messages": (
+        "MessagesAccumulator",
+        "MessagesCheckpoint",
+        "accumulate_messages",
     ),
     "partita.stream.checkpoint": ("Checkpoint",),
     "partita.stream.partial_json": (

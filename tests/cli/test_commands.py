@@ -96,6 +96,37 @@ def test_fold_tells_errors_of_the_stream() -> None:
     assert loads(result.stdout_bytes) == FOLDED
 
 
+def test_fold_prints_every_message() -> None:
+    stream = [*HELLO, {"type": "finish"}, {**HELLO[0], "messageId": "m2"}, *HELLO[1:]]
+    result = partita("fold", stdin=lines(stream))
+    assert [loads(line) for line in result.stdout.splitlines()] == [FOLDED, {**FOLDED, "id": "m2"}]
+    continued = partita("fold", stdin=lines([*stream, HELLO[0], *HELLO[1:]]))
+    parts = [loads(line)["parts"] for line in continued.stdout.splitlines()]
+    assert [len(each) for each in parts] == [2, 1]
+    assert len(loads(partita("fold", "--as", "model", stdin=lines(stream)).stdout_bytes)) == 2
+
+
+FULL_STREAM: list[JsonObject] = [
+    {"type": "start"},
+    {"type": "start-step", "request": {"body": "{}"}, "warnings": []},
+    {"type": "source", "sourceType": "url", "id": "s", "url": "https://example.com"},
+    {"type": "tool-call", "toolCallId": "c", "toolName": "look", "input": {}},
+    {"type": "tool-error", "toolCallId": "c", "toolName": "look", "input": {}, "error": "no network"},
+    {"type": "raw", "rawValue": {"a": 1}},
+]
+
+
+@each_row("version", ["5", "6", "7"])
+def test_fold_keeps_sources_and_errors_and_reports_the_rest(version: str) -> None:
+    name = f"ai-sdk-full-stream-v{version}"
+    result = partita("fold", "--losses", "--from", name, stdin=lines(FULL_STREAM))
+    _, source, call = loads(result.stdout_bytes)["parts"]
+    assert (source["type"], source["url"]) == ("source-url", "https://example.com")
+    assert call["errorText"] == "no network"
+    assert re.findall(r"\$\[[^ :]+", result.stderr) == ["$[1].request", "$[5].rawValue"]
+    assert "nothing was lost" not in result.stderr
+
+
 def test_fold_writes_for_a_version() -> None:
     stream = b"".join(encode(chunk) + b"\n" for chunk in recorded_stream())
     result = partita("fold", "--target-version", "5", "--losses", stdin=stream)

@@ -14,12 +14,13 @@ from partita.types.json import JsonObject, is_object
 from tests.conformance.bridge import RealPackage
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
-OPTIONS: Mapping[str, str] = {
-    "sendReasoning": "send_reasoning",
-    "sendSources": "send_sources",
-    "sendStart": "send_start",
-    "sendFinish": "send_finish",
+OPTIONS: Mapping[str, tuple[str, Any]] = {
+    "sendReasoning": ("send_reasoning", True),
+    "sendSources": ("send_sources", False),
+    "sendStart": ("send_start", True),
+    "sendFinish": ("send_finish", True),
 }
+"""Our names of the SDK's options, and the SDK's defaults."""
 
 
 class Run(NamedTuple):
@@ -287,7 +288,8 @@ def test_parts_of_a_run_give_its_chunks(real: RealPackage, name: str, version: V
         version,
         tools={tool: is_object(how) and bool(how.get("dynamic")) for tool, how in run.tools.items()},
         on_error=show_error if run.options.get("onError") == "message" else mask_error,
-        **{ours: run.options[theirs] for theirs, ours in OPTIONS.items() if theirs in run.options},
+        message_metadata=None,
+        **{ours: run.options.get(theirs, default) for theirs, (ours, default) in OPTIONS.items()},
     )
     chunks = [to_json(chunk) for part in answer["parts"] for chunk in decoder.feed(part)]
     assert chunks == answer["chunks"]

@@ -7,22 +7,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import FormatError, StreamError
-from partita.formats.ai_sdk.streams.full_stream import MASKED, FullStreamDecoder, show_error
+from partita.formats.ai_sdk.streams.full_stream import MASKED, FullStreamDecoder, mask_error, show_error
 from partita.formats.ai_sdk.streams.full_stream_rules import RULES
+from partita.formats.events import fold_events
+from partita.formats.registry import get_format
 from partita.stream.accumulator import accumulate
 from partita.stream.rules import Version
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
+from partita.types.messages import ToolCallPart
 from partita.types.parts import TextPart
+from partita.types.tools import ErrorTextOutput
 from tests import strategies
 from tests.tables import each_row
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
 METADATA: JsonObject = {"openai": {"itemId": "1"}}
 
+SDK: JsonObject = {"on_error": mask_error, "send_sources": False, "message_metadata": None}
+"""The options that make the decoder send what `toUIMessageStream` sends by default."""
+
 
 def decoded(parts: list[JsonObject], version: Version = 7, **options: Any) -> list[Json]:
-    decoder = FullStreamDecoder(version, **options)
+    decoder = FullStreamDecoder(version, **{**SDK, **options})
     return [to_json(chunk) for part in parts for chunk in decoder.feed(part)]
 
 
@@ -340,10 +347,64 @@ LISTED: dict[str, tuple[Version, list[JsonObject], JsonObject, list[str]]] = {
 def test_what_is_not_carried_over_is_listed(
     version: Version, parts: list[JsonObject], options: JsonObject, paths: list[str]
 ) -> None:
-    decoder = FullStreamDecoder(version, **options)
+    decoder = FullStreamDecoder(version, **{**SDK, **options})
     for part in parts:
         decoder.feed(part)
-    assert [loss.path for loss in decoder.passed_over] == paths
+    assert [loss.path for loss in decoder.losses] == paths
+
+
+STEPS: list[JsonObject] = [
+    typed("start"),
+    typed("start-step", request={"body": "{}"}, warnings=[{"type": "other", "message": "slow"}]),
+    typed("source", sourceType="url", id="s", url="https://example.com"),
+    typed("source", sourceType="document", id="d", mediaType="text/plain", title="Tides"),
+    call(),
+    outcome("tool-error", error={"message": "no network", "code": 5}),
+    typed(
+        "finish-step",
+        usage={"inputTokens": 3, "outputTokens": 2, "inputTokenDetails": {"cacheReadTokens": 1}},
+        finishReason="tool-calls",
+        response={"id": "r1", "modelId": "m", "headers": {"x": "1"}},
+    ),
+    typed("start-step", request={}, warnings=[]),
+    typed("error", error="overloaded"),
+    typed(
+        "finish-step", usage={"inputTokens": 4}, finishReason="stop", response={"id": "r2", "modelId": "m"}
+    ),
+    typed(
+        "finish",
+        finishReason="stop",
+        totalUsage={"inputTokens": 7, "inputTokenDetails": {"cacheReadTokens": 1}},
+    ),
+]
+
+
+@each_row("version", VERSIONS)
+def test_a_reader_keeps_what_browsers_are_not_sent(version: Version) -> None:
+    make = get_format(f"ai-sdk-full-stream-v{version}").decoder
+    assert make is not None
+    folded = fold_events(make(), STEPS, losses=True)
+    (message,) = folded.messages
+    assert [type(part).__name__ for part in message.parts] == [
+        *("StepStartPart", "SourceUrlPart", "SourceDocumentPart", "ToolCallPart", "StepStartPart")
+    ]
+    assert [part.output for part in message.parts if isinstance(part, ToolCallPart)] == [
+        ErrorTextOutput("no network")
+    ]
+    assert folded.errors == ("overloaded",)
+    metadata: Json = message.content.metadata
+    assert (metadata["usage"]["inputTokens"], metadata["usage"]["cachedInputTokens"]) == (7, 1)
+    assert (metadata["model"], metadata["responseId"], metadata["finishReason"]) == ("m", "r2", "stop")
+    cut: Json = fold_events(make(), STEPS[:-1]).messages[0].content.metadata
+    assert (cut["usage"]["inputTokens"], cut["steps"]) == (7, metadata["steps"])
+    first, second = metadata["steps"]
+    assert first["warnings"] == [{"type": "other", "message": "slow"}]
+    assert (first["usage"]["cachedInputTokens"], first["responseId"], second["responseId"]) == (1, "r1", "r2")
+    assert [loss.path for loss in folded.losses] == [
+        "$[1].request",
+        "$[5].error.code",
+        "$[6].response.headers",
+    ]
 
 
 ERRORS: dict[str, tuple[Json, str]] = {
@@ -436,7 +497,7 @@ def test_a_refused_part_changes_nothing() -> None:
     decoder = FullStreamDecoder(on_error=show_error)
     with pytest.raises(StreamError):
         decoder.feed({**call(invalid=True, usage={"a": 1}), "toolName": 5})
-    assert decoder.passed_over == []
+    assert decoder.losses == []
     assert [to_json(chunk) for chunk in decoder.feed(outcome("tool-error", error="x"))] == [
         typed("tool-output-error", toolCallId="c", errorText="x")
     ]

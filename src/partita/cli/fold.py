@@ -1,4 +1,4 @@
-"""`partita fold`: a recorded stream becomes the message it amounts to."""
+"""`partita fold`: a recorded stream becomes its messages."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -6,11 +6,11 @@ from typing import BinaryIO, get_args
 
 import click
 
-from partita.errors import FormatError, PartitaError
-from partita.formats.format import Decoder, Dumped
+from partita.errors import FormatError
+from partita.formats.events import fold_events
+from partita.formats.format import Decoder
 from partita.formats.registry import get_format
 from partita.formats.sniff import LOOKED_AT, guess_format
-from partita.stream.accumulator import Accumulator
 from partita.stream.rules import Version
 from partita.types.json import Json
 
@@ -22,7 +22,7 @@ VIEWS = {"ui": "ai-sdk-ui-v{}", "model": "ai-sdk-model-v{}", "canonical": "canon
 
 
 @click.command(
-    short_help="Fold a recorded stream into its message.",
+    short_help="Fold a recorded stream into its messages.",
     epilog="""\b
 Examples:
   partita fold answer.jsonl
@@ -48,8 +48,8 @@ Examples:
     shell_complete=formats,
     help="The stream's format, if the guess is wrong.",
 )
-@click.option("--lenient", is_flag=True, help="Pass over chunks that do not fit, and say so on stderr.")
-@click.option("--losses", is_flag=True, help="Tell on stderr what the chosen form cannot carry.")
+@click.option("--lenient", is_flag=True, help="Skip chunks that do not fit, and report them on stderr.")
+@click.option("--losses", is_flag=True, help="Report on stderr what of the stream is not in the output.")
 def fold(
     stream: BinaryIO,
     view: str,
@@ -58,39 +58,23 @@ def fold(
     lenient: bool,
     losses: bool,
 ) -> None:
-    """Fold a STREAM (JSON lines or server-sent events; a file, or - for a pipe) into its message."""
-    accumulator = _read(open_source(stream), source_format, lenient)
-    dumped = _view(accumulator, view, target_version)
-    print_json(dumped.payload)
-    for text in accumulator.errors:
-        say(f"the stream reports an error: {text}")
-    for diagnostic in accumulator.diagnostics:
-        say(f"chunk {diagnostic.chunk}: {diagnostic.what}")
-    if losses:
-        print_losses(dumped.losses)
+    """Fold a STREAM (JSON lines or server-sent events; a file, or - for a pipe) into its messages.
 
-
-def _view(accumulator: Accumulator, view: str, target_version: str) -> Dumped:
+    Each message is printed as one JSON document. A stream with several start chunks holds several messages.
+    """
+    decoder, items = _decoder_for(open_source(stream), source_format)
+    folded = fold_events(decoder, items, lenient=lenient, losses=losses)
     dump = get_format(VIEWS[view].format(target_version)).dump
     assert dump is not None, "every view can be written"
-    dumped = dump([accumulator.snapshot()])
-    return dumped if view == "model" else Dumped(dumped.payload[0], dumped.losses)
-
-
-def _read(source: Source, name: str | None, lenient: bool) -> Accumulator:
-    accumulator = Accumulator(lenient=lenient)
-    decoder, items = _decoder_for(source, name)
-    for number, item in enumerate(items):
-        try:
-            chunks = decoder.feed(item)
-        except PartitaError as error:
-            error.where = f"event {number}{f', {error.where}' if error.where else ''}"
-            raise
-        for chunk in chunks:
-            accumulator.feed(chunk)
-    for chunk in decoder.finish():
-        accumulator.feed(chunk)
-    return accumulator
+    dumped = dump(folded.messages)
+    for document in [dumped.payload] if view == "model" else dumped.payload:
+        print_json(document)
+    for text in folded.errors:
+        say(f"the stream reports an error: {text}")
+    for diagnostic in folded.diagnostics:
+        say(f"chunk {diagnostic.chunk}: {diagnostic.what}")
+    if losses:
+        print_losses([*folded.losses, *dumped.losses])
 
 
 def _decoder_for(source: Source, name: str | None) -> tuple[Decoder, Iterator[Json]]:

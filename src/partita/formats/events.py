@@ -1,34 +1,99 @@
-"""A recorded stream, all of its events at hand, as the message they amount to."""
+"""Recorded streams → the messages they amount to.
 
-from collections.abc import Iterator, Sequence
+`fold_events` folds events as they come, as a client does. `load_events` reads a recording of which all events
+are available: a delta of a text that never started starts it, and chunks that do not fit are losses.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from partita.errors import PartitaError
+from partita.stream.accumulator import Diagnostic
+from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import Chunk, MessageStart
 from partita.types.json import Json
+from partita.types.messages import AssistantMessage
 
-from .folding import fold
-from .format import Decoder, Loaded
+from .folding import fold, losses_of_chunks
+from .format import Decoder, Loaded, losses_of
+from .losses import Loss
 
 UNNAMED = "message-1"
 """The id of a message whose stream gives it none."""
 
 
+class FoldedEvents(NamedTuple):
+    """The messages of a stream, as far as it came, and what was reported besides."""
+
+    messages: tuple[AssistantMessage, ...]
+    errors: tuple[str, ...]
+    """The texts of the error chunks."""
+    diagnostics: tuple[Diagnostic, ...]
+    """The chunks that were skipped because they did not fit."""
+    losses: tuple[Loss, ...]
+    """What of the events is not in the messages; `()` unless losses were asked for."""
+
+
+def fold_events(
+    decoder: Decoder, events: Iterable[Json], *, lenient: bool = False, losses: bool = False
+) -> FoldedEvents:
+    """Fold a stream into its messages. `losses` asks for a comparison of events and messages."""
+    accumulator = MessagesAccumulator(lenient=lenient)
+    fed: dict[str, list[tuple[str, Chunk]]] = {}
+    for path, chunk in _decoded(decoder, events, "event {}"):
+        accumulator.feed(chunk)
+        if losses:
+            fed.setdefault(accumulator.current_id, []).append((path, chunk))
+    messages = accumulator.snapshot()
+    missing = [loss for message in messages for loss in losses_of_chunks(fed.get(message.id, []), message)]
+    return FoldedEvents(
+        messages,
+        accumulator.errors,
+        tuple(accumulator.diagnostics),
+        (*losses_of(decoder), *missing) if losses else (),
+    )
+
+
 def load_events(decoder: Decoder, events: Sequence[Json]) -> Loaded:
-    """The message that a stream amounts to, and what of its chunks the message does not show."""
-    told = list(_told(decoder, events))
-    starts = (chunk.message_id for _, chunk in told if isinstance(chunk, MessageStart))
-    folded = fold(told, next(filter(None, starts), UNNAMED))
-    return Loaded((folded.message,), tuple(folded.losses))
+    """The messages of a recorded stream, and what of its events they do not hold."""
+    losses: list[Loss] = []
+    messages: list[AssistantMessage] = []
+    for id_, chunks in _by_message(_decoded(decoder, events, "$[{}]")).items():
+        folded = fold(chunks, id_)
+        messages.append(folded.message)
+        losses += folded.losses
+    return Loaded(tuple(messages), (*losses, *losses_of(decoder)))
 
 
-def _told(decoder: Decoder, events: Sequence[Json]) -> Iterator[tuple[str, Chunk]]:
-    """The chunks of a stream, each with the path of its event."""
+def _by_message(decoded: Iterable[tuple[str, Chunk]]) -> dict[str, list[tuple[str, Chunk]]]:
+    """The chunks of each message by its id. A start with another id begins the next message."""
+    groups: dict[str, list[tuple[str, Chunk]]] = {}
+    id_ = ""
+    for path, chunk in decoded:
+        if isinstance(chunk, MessageStart) and chunk.message_id is not None:
+            if not id_:  # chunks before the first id belong to the first message
+                groups = {chunk.message_id: groups.get(id_, [])}
+            id_ = chunk.message_id
+        groups.setdefault(id_, []).append((path, chunk))
+    return {id_ or UNNAMED: chunks for id_, chunks in groups.items()} or {UNNAMED: []}
+
+
+def _decoded(decoder: Decoder, events: Iterable[Json], place: str) -> Iterator[tuple[str, Chunk]]:
+    """The chunks of a stream, each with the place of its event."""
+    number = 0
     for number, event in enumerate(events):
-        path = f"$[{number}]"
+        path = place.format(number)
         try:
             chunks = decoder.feed(event)
         except PartitaError as error:
-            error.where = f"{path}{error.where.removeprefix('$') if error.where else ''}"
+            error.where = _inside(path, error.where)
             raise
-        yield from ((path, chunk) for chunk in chunks)
-    yield from ((f"$[{len(events)}]", chunk) for chunk in decoder.finish())
+        yield from ((f"$[{number}]", chunk) for chunk in chunks)
+    yield from ((f"$[{number + 1}]", chunk) for chunk in decoder.finish())
+
+
+def _inside(path: str, where: str) -> str:
+    """A place inside an event."""
+    if path.startswith("$"):
+        return path + where.removeprefix("$")
+    return f"{path}, {where}" if where else path

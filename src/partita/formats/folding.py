@@ -82,9 +82,14 @@ def fold(chunks: Iterable[tuple[str, Chunk]], message_id: str) -> Folded:
         else:
             fed.append((path, own))
     message = accumulator.finish()
-    losses.extend(_overwritten(fed, message))
-    losses.extend(_unlike_pieces(fed, message))
+    losses.extend(losses_of_chunks(fed, message))
     return Folded(message, _beside(fed, accumulator), losses)
+
+
+def losses_of_chunks(fed: list[tuple[str, Chunk]], message: AssistantMessage) -> Iterator[Loss]:
+    """What chunks held and their message does not. Each chunk comes with its path."""
+    yield from _overwritten(fed, message)
+    yield from _unlike_pieces(fed, message)
 
 
 def _begun(chunks: Iterable[tuple[str, Chunk]]) -> Iterator[tuple[str, Chunk]]:

@@ -61,7 +61,10 @@ class Dumped:
 
 
 class Decoder(Protocol):
-    """Events of a stream in, chunks out."""
+    """Events of a stream in, chunks out.
+
+    A decoder that cannot express everything in chunks lists the rest in an attribute `losses`.
+    """
 
     def feed(self, event: Json) -> list[Chunk]:
         """The chunks that one event amounts to."""
@@ -70,6 +73,11 @@ class Decoder(Protocol):
     def finish(self) -> list[Chunk]:
         """The chunks that close what is open when the stream ends."""
         ...
+
+
+def losses_of(decoder: Decoder) -> tuple[Loss, ...]:
+    """What a decoder could not express in chunks: its `losses`, if it keeps such a list."""
+    return tuple(getattr(decoder, "losses", ()))
 
 
 class Encoder(Protocol):

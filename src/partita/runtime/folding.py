@@ -1,7 +1,6 @@
 """A run's chunks → its messages. Live, after a crash and on replay it is this, so all three agree.
 
-Most runs are one message. A run may go on with a message that is there, and may hold several: each
-`start` with another id, after a `finish`, begins the next.
+Most runs are one message. A run may continue a message that exists, and may hold several messages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,19 +12,17 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.formats.mastra.network_string import network_string
-from partita.stream.accumulator import Accumulator, close_message
+from partita.stream.accumulator import close_message
+from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import (
     Chunk,
     DataChunk,
-    MessageFinish,
     MessageMetadata,
-    MessageStart,
     NetworkExecutionEnd,
     ReasoningDelta,
     TextDelta,
     ToolInputDelta,
     ToolOutputChunk,
-    starts_internal,
 )
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
@@ -57,61 +54,47 @@ USAGE: Final[Codec[Usage]] = Codec(Usage)
 
 
 class RunFold:
-    """Feed it the chunks of a run; look at its messages whenever you like."""
+    """The messages of a run: those of its chunks, with the run's id, usage and approval decisions."""
 
     def __init__(
         self, message_id: str, *, run_id: str | None = None, seed: AssistantMessage | None = None
     ) -> None:
-        """`message_id` is that of the first message; `seed` is the message the run goes on with."""
+        """`message_id` is that of the first message; `seed` is the message that the run continues."""
         self._run_id = run_id
-        self._message_id = message_id
-        self._current = Accumulator(seed, id=message_id)
-        self._done: list[AssistantMessage] = []
-        self._ended = False  # the current message has had its finish
-        self._internal = False
+        self._messages = MessagesAccumulator(seed, id=message_id)
         self._decisions: dict[str, JsonObject] = {}
 
     def feed(self, chunk: Chunk) -> None:
-        """Take a chunk. One that does not fit changes nothing and is a `StreamError`."""
-        if type(chunk) in DELTAS:
-            self._current.feed(chunk)
-            return
-        if isinstance(chunk, MessageStart) and self._ended and chunk.message_id is not None:
-            self._next(chunk)
-        elif isinstance(chunk, DataChunk) and chunk.type == DECISION and is_object(chunk.data):
+        """Apply a chunk. One that does not fit changes nothing and raises `StreamError`."""
+        if isinstance(chunk, DataChunk) and chunk.type == DECISION and is_object(chunk.data):
             self._decisions[str(chunk.data.get("approvalId"))] = chunk.data
-        self._current.feed(chunk)
-        if isinstance(chunk, MessageFinish):
-            self._ended = True
-        elif isinstance(chunk, MessageStart):
-            self._internal = starts_internal(chunk)
-
-    def _next(self, start: MessageStart) -> None:
-        if start.message_id == self._current.snapshot().id:
-            return
-        self._done.append(self._finished(self._current.snapshot(), internal=self._internal))
-        self._current = Accumulator(id=start.message_id or "")
-        self._ended = False
+        self._messages.feed(chunk)
 
     def snapshot(self) -> tuple[AssistantMessage, ...]:
         """The messages as they are now."""
-        return (*self._done, self._finished(self._current.snapshot(), internal=self._internal))
+        return tuple([self._finished(message) for message in self._messages.snapshot()])
+
+    @property
+    def current(self) -> AssistantMessage:
+        """The message that chunks go to now."""
+        return self._finished(self._messages.current)
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The texts of the error chunks of the message at hand."""
-        return self._current.errors
+        """The texts of the error chunks so far."""
+        return self._messages.errors
 
     def finish(
         self, status: RunStatus = "completed", reason: str | None = None
     ) -> tuple[AssistantMessage, ...]:
-        """The messages, closed: whatever was open says that it was cut, and the last one why."""
+        """The messages, closed: what was open is marked as cut, and the last one has the reason."""
         messages = [close_message(message, INTERRUPTIONS.get(status)) for message in self.snapshot()]
-        if status != "completed":
-            messages[-1] = with_ending(messages[-1], status, reason)
-        return tuple(messages)
+        if status == "completed":
+            return tuple(messages)
+        current = self._messages.current.id
+        return tuple([with_ending(each, status, reason) if each.id == current else each for each in messages])
 
-    def _finished(self, message: AssistantMessage, *, internal: bool) -> AssistantMessage:
+    def _finished(self, message: AssistantMessage) -> AssistantMessage:
         said = message.content.metadata
         usage = read_usage(said.get("usage")) if is_object(said) else None
         parts = tuple(
@@ -124,7 +107,7 @@ class RunFold:
             message,
             content=content,
             run_id=self._run_id or message.run_id,
-            internal=internal or message.internal,
+            internal=message.internal or (is_object(said) and said.get("internal") is True),
         )
 
     def _decided(self, call: ToolCallPart) -> ToolCallPart:

@@ -69,7 +69,7 @@ class Accumulator:
         handler = self._handlers.get(type(chunk), pass_over)
         try:
             if self._finished:
-                raise StreamError("the message is finished", hint="one Accumulator a message")
+                raise StreamError("the message is finished", hint="one Accumulator per message")
             changed = handler(self._state, chunk)
         except StreamError as error:
             error.where = error.where or f"chunk {self.fed}"
@@ -116,7 +116,10 @@ class Accumulator:
 
 
 def accumulate(chunks: Iterable[Chunk], *, version: Version = 7) -> AssistantMessage:
-    """The message that a whole stream amounts to, as far as it came."""
+    """The message of a whole stream, as far as it came: what `readUIMessageStream` of the AI SDK ends with.
+
+    Of a stream with several messages this is the last one. `accumulate_messages` returns all of them.
+    """
     accumulator = Accumulator(version=version)
     for chunk in chunks:
         accumulator.feed(chunk)

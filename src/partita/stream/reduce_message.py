@@ -158,7 +158,7 @@ def data(state: State, chunk: DataChunk) -> bool:
 
 
 def network_execution_start(state: State, chunk: NetworkExecutionStart) -> bool:
-    """Note what a network chose and why."""
+    """Record what a network chose and why. A message holds one execution; the same chunk may come again."""
     execution = NetworkExecution(
         chunk.primitive_type,
         chunk.primitive_id,
@@ -166,8 +166,17 @@ def network_execution_start(state: State, chunk: NetworkExecutionStart) -> bool:
         chunk.input,
         iteration=chunk.iteration,
     )
-    state.network = NetworkSlot(execution)
-    return True
+    if state.network is None:
+        state.network = NetworkSlot(execution)
+        return True
+    if replace(state.network.execution, final_result=None) == execution:
+        return False
+    raise StreamError(
+        f"a second network-execution-start, for {chunk.primitive_type} {chunk.primitive_id!r}",
+        hint="each execution is a message of its own: send a start with another id before it",
+        chunk_type="network-execution-start",
+        chunk_id=chunk.primitive_id,
+    )
 
 
 def network_execution_end(state: State, chunk: NetworkExecutionEnd) -> bool:

@@ -199,6 +199,14 @@ async def test_a_stream_is_folded(client: httpx.AsyncClient, name: str) -> None:
     assert told["guess"]["format"] == "ai-sdk-chunks"
 
 
+async def test_every_message_of_a_stream_is_folded(client: httpx.AsyncClient) -> None:
+    both = [*SPOKEN, {**SPOKEN[0], "messageId": "m2"}, *SPOKEN[1:]]
+    told = await post(client, "/api/fold", {"chunks": both, "to": "ui"})
+    assert [message["id"] for message in told["message"]] == ["m1", "m2"]
+    told = await post(client, "/api/convert", {"payload": both, "from": "ai-sdk-chunks", "to": "ui"})
+    assert [message["id"] for message in told["payload"]] == ["m1", "m2"]
+
+
 async def test_a_message_is_in_our_own_shape_unless_another_is_asked_for(client: httpx.AsyncClient) -> None:
     told = await post(client, "/api/fold", {"chunks": SPOKEN})
     assert told["message"]["content"]["parts"][0]["text"] == "Forty."

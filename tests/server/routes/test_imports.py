@@ -281,18 +281,17 @@ async def test_messages_that_name_their_threads_go_there(client: httpx.AsyncClie
     assert [thread["id"] for thread in told["threads"]] == ["one", "two"]
 
 
-async def test_a_recorded_stream_is_the_message_it_amounts_to(
-    client: httpx.AsyncClient, store: Store
-) -> None:
+async def test_a_recorded_stream_is_all_its_messages(client: httpx.AsyncClient, store: Store) -> None:
     chunks: list[JsonObject] = [
         {"type": "start", "messageId": "m1"},
         {"type": "text-start", "id": "t"},
         {"type": "text-delta", "id": "t", "delta": "Forty."},
         {"type": "finish"},
     ]
-    told = await upload(client, lines_of(chunks))
-    (message,) = (await store.list_messages(told["threads"][0]["id"])).items
-    assert message.id == "m1"
+    second = {"type": "start", "messageId": "m2"}
+    told = await upload(client, lines_of([*chunks, second, *chunks[1:]]))
+    messages = (await store.list_messages(told["threads"][0]["id"])).items
+    assert [message.id for message in messages] == ["m1", "m2"]
 
 
 # What would be

@@ -140,7 +140,7 @@ class Loop:
 
     @property
     def _message(self) -> AssistantMessage:
-        return self._fold.snapshot()[-1]
+        return self._fold.current
 
     def _own(self, chunk: Chunk) -> ChunkEvent:
         self._take(chunk)

@@ -15,8 +15,7 @@ from partita.runtime.folding import RunFold
 from partita.runtime.session.following import seen_of
 from partita.runtime.session.live_run import Seen
 from partita.store.facade.store import Store
-from partita.stream.accumulator import Accumulator
-from partita.stream.checkpoint import Checkpoint
+from partita.stream.messages import MessagesCheckpoint
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage
 from partita.types.runs import Run
@@ -29,35 +28,23 @@ EVERY: Final = 200
 
 
 class Mark(NamedTuple):
-    """A place in a run, and all that a fold knew there."""
+    """A place in a run, and the state of the fold there."""
 
     place: int
-    checkpoint: Checkpoint
-    done: tuple[AssistantMessage, ...]
-    ended: bool
-    internal: bool
+    messages: MessagesCheckpoint
     decisions: dict[str, JsonObject]
 
 
 class MarkedFold(RunFold):
-    """A fold that can go back to where it was."""
+    """A fold that can return to an earlier state."""
 
     def mark(self, place: int) -> Mark:
-        """All that it knows, under the name of a place."""
-        return Mark(
-            place,
-            self._current.checkpoint(),
-            tuple(self._done),
-            self._ended,
-            self._internal,
-            dict(self._decisions),
-        )
+        """The state now, and the place it belongs to."""
+        return Mark(place, self._messages.checkpoint(), dict(self._decisions))
 
     def go_back(self, mark: Mark) -> None:
-        """Know that, and nothing else."""
-        self._current = Accumulator.resume(mark.checkpoint)
-        self._done = list(mark.done)
-        self._ended, self._internal = mark.ended, mark.internal
+        """Return to the state of a mark."""
+        self._messages.restore(mark.messages)
         self._decisions = dict(mark.decisions)
 
 

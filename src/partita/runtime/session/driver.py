@@ -67,7 +67,7 @@ class Driver:
         self._parent_id = parent_id
         self._clock = clock
         self._ends: list[JsonObject] = []  # what each message says of itself at its end
-        self._known_usage = live.fold.snapshot()[-1].content.usage  # of earlier runs, if it goes on with one
+        self._known_usage = live.fold.current.content.usage  # of earlier runs, if it goes on with one
         self._ending: Ending | None = None
         self.result: Json = None
         """What the agent said of its work as a whole."""
@@ -169,7 +169,7 @@ class Driver:
         """What tells those who watch how the run ended, and why the stream ends here."""
         if ending.status == "completed":
             return []
-        known = self._live.fold.snapshot()[-1].content.metadata
+        known = self._live.fold.current.content.metadata
         fits = known is UNSET or is_object(known)
         ended = MessageMetadata({ENDED: ending_of(ending.status, ending.reason)})
         said: list[Chunk] = [*self._cut_calls(ending), *([ended] if fits else [])]
@@ -180,7 +180,7 @@ class Driver:
 
     def _cut_calls(self, ending: Ending) -> list[Chunk]:
         """What comes of the calls that were at work: who watches would wait for it for ever."""
-        message = self._live.fold.snapshot()[-1]
+        message = self._live.fold.current
         whole = close_message(message, INTERRUPTIONS.get(ending.status))
         return [
             ToolOutputChunk(part.id, part.output)

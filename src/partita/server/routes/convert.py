@@ -10,15 +10,14 @@ from litestar.params import Body
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
-from partita.errors import FormatError, PartitaError
+from partita.errors import FormatError
 from partita.formats.converting import convert as convert_payload
-from partita.formats.format import Decoder
+from partita.formats.events import FoldedEvents, fold_events
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format
 from partita.formats.sniff import LOOKED_AT, Guess, sniff
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply
-from partita.stream.accumulator import Accumulator
 from partita.types.codec import encode
 from partita.types.json import Json, is_array
 
@@ -200,9 +199,12 @@ class StreamDiagnostic(msgspec.Struct):
 
 
 class Folded(msgspec.Struct, omit_defaults=True):
-    """The message that a stream amounts to."""
+    """The messages of a stream."""
 
-    message: Annotated[Json, Meta(description="The message; a list where a format takes several for one.")]
+    message: Annotated[
+        Json,
+        Meta(description="The message. A list if the stream, or the format, has several."),
+    ]
     format: Annotated[str, Meta(description="The format that the events were read as.")]
     to: str
     diagnostics: list[StreamDiagnostic]
@@ -228,7 +230,7 @@ SPOKEN: Final = Example(
 
 @post("/api/fold", tags=["formats"], summary="Fold a stream", status_code=200, opt={"role": "read"})
 async def fold(data: Annotated[FoldRequest, Body(examples=[SPOKEN])]) -> Reply[Folded]:
-    """The message that the events of a stream amount to, as a client would have made it."""
+    """The message of a stream, or all its messages, as a client would have made them."""
     return Reply(await asyncio.to_thread(lambda: _sendable(_fold(data))))
 
 
@@ -242,41 +244,25 @@ def _fold(data: FoldRequest) -> Folded:
     writing = get_format(data.to)
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
-    accumulator = fold_events(events, source, lenient=data.lenient)
-    dumped = writing.dump([accumulator.snapshot()])
+    folded = fold_payload(events, source, lenient=data.lenient)
+    dumped = writing.dump(folded.messages)
     return Folded(
         message=_only(dumped.payload),
         format=source,
         to=writing.name,
-        diagnostics=[StreamDiagnostic(*one) for one in accumulator.diagnostics],
-        errors=list(accumulator.errors),
-        losses=[lost(loss) for loss in dumped.losses],
+        diagnostics=[StreamDiagnostic(*one) for one in folded.diagnostics],
+        errors=list(folded.errors),
+        losses=[lost(loss) for loss in (*folded.losses, *dumped.losses)],
         guess=None if guess is None else told(guess),
     )
 
 
-def fold_events(events: list[Json], source: str, *, lenient: bool = False) -> Accumulator:
-    """The events of a stream of that format, folded."""
+def fold_payload(events: list[Json], source: str, *, lenient: bool = False) -> FoldedEvents:
+    """The messages of a stream of that format, and what of it they do not hold."""
     reading = get_format(source)
     if reading.decoder is None:
         raise FormatError(f"{reading.name} holds messages, not a stream", hint="POST /api/convert takes them")
-    accumulator = Accumulator(lenient=lenient)
-    decoder = reading.decoder()
-    for number, event in enumerate(events):
-        _feed(accumulator, decoder, event, number)
-    for chunk in decoder.finish():
-        accumulator.feed(chunk)
-    return accumulator
-
-
-def _feed(accumulator: Accumulator, decoder: Decoder, event: Json, number: int) -> None:
-    try:
-        chunks = decoder.feed(event)
-    except PartitaError as error:
-        error.where = f"event {number}{f', {error.where}' if error.where else ''}"
-        raise
-    for chunk in chunks:
-        accumulator.feed(chunk)
+    return fold_events(reading.decoder(), events, lenient=lenient, losses=True)
 
 
 def _only(payload: Json) -> Json:

@@ -1,13 +1,15 @@
 """The parts of `fullStream` of AI SDK 5, 6 or 7, as JSON objects → chunks, as `toUIMessageStream` makes them.
 
-Lost: requests, responses, usage, warnings and raw events of the provider, for which chunks have no place.
-Errors are masked, as the SDK does, unless `on_error` shows them. All of it is listed in `passed_over`, as
-are parts that the version does not have.
+A reader keeps what it can: unlike `toUIMessageStream`, the default keeps sources, the text of errors and, in
+the metadata of the message, usage, model and warnings of every step. `on_error=mask_error`,
+`send_sources=False` and `message_metadata=None` give what the SDK sends to a browser. Requests, headers and
+raw events of the provider are listed in `losses`, as are parts that the version does not have.
 """
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError, StreamError
@@ -19,6 +21,7 @@ from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageS
 from partita.types.codec import read_chunk
 from partita.types.json import Json, JsonObject, is_object, kind_of
 
+from .full_stream_metadata import StepMetadata, losses_in
 from .full_stream_rules import Rule, rule_of
 from .full_stream_steering import steering_parts
 
@@ -26,16 +29,17 @@ OnError: TypeAlias = Callable[[Json], str]
 Metadata: TypeAlias = Callable[[JsonObject], Json]
 
 MASKED = "An error occurred."
+NO_PLACE = "chunks have no place for it"
 REASONING = frozenset({"reasoning-start", "reasoning-delta", "reasoning-end", "reasoning-file"})
 
 
 def mask_error(error: Json) -> str:
-    """The same words for every error: what a server says of itself, strangers need not read."""
+    """The same text for every error, as the SDK sends it to browsers: errors may hold secrets."""
     return MASKED
 
 
 def show_error(error: Json) -> str:
-    """The message of an error, else all there is of it."""
+    """The message of an error, or the whole error as JSON if it has none."""
     if is_object(error) and isinstance(error.get("message"), str):
         return str(error["message"])
     return error if isinstance(error, str) else json_text(error)
@@ -50,26 +54,29 @@ class FullStreamDecoder:
         *,
         tools: Mapping[str, bool] | None = None,
         message_id: str | None = None,
-        message_metadata: Metadata | None = None,
-        on_error: OnError = mask_error,
+        message_metadata: Metadata | UnsetType | None = UNSET,
+        on_error: OnError = show_error,
         send_reasoning: bool = True,
-        send_sources: bool = False,
+        send_sources: bool = True,
         send_start: bool = True,
         send_finish: bool = True,
     ) -> None:
         """Read the parts that a release of that version gives, with the options of its `toUIMessageStream`.
 
         `tools` says of the server's tools whether they are dynamic. Without it the parts decide, which may
-        differ from the SDK where a call is no good. `message_metadata` is asked about every part.
+        differ from the SDK where a call is no good. `message_metadata` is called with every part; without it
+        the metadata holds what the stream reports of its model calls, with `None` nothing.
         """
         check_version(version)
-        self.passed_over: list[Loss] = []
+        self.losses: list[Loss] = []
         """What was not carried over, with its path in the list of parts."""
         self.fed = 0
         self._version: Version = version
         self._tools = tools
         self._message_id = message_id
-        self._message_metadata = message_metadata
+        self._message_metadata = (
+            StepMetadata() if isinstance(message_metadata, UnsetType) else message_metadata
+        )
         self._on_error = on_error
         self._off = {
             **({} if send_reasoning else dict.fromkeys(self._reasoning_parts(), "send_reasoning")),
@@ -89,13 +96,14 @@ class FullStreamDecoder:
             chunks, losses = self._take(_checked(event))
         except (StreamError, DecodeError, ConversionError) as error:
             raise self._refusal(event, error) from None
-        self.passed_over += losses
+        self.losses += losses
         self.fed += 1
         return chunks
 
     def finish(self) -> list[Chunk]:
-        """Nothing: the SDK closes nothing that a stream leaves open, and nor does this."""
-        return []
+        """The metadata of a stream that was cut before its `finish`. Open blocks stay open, as in the SDK."""
+        kept = self._message_metadata.finish() if isinstance(self._message_metadata, StepMetadata) else None
+        return [] if kept is None else [MessageMetadata(kept)]
 
     @property
     def _where(self) -> str:
@@ -124,10 +132,17 @@ class FullStreamDecoder:
 
     def _losses(self, part: JsonObject, rule: Rule, chunk: Chunk | None) -> list[Loss]:
         left = rule.left(part, self._version)
-        losses = [Loss.of(f"{self._where}.{key}", part[key], "chunks have no place for it") for key in left]
-        is_masked = self._on_error is mask_error and not self._is_shown(part)
-        if chunk is not None and "error" in rule.by_hand and is_masked:
-            losses.append(Loss.of(f"{self._where}.error", part.get("error"), "errors are masked"))
+        if isinstance(self._message_metadata, StepMetadata):
+            left = [path for key in left for path in losses_in(part, key)]
+        losses = [Loss.of(f"{self._where}.{path}", _at(part, path), NO_PLACE) for path in left]
+        if chunk is None or "error" not in rule.by_hand or self._is_shown(part):
+            return losses
+        error = part.get("error")
+        if self._on_error is mask_error:
+            losses.append(Loss.of(f"{self._where}.error", error, "errors are masked"))
+        elif self._on_error is show_error and is_object(error) and isinstance(error.get("message"), str):
+            rest = {key: value for key, value in error.items() if key != "message"}
+            losses += [Loss.of(f"{self._where}.error.{key}", value, NO_PLACE) for key, value in rest.items()]
         return losses
 
     # Chunks
@@ -211,6 +226,12 @@ class FullStreamDecoder:
                 self._invalid.discard(_id_of(part))
             case _:
                 pass
+
+
+def _at(part: JsonObject, path: str) -> Json:
+    key, _, inner = path.partition(".")
+    value: Json = part[key]
+    return value[inner] if inner else value
 
 
 def _checked(event: Json) -> JsonObject:

@@ -11,11 +11,12 @@ from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.problems import Problem
-from partita.server.routes.convert import fold_events
+from partita.server.routes.convert import fold_payload
 from partita.store.facade.store import Store
 from partita.store.imports.report import Counts
 from partita.store.imports.writing import Batch, compare, write
 from partita.store.prepared import prepare
+from partita.stream.accumulator import close_message
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -119,7 +120,8 @@ def _load(payload: Json, format: str) -> Loaded:
     if reading.load is not None:
         return reading.load(payload)
     events = payload if is_array(payload) else [payload]
-    return Loaded((fold_events(events, format).finish(),))
+    folded = fold_payload(events, format)
+    return Loaded(tuple([close_message(message) for message in folded.messages]), folded.losses)
 
 
 def _with_ids(messages: Sequence[Message], payload: Json, upload: Upload) -> list[Message]:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from partita.errors import FormatError, PartitaError
 from partita.formats.converting import read as read_payload
-from partita.formats.format import Format, Request
+from partita.formats.format import Format, Request, losses_of
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.formats.sniff import LOOKED_AT
@@ -14,7 +14,7 @@ from partita.logs.formats import log_format
 from partita.logs.identity import thread_id_of
 from partita.logs.places.detection import AGENT_OF
 from partita.logs.reading import LogReading
-from partita.stream.accumulator import Accumulator
+from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import Chunk
 from partita.types.json import Json, dumps, is_array, is_object
 from partita.types.messages import Message
@@ -114,7 +114,7 @@ def _read_stream(source: Source, format: str) -> Read:
     make = get_format(format).decoder
     assert make is not None, "a stream has a decoder"
     decoder = make()
-    accumulator = Accumulator(lenient=True)
+    accumulator = MessagesAccumulator(lenient=True)
     notes: list[Note] = []
     kind: Kind = "stream"
     if source.shape == "document" and is_object(source.payload) and isinstance(decoder, ReadsBody):
@@ -130,10 +130,12 @@ def _read_stream(source: Source, format: str) -> Read:
                 raise
             _take(accumulator, chunks, path, notes)
         _take(accumulator, decoder.finish(), None, notes)
-    return Read(kind, [accumulator.finish()], (), notes, accumulator.errors)
+    return Read(kind, list(accumulator.finish()), losses_of(decoder), notes, accumulator.errors)
 
 
-def _take(accumulator: Accumulator, chunks: Sequence[Chunk], path: str | None, notes: list[Note]) -> None:
+def _take(
+    accumulator: MessagesAccumulator, chunks: Sequence[Chunk], path: str | None, notes: list[Note]
+) -> None:
     """Chunks in; what does not fit is noted with where it came from."""
     known = len(accumulator.diagnostics)
     for chunk in chunks:
