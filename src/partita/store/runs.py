@@ -33,6 +33,7 @@ from partita.types.value import Extra
 
 from . import threads
 from .cursors import time_and_id, to_cursor
+from .encoding import encode_json
 from .engines.channel import CHANNEL
 from .statement import Statement
 from .tables import Instant, runs
@@ -148,9 +149,9 @@ def own_fields(run: Run) -> dict[str, Any]:
         "model": storable(run.model, "the model"),
         "usage": None if run.usage is None else encode(run.usage).decode(),
         "cost": _amount(run.cost),
-        "error": None if run.error is None else dumps(run.error).decode(),
-        "metadata": None if run.metadata is None else dumps(run.metadata).decode(),
-        "extra": None if run.extra is None else dumps(dict(run.extra)).decode(),
+        "error": None if run.error is None else encode_json(run.error, "$.error"),
+        "metadata": None if run.metadata is None else encode_json(run.metadata, "$.metadata"),
+        "extra": None if run.extra is None else encode_json(dict(run.extra), "$"),
     }
 
 
