@@ -52,7 +52,7 @@ async def fill(store: Store) -> None:
     await store.delete_messages("t2", ["gone"])
     await store.open_run("t2", id="sealed")
     await store.append("sealed", raws(b'{"data":"' + PICTURE.encode() + b'"}', b"\xff\x00 no text"))
-    await store.finish_run("sealed")
+    await store.finish_run("sealed", agent_result={"turns": 3})
     await store.seal_run("sealed")
     await store.open_run("t2", id="at-work", lease_owner="w1", lease_seconds=60)
     for number in range(5):

@@ -1,6 +1,7 @@
 """Messages, on every engine."""
 
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -10,10 +11,19 @@ from msgspec.structs import replace
 from partita.errors import NotFoundError, StoreError
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
-from partita.types.codec import read_message, to_json
-from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
-from partita.types.parts import TextPart
+from partita.types.codec import encode, read_message, to_json
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import DataPart, TextPart
 from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.value import Extra
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
 from tests.store.examples import answer, ask, failed, worked
@@ -85,6 +95,125 @@ async def test_a_message_goes_to_the_thread_it_names(store: Store) -> None:
     assert ids(await store.list_messages("b")) == ["m1", "m2"]
     with pytest.raises(StoreError, match="thread id"):
         await store.save_messages([ask("m3")])
+
+
+async def test_a_message_of_another_thread_is_refused(store: Store, thread: str) -> None:
+    mine = await store.save_messages([ask("m1")], thread_id=thread)
+    other = ask("m1", "Moved?", thread_id="elsewhere")
+    for write in (
+        store.save_messages([ask("m0"), other], thread_id=thread),
+        store.begin_turn(thread, [other]),
+        store.start_turn(thread, [other]),
+        store.edit_message(thread, other),
+    ):
+        with pytest.raises(StoreError, match="'m1' belongs to thread 'elsewhere'") as refused:
+            await write
+        assert refused.value.where == "$.threadId"
+    assert (await store.list_messages(thread)).items == mine
+    assert not (await store.list_runs()).items
+
+
+CALL = ToolCallPart(id="c1", name="measure", state="input-available", input={})
+
+
+class Refused(NamedTuple):
+    """A message that is not stored, and what the error says."""
+
+    message: Message
+    where: str
+    what: str
+
+
+UNREADABLE = {
+    "a call of a user": Refused(UserMessage(id="m", content=[CALL]), "$.content.parts[0].type", "user"),  # type: ignore[list-item]
+    "a text of a tool": Refused(ToolMessage(id="m", content="done"), "$.content.parts[0].type", "tool"),  # type: ignore[arg-type]
+    "not a number": Refused(
+        AssistantMessage(id="m", content=[replace(CALL, input={"a": [1, float("nan")]})]),
+        "$.content.parts[0].input.a[1]",
+        "nan",
+    ),
+    "infinity, in a sub-agent's message": Refused(
+        AssistantMessage(
+            id="m",
+            content=[
+                replace(
+                    CALL,
+                    children=(AssistantMessage(id="n", content=[DataPart(name="d", data=float("-inf"))]),),
+                )
+            ],
+        ),
+        "$.content.parts[0].children[0].content.parts[0].data",
+        "inf",
+    ),
+    "not a number in metadata": Refused(
+        UserMessage(id="m", content=UserContent(parts=(), metadata={"a": float("nan")})),
+        "$.content.metadata.a",
+        "nan",
+    ),
+    "infinity beside the fields": Refused(
+        UserMessage(id="m", content="a", extra=Extra({"score": float("inf")})), "$.score", "inf"
+    ),
+    "a value of Python": Refused(
+        AssistantMessage(id="m", content=[DataPart(name="d", data={"at": datetime(2026, 1, 1, tzinfo=UTC)})]),
+        "$.content.parts[0].data.at",
+        "datetime",
+    ),
+    "an object": Refused(
+        AssistantMessage(id="m", content=[DataPart(name="d", data=object())]),
+        "$.content.parts[0].data",
+        "object",
+    ),
+    "a key that is a number": Refused(
+        AssistantMessage(id="m", content=[DataPart(name="d", data={1: 2})]),
+        "$.content.parts[0].data",
+        "key 1",
+    ),
+    "a state that does not exist": Refused(
+        AssistantMessage(id="m", content=[replace(CALL, state="done")]),  # type: ignore[arg-type]
+        "$.content.parts[0].state",
+        "done",
+    ),
+    "a type that does not exist": Refused(UserMessage(id="m", content="a", type="note"), "$.type", "note"),  # type: ignore[arg-type]
+    "a field that hides another": Refused(
+        UserMessage(id="m", content=[TextPart("a", extra=Extra({"text": "b"}))]),
+        "$.content.parts[0].text",
+        "extra",
+    ),
+}
+
+
+@each_row("case", UNREADABLE.values(), ids=UNREADABLE)
+async def test_what_cannot_be_read_back_is_refused(store: Store, thread: str, case: Refused) -> None:
+    for write in (
+        store.save_messages([ask("m0"), case.message], thread_id=thread),
+        store.start_turn(thread, [case.message]),
+    ):
+        with pytest.raises(StoreError) as refused:
+            await write
+        assert refused.value.where == case.where
+        assert case.what in refused.value.what
+    assert len(await store.list_messages(thread)) == 0
+
+
+async def test_metadata_that_cannot_be_read_back_is_refused(store: Store, thread: str) -> None:
+    never = {"a": [float("nan")]}
+    for write in (
+        store.create_thread("t2", metadata=never),
+        store.open_run(thread, metadata=never),
+        store.start_turn(thread, [ask("m1")], metadata=never),
+    ):
+        with pytest.raises(StoreError) as refused:
+            await write
+        assert refused.value.where == "$.metadata.a[0]"
+    assert await store.get_thread_by_id("t2") is None
+
+
+async def test_tuples_and_halves_of_pairs_are_json(store: Store, thread: str) -> None:
+    kept = DataPart(name="d", data={"pair": (1, 2), "half": "\ud83d", "large": 10**30})
+    await store.save_messages([AssistantMessage(id="m", content=[kept])], thread_id=thread)
+    found = await store.get_message(thread, "m")
+    assert found is not None
+    assert encode(found.content.parts[0]) == encode(kept)
 
 
 async def test_nothing_to_save_is_no_error(store: Store) -> None:
@@ -223,7 +352,7 @@ def settled(message: Message) -> Message:
 async def test_any_message_survives(messages: list[Message]) -> None:
     """What is stored and read again is equal, on SQLite; the other engines hold the same JSON text."""
     storable = [
-        replace(m, id=f"m{number}", parent_id=None, run_id=None, resource_id=None)
+        replace(m, id=f"m{number}", thread_id=None, parent_id=None, run_id=None, resource_id=None)
         for number, m in enumerate(messages)
     ]
     async with open_store("memory:") as store:

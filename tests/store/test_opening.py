@@ -109,6 +109,7 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
 
 
 UNDONE = {
+    "0004": ["ALTER TABLE runs DROP COLUMN agent_result"],
     "0003": ["DROP INDEX threads_by_change", "ALTER TABLE threads DROP COLUMN changed_at"],
     "0002": ["DROP TABLE api_keys"],
 }
@@ -116,7 +117,7 @@ UNDONE = {
 
 
 @in_a_file_and_on_a_server
-@each_row("version", ["0001", "0002"])
+@each_row("version", ["0001", "0002", "0003"])
 async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, version: str) -> None:
     engine = await open_engine(locate(url))
     await empty(engine)
@@ -139,6 +140,8 @@ async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, 
         seen = await store.read(changes.begin)
         await store.set_title("t1", "Lamps")
         assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["t1"]
+        run = await store.open_run("t1")
+        assert (await store.finish_run(run.id, agent_result=[1])).agent_result == [1]
     engine = await open_engine(locate(url))
     assert await engine.read(revision_of) == NEWEST.head
     await engine.close()

@@ -6,12 +6,15 @@ from itertools import product
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.store import runs
 from partita.store.engines.engine import Engine
+from partita.store.facade.store import Store
 from partita.store.log import retention, run_log, sealing, timings
 from partita.store.log.run_log import LogEntry
+from partita.types.json import Json
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 from partita.types.value import Extra
@@ -46,12 +49,34 @@ async def test_every_field_comes_back(engine: Engine) -> None:
         cost=0.25,
         error="a NUL \x00 and half a pair \ud800",
         metadata={"deep": {"a\x00": [None, 1.5, "\ud800"]}},
+        agent_result={"output": ["\x00", None]},
         created_at=NOON - timedelta(days=1),
         started_at=NOON - timedelta(hours=1),
         extra=Extra({"retries": 2}),
     )
     assert await store.write(runs.open_run, run) == run
     assert await store.read(runs.get_run, "r1") == run
+
+
+@each_row("result", [None, {"turns": 3, "text": "a\x00b"}, "done", []])
+@in_empty_store
+async def test_the_result_of_an_agent_is_kept(store: Store, result: Json) -> None:
+    await store.create_thread("t1")
+    run = await store.open_run("t1")
+    assert run.agent_result is UNSET
+    await store.finish_run(run.id, agent_result=result)
+    found = await store.get_run(run.id)
+    assert found is not None
+    assert found.agent_result == result
+
+
+async def test_a_result_that_cannot_be_read_back_is_refused(store: Store) -> None:
+    await store.create_thread("t1")
+    run = await store.open_run("t1")
+    with pytest.raises(StoreError) as refused:
+        await store.finish_run(run.id, agent_result={"score": float("inf")})
+    assert refused.value.where == "$.agentResult.score"
+    assert (await store.get_run(run.id)) == run
 
 
 BAD_RUNS = {

@@ -915,6 +915,7 @@ export interface Run {
   readonly cost?: number;
   readonly error?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly agentResult?: unknown;
   readonly leaseOwner?: string;
   readonly leaseExpiresAt?: string;
   readonly createdAt?: string;

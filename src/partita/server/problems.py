@@ -110,7 +110,8 @@ def told(error: PartitaError, version: str) -> Told:
         headers.setdefault("connection", "close")
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("retry-after", "1")
-    where = "" if isinstance(error, StoreError) else error.where  # it may name the database
+    is_path = error.where.startswith("$")  # anything else may name the database
+    where = error.where if is_path or not isinstance(error, StoreError) else ""
     return Told(status, headers, problem_body(status, error.what, where=where, hint=error.hint))
 
 

@@ -7,36 +7,26 @@ from msgspec.structs import replace
 from sqlalchemy import Row
 
 from partita.errors import DecodeError
-from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import (
-    AssistantContent,
     AssistantMessage,
     Content,
     Envelope,
     Message,
-    SystemContent,
     SystemMessage,
-    ToolContent,
     ToolMessage,
-    UserContent,
     UserMessage,
 )
 from partita.types.value import Extra
 
 from . import blobs
 from .blob_moves import Move, moves_from_json, put_back
+from .encoding import CONTENTS
 from .older import upgraded
 from .older_parts import DAMAGED
 from .transaction import Transaction
 from .values import BlobMode
 
-CONTENTS: dict[str, Codec[Any]] = {
-    "system": Codec(SystemContent),
-    "user": Codec(UserContent),
-    "assistant": Codec(AssistantContent),
-    "tool": Codec(ToolContent),
-}
 MESSAGES: dict[str, type[Any]] = {
     "system": SystemMessage,
     "user": UserMessage,

@@ -2,14 +2,21 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
-from partita.types.codec import encode
-from partita.types.json import dumps
-from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
+from partita.errors import StoreError
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    MessageType,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+)
 
 from .blob_moves import BLOB, THRESHOLD, Move
 from .derived import Derived, derive
+from .encoding import encode_content, encode_json
 from .search.text import SearchFields, fields_of
 from .texts import required, storable
 
@@ -19,6 +26,7 @@ ROLES: dict[type[Any], str] = {
     AssistantMessage: "assistant",
     ToolMessage: "tool",
 }
+TYPES: tuple[str, ...] = get_args(MessageType)
 
 
 CallTimes: TypeAlias = tuple[datetime | None, datetime | None]
@@ -48,15 +56,31 @@ class Prepared(NamedTuple):
 
 
 def prepare(message: Message, thread_id: str | None) -> Prepared:
-    """A message made ready to be written to a thread: its own, unless another is named."""
-    content = encode(message.content).decode()
+    """A message ready to be written to its thread, which is `thread_id` if the message names none.
+
+    A message of another thread, and one that would not be read back as it is, is refused.
+    """
+    if thread_id and message.thread_id and message.thread_id != thread_id:
+        raise StoreError(
+            f"message {message.id!r} belongs to thread {message.thread_id!r}, not to {thread_id!r}",
+            where="$.threadId",
+            hint="to copy it, give the copy the other thread_id, or None",
+        )
+    if message.type not in TYPES:
+        raise StoreError(
+            f"{message.type!r:.80} is not a type of message",
+            where="$.type",
+            hint=f"one of {', '.join(TYPES)}",
+        )
+    role = ROLES[type(message)]
+    content = encode_content(role, message.content)
     return Prepared(
         message,
         required(thread_id or message.thread_id, "thread id"),
-        ROLES[type(message)],
+        role,
         content,
         len(content) > THRESHOLD or BLOB in content,
-        None if message.extra is None else dumps(dict(message.extra)).decode(),
+        None if message.extra is None else encode_json(dict(message.extra), "$"),
         derive(message),
         fields_of(message),
     )

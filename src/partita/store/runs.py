@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
+from msgspec import UNSET, UnsetType
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -26,13 +27,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from partita.errors import ConflictError, StoreError
 from partita.types.codec import decode, encode
-from partita.types.json import dumps, loads
+from partita.types.json import Json, dumps, loads
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 from partita.types.value import Extra
 
 from . import threads
 from .cursors import time_and_id, to_cursor
+from .encoding import encode_json
 from .engines.channel import CHANNEL
 from .statement import Statement
 from .tables import Instant, runs
@@ -76,6 +78,7 @@ def from_row(row: Row[Any]) -> Run:
         cost=row.cost,
         error=None if row.error is None else loads(row.error),
         metadata=None if row.metadata is None else loads(row.metadata),
+        agent_result=UNSET if row.agent_result is None else loads(row.agent_result),
         lease_owner=row.lease_owner,
         lease_expires_at=row.lease_expires_at,
         created_at=row.created_at,
@@ -123,7 +126,7 @@ def insert(tx: Transaction, run: Run, owner: str, held: dict[str, Any]) -> Row[A
 
 _AT_FIRST = (
     *("owner", "id", "thread_id", "status", "last_seq", "sealed", "created_at", "started_at"),
-    *("message_id", "agent", "model", "usage", "cost", "error", "metadata", "extra"),
+    *("message_id", "agent", "model", "usage", "cost", "error", "metadata", "extra", "agent_result"),
     *("lease_owner", "lease_expires_at"),
 )
 """What is known of a run when it is opened."""
@@ -148,10 +151,15 @@ def own_fields(run: Run) -> dict[str, Any]:
         "model": storable(run.model, "the model"),
         "usage": None if run.usage is None else encode(run.usage).decode(),
         "cost": _amount(run.cost),
-        "error": None if run.error is None else dumps(run.error).decode(),
-        "metadata": None if run.metadata is None else dumps(run.metadata).decode(),
-        "extra": None if run.extra is None else dumps(dict(run.extra)).decode(),
+        "error": None if run.error is None else encode_json(run.error, "$.error"),
+        "metadata": None if run.metadata is None else encode_json(run.metadata, "$.metadata"),
+        "extra": None if run.extra is None else encode_json(dict(run.extra), "$"),
+        "agent_result": _result(run.agent_result),
     }
+
+
+def _result(result: Json | UnsetType) -> str | None:
+    return None if result is UNSET else encode_json(result, "$.agentResult")
 
 
 def _amount(cost: float | None) -> float | None:
@@ -253,9 +261,19 @@ def finish_run(
     usage: Usage | None = None,
     cost: float | None = None,
     message_id: str | None = None,
+    agent_result: Json | UnsetType = UNSET,
 ) -> Run:
     """End a run that did what it should."""
-    return end(tx, id, "completed", None, usage=usage, cost=cost, message_id=message_id)
+    return end(
+        tx,
+        id,
+        "completed",
+        None,
+        usage=usage,
+        cost=cost,
+        message_id=message_id,
+        agent_result=agent_result,
+    )
 
 
 def fail_run(
@@ -290,10 +308,13 @@ def end(
     usage: Usage | None = None,
     cost: float | None = None,
     message_id: str | None = None,
+    agent_result: Json | UnsetType = UNSET,
 ) -> Run:
     """The ended run. To end it twice in the same way is harmless, in another way an error."""
     row = find(tx, id, lock=True)
-    return end_row(tx, row, status, error, usage=usage, cost=cost, message_id=message_id)
+    return end_row(
+        tx, row, status, error, usage=usage, cost=cost, message_id=message_id, agent_result=agent_result
+    )
 
 
 def end_row(
@@ -305,6 +326,7 @@ def end_row(
     usage: Usage | None = None,
     cost: float | None = None,
     message_id: str | None = None,
+    agent_result: Json | UnsetType = UNSET,
 ) -> Run:
     """The ended run of a row that is at hand, locked."""
     if row.status == status:
@@ -319,6 +341,7 @@ def end_row(
         "usage": None if usage is None else encode(usage).decode(),
         "cost": _amount(cost),
         "message_id": storable(message_id, "the message id"),
+        "agent_result": _result(agent_result),
     }
     fields = {name: value for name, value in said.items() if value is not None}
     ended = change(tx, row, {**fields, "status": status, "finished_at": tx.now, **lease(tx, None, None)})

@@ -145,6 +145,7 @@ runs = Table(
     Column("created_at", Instant),
     Column("started_at", Instant),
     Column("finished_at", Instant),
+    Column("agent_result", Text),  # JSON
 )
 
 run_log = Table(

@@ -18,13 +18,13 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from partita.errors import ConflictError, NotFoundError
-from partita.types.codec import encode
-from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.threads import Thread
 from partita.types.value import Extra
 
 from . import blobs, consumptions
 from .cursors import time_and_id, to_cursor
+from .encoding import encode_json
 from .owners import owner_of
 from .search import search
 from .search.text import NO_FIELDS
@@ -134,10 +134,10 @@ def own_fields(thread: Thread) -> dict[str, Any]:
     """What a thread says of itself, as columns."""
     return {
         "title": storable(thread.title, "the title"),
-        "metadata": None if thread.metadata is None else encode(thread.metadata).decode(),
+        "metadata": None if thread.metadata is None else encode_json(thread.metadata, "$.metadata"),
         "agent": storable(thread.agent, "the agent"),
         "project": storable(thread.project, "the project"),
-        "extra": None if thread.extra is None else dumps(dict(thread.extra)).decode(),
+        "extra": None if thread.extra is None else encode_json(dict(thread.extra), "$"),
     }
 
 
@@ -214,7 +214,7 @@ def merge_metadata(tx: Transaction, thread_id: str, changes: JsonObject) -> Thre
     known: Json = {} if row.metadata is None else loads(row.metadata)
     merged = {**(known if is_object(known) else {}), **changes}
     kept = {name: value for name, value in merged.items() if value is not None}
-    return _change(tx, row, {"metadata": encode(kept).decode()})
+    return _change(tx, row, {"metadata": encode_json(kept, "$.metadata")})
 
 
 def get(tx: Transaction, thread_id: str) -> Thread | None:

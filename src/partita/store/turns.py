@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from sqlalchemy import Row, and_, bindparam, or_, select, update
 
@@ -61,6 +62,8 @@ class Ending(NamedTuple):
     reason: str | None = None
     usage: Usage | None = None
     cost: float | None = None
+    agent_result: Json | UnsetType = UNSET
+    """What the agent returned, if it completed."""
 
 
 class Begun(NamedTuple):
@@ -290,6 +293,7 @@ def _end(tx: Transaction, run_id: str, ending: Ending, message_id: str | None, *
         _save(tx, row.thread_id, metadata.pop(BEHIND))
         runs.change(tx, row, {"metadata": _written(metadata)})
     said: dict[str, Any] = {"usage": ending.usage, "cost": ending.cost, "message_id": message_id}
+    said["agent_result"] = ending.agent_result
     if timed:
         return with_timings(tx, runs.end, run_id, ending.status, ending.reason, **said)
     return runs.end_row(tx, row, ending.status, ending.reason, **said)

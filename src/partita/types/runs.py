@@ -2,7 +2,9 @@
 
 from typing import Literal, TypeAlias
 
-from .json import JsonObject
+from msgspec import UNSET, UnsetType
+
+from .json import Json, JsonObject
 from .times import Moment
 from .usage import Usage
 from .value import Value
@@ -24,6 +26,7 @@ class Run(Value, kw_only=True):
     cost: float | None = None  # in US dollars
     error: str | None = None
     metadata: JsonObject | None = None
+    agent_result: Json | UnsetType = UNSET  # what the agent returned when it completed
     lease_owner: str | None = None
     lease_expires_at: Moment | None = None
     created_at: Moment | None = None

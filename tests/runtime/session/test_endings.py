@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from partita.errors import AgentError
+from partita.errors import AgentError, StoreError
 from partita.runtime.service import Options, Prompt
 from partita.runtime.session.driver import FAILURE, NO_END
 from partita.runtime.session.session import Session
@@ -35,9 +35,9 @@ from partita.types.events import (
     raw_text,
 )
 from partita.types.json import Json, is_object
-from partita.types.messages import ToolCallPart
+from partita.types.messages import ToolCallPart, UserMessage
 from partita.types.runs import RunStatus
-from partita.types.tools import InterruptedOutput
+from partita.types.tools import InterruptedOutput, JsonOutput
 from partita.types.usage import Usage
 from tests.runtime.session.puppets import COMPLETE, Puppet, Watcher, answer, left_by, notes, raw_of, talk
 
@@ -92,6 +92,27 @@ async def test_all_that_an_agent_says_of_its_failure_is_kept(session: Session) -
     (note,) = notes(watcher.chunks, FAILURE)
     assert note.data == {"message": "over", "name": "limit", "details": {"retryAfter": 3}}
     assert await raw_of(session.store, run.id) == b"!{}\n"
+
+
+async def test_an_output_that_no_store_can_hold_fails_the_run_and_keeps_the_rest(session: Session) -> None:
+    puppet = Puppet(*talk("seen"), *CALL, ToolOutputAvailable("c", {"ratio": float("nan")}))
+    puppet.end()
+    run = await session.wait((await session.start(puppet, "t1", "Well?")).id)
+    assert run.status == "failed"
+    assert "$.content.parts[2].output.value.ratio" in str(run.error)
+    left = await left_by(session.store, run.id)
+    assert left.words == "seen"
+    (call,) = [part for part in left.message.parts if isinstance(part, ToolCallPart)]
+    assert call.output == JsonOutput({"ratio": None})  # as the log, and everyone who watched, has it
+
+
+async def test_a_turn_that_no_store_can_hold_does_not_begin(session: Session) -> None:
+    call = ToolCallPart(id="c", name="dig", state="input-available", input={})
+    said = UserMessage(id="u", content=[call])  # type: ignore[list-item]
+    with pytest.raises(StoreError) as refused:
+        await session.start(Puppet(), "t1", said)
+    assert refused.value.where == "$.content.parts[0].type"
+    assert await session.store.get_thread_by_id("t1") is None
 
 
 STATES: dict[str, tuple[list[Chunk], str | None, Json]] = {

@@ -259,13 +259,6 @@ async def test_there_must_be_a_thread(client: httpx.AsyncClient) -> None:
     assert (await client.get("/api/threads/t9/messages")).status_code == 404
 
 
-async def test_the_address_says_the_thread_not_the_message(client: httpx.AsyncClient, store: Store) -> None:
-    await store.create_thread("t2")
-    await client.put(TALK, json=[{"id": "m1", "threadId": "t2", "role": "user", "content": "Hi"}])
-    assert await ids(client, "") == ["m1"]
-    assert len(await store.list_messages("t2")) == 0
-
-
 async def test_large_values_may_stay_apart(client: httpx.AsyncClient, store: Store) -> None:
     url = "data:image/png;base64," + "AAAA" * 10_000
     await store.save_messages([with_file("m1", url)], thread_id="t1")
@@ -396,3 +389,10 @@ async def test_the_times_of_parts_come_with_their_messages(client: httpx.AsyncCl
     page = (await client.get(f"{TALK}?timings=true")).json()
     assert page["timings"] == {"m2": [["1", "2026-03-01T12:00:00Z", "2026-03-01T12:00:03Z"]]}
     assert "timings" not in (await client.get(TALK)).json()
+
+
+async def test_a_message_of_another_thread_is_refused(client: httpx.AsyncClient) -> None:
+    said = {"id": "m1", "role": "user", "threadId": "t2", "content": "Hello."}
+    reply = await client.post(TALK, json=[said])
+    assert (reply.status_code, reply.json()["where"]) == (400, "$.threadId"), reply.text
+    assert await ids(client, "") == []

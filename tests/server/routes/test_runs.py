@@ -12,6 +12,7 @@ from partita.runtime.tools.tool import client_tool, tool
 from partita.server.app import PartitaApp, asgi
 from partita.server.principal import Principal
 from partita.store.facade.store import Store
+from partita.types.events import CompleteEvent
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.runs import Run
@@ -39,6 +40,16 @@ async def spoken(app: PartitaApp) -> list[Run]:
         await speak(session, "lamp", "Off."),
         await speak(session, "boat", "Afloat."),
     ]
+
+
+async def test_the_result_of_the_agent_is_part_of_the_run(app: PartitaApp, client: httpx.AsyncClient) -> None:
+    agent = Puppet(*talk("Lit."), CompleteEvent(agent_result={"turns": 3, "cost": None}))
+    agent.stop()
+    session = session_of(app)
+    run = await session.wait((await session.start(agent, "lamp", "Well?")).id)
+    assert run.agent_result == {"turns": 3, "cost": None}
+    found = await said(await client.get(f"/api/runs/{run.id}"))
+    assert found["agentResult"] == {"turns": 3, "cost": None}
 
 
 @pytest.fixture

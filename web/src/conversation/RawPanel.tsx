@@ -1,7 +1,8 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
 import { getRaw, type RawRecord } from "../api/messages";
+import { getRun } from "../api/runs";
 import { Button } from "../ui/Button";
 import { CopyButton } from "../ui/CopyButton";
 import { Dialog } from "../ui/Dialog";
@@ -60,6 +61,7 @@ export function RawPanel({ threadId, messageId, holderId, onClose }: Props) {
         {query.isPending && <Loading />}
         {query.isError && <Failure error={query.error} retry={() => void query.refetch()} />}
         {first?.reason && <Empty title={first.reason} />}
+        <AgentResult runId={records.at(-1)?.runId} />
         {records.length > 0 && (
           <Records
             records={records}
@@ -69,6 +71,23 @@ export function RawPanel({ threadId, messageId, holderId, onClose }: Props) {
         )}
       </div>
     </Dialog>
+  );
+}
+
+/** What the agent returned when the run that wrote the message completed. */
+function AgentResult({ runId }: { readonly runId: string | undefined }) {
+  const run = useQuery({
+    queryKey: ["run", runId],
+    queryFn: ({ signal }) => getRun(runId ?? "", signal),
+    enabled: runId !== undefined,
+  });
+  const result = run.data?.agentResult;
+  if (result === undefined) return null;
+  return (
+    <details className={styles.result}>
+      <summary>Agent result</summary>
+      <pre>{visible(shortened(JSON.stringify(result, null, 2)))}</pre>
+    </details>
   );
 }
 

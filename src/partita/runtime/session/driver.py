@@ -115,7 +115,7 @@ class Driver:
                 await self._fail(event, raw)
             case CompleteEvent():
                 await self._keep(raw)
-                self._ending = Ending("completed", usage=event.usage)
+                self._ending = Ending("completed", usage=event.usage, agent_result=event.agent_result)
                 self.result = None if event.agent_result is UNSET else event.agent_result
             case CancelledEvent(reason=reason):
                 await self._keep(raw)

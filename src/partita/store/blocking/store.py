@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from types import TracebackType
 from typing import Literal
 
+from msgspec import UNSET, UnsetType
+
 from partita.store.calls import Change
 from partita.store.excerpts import Excerpt
 from partita.store.facade.messages import Role
@@ -451,10 +453,13 @@ class SyncStore:
         usage: Usage | None = None,
         cost: float | None = None,
         message_id: str | None = None,
+        agent_result: Json | UnsetType = UNSET,
     ) -> Run:
-        """The run has done its work."""
+        """The run has done its work. `agent_result` is any JSON value that the agent returned."""
         return self._portal.wait(
-            self._store.finish_run(run_id, usage=usage, cost=cost, message_id=message_id)
+            self._store.finish_run(
+                run_id, usage=usage, cost=cost, message_id=message_id, agent_result=agent_result
+            )
         )
 
     def fail_run(

@@ -4,6 +4,8 @@ from asyncio import Future
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Concatenate, Literal, ParamSpec
 
+from msgspec import UNSET, UnsetType
+
 from partita.errors import NotFoundError
 from partita.store import runs
 from partita.store.endings import with_timings
@@ -15,7 +17,7 @@ from partita.store.log.run_log import LogEntry, LogRecord
 from partita.store.log.sealing import SealReport
 from partita.store.transaction import Transaction
 from partita.store.values import Page
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.runs import Run, RunStatus
 from partita.types.usage import Usage
 
@@ -121,9 +123,17 @@ class RunStore(Facade):
         usage: Usage | None = None,
         cost: float | None = None,
         message_id: str | None = None,
+        agent_result: Json | UnsetType = UNSET,
     ) -> Run:
-        """The run has done its work."""
-        return await self._end(runs.finish_run, run_id, usage=usage, cost=cost, message_id=message_id)
+        """The run has done its work. `agent_result` is any JSON value that the agent returned."""
+        return await self._end(
+            runs.finish_run,
+            run_id,
+            usage=usage,
+            cost=cost,
+            message_id=message_id,
+            agent_result=agent_result,
+        )
 
     async def fail_run(
         self,

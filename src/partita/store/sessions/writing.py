@@ -27,7 +27,8 @@ AGAIN = (
     " ON CONFLICT (owner, id) DO UPDATE SET status = excluded.status, message_id = excluded.message_id,"
     " model = excluded.model, usage = excluded.usage, cost = excluded.cost, error = excluded.error,"
     " metadata = excluded.metadata, last_seq = excluded.last_seq, started_at = excluded.started_at,"
-    " finished_at = excluded.finished_at"
+    " finished_at = excluded.finished_at,"
+    " agent_result = coalesce(excluded.agent_result, runs.agent_result)"
 )
 
 
