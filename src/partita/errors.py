@@ -68,7 +68,17 @@ class FormatError(PartitaError):
 
 
 class AgentError(PartitaError):
-    """An agent nobody has registered, one that cannot be started, or one that failed at its work."""
+    """An agent nobody has registered, one that cannot be started, or one that failed at its work.
+
+    If a run failed, `run_id` and `status` name it; what it produced until then is stored.
+    """
+
+    def __init__(
+        self, what: str, *, where: str = "", hint: str = "", run_id: str = "", status: str = ""
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.run_id = run_id
+        self.status = status
 
 
 class ApprovalError(PartitaError):

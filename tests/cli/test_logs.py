@@ -1,5 +1,6 @@
 """`partita import` of logs, `partita watch` and `partita hook`, as a person or an agent meets them."""
 
+import asyncio
 import json
 import signal
 import subprocess
@@ -10,9 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+import partita
 from partita.cli.hook import hook
 from partita.cli.import_ import import_anything
-from partita.types.json import loads
+from partita.types.json import JsonObject, loads
 from tests.store.log_files import SESSION, gardening
 
 PATIENCE = 40.0  # less than it takes until all is looked at again
@@ -78,6 +80,106 @@ def test_a_hook_stores_the_session_that_it_names(store: str, tmp_path: Path) -> 
     result = CliRunner().invoke(hook, ["claude-code", "--store", store], input=told)
     assert (result.exit_code, result.output) == (0, "")
     assert "0 with news" in bring_in(str(path), "--store", store).output
+
+
+def statuses(store: str, thread_id: str) -> list[str]:
+    """The runs of a thread, the oldest first."""
+
+    async def read() -> list[str]:
+        async with partita.open_store(store) as opened:
+            runs = (await opened.list_runs(thread_id=thread_id)).items
+        return [run.status for run in reversed(runs)]
+
+    return asyncio.run(read())
+
+
+EVENTS = {
+    "a turn ended": ("Stop", "completed"),
+    "the session ended": ("SessionEnd", "completed"),
+    "a sub-agent ended": ("SubagentStop", "running"),
+}
+
+
+@pytest.mark.parametrize(("event", "status"), EVENTS.values(), ids=EVENTS)
+@pytest.mark.parametrize("imported", [False, True], ids=["new", "imported before"])
+def test_a_hook_of_an_agent_that_has_finished_completes_its_run(
+    store: str, tmp_path: Path, imported: bool, event: str, status: str
+) -> None:
+    path = gardening().write(tmp_path / "logs")
+    if imported:
+        bring_in(str(path), "--store", store)
+        assert statuses(store, SESSION) == ["completed", "running"]
+    told = json.dumps({"transcript_path": str(path), "hook_event_name": event})
+    result = CliRunner().invoke(hook, ["claude-code", "--store", store, "--strict"], input=told)
+    assert result.exit_code == 0, result.output
+    assert statuses(store, SESSION) == ["completed", status]
+
+
+THREAD = "019a2b3c-4d5e-7f80-9a1b-2c3d4e5f6071"
+
+
+def codex_session(home: Path) -> Path:
+    path = home / "sessions" / "2026" / "03" / "02" / f"rollout-2026-03-02T09-00-00-{THREAD}.jsonl"
+    path.parent.mkdir(parents=True)
+    records: list[JsonObject] = [
+        {"type": "session_meta", "payload": {"id": THREAD, "cwd": "/home/ada/garden"}},
+        {"type": "event_msg", "payload": {"type": "user_message", "message": "Which beds need water?"}},
+        {
+            "type": "response_item",
+            "payload": {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "The north bed."}],
+            },
+        },
+    ]
+    stamped = [{"timestamp": "2026-03-02T09:00:00.000Z", **record} for record in records]
+    path.write_text("".join(json.dumps(record) + "\n" for record in stamped))
+    return path
+
+
+def test_codex_names_its_thread_in_an_argument(store: str, tmp_path: Path) -> None:
+    codex_session(tmp_path / "codex")
+    notice = {
+        "type": "agent-turn-complete",
+        "thread-id": THREAD,
+        "turn-id": "1",
+        "cwd": "/home/ada/garden",
+        "input-messages": ["Which beds need water?"],
+        "last-assistant-message": "The north bed.",
+    }
+    places = {"CODEX_HOME": str(tmp_path / "codex")}
+    arguments = ["codex", "--store", store, "--strict", json.dumps(notice)]
+    result = CliRunner().invoke(hook, arguments, env=places)
+    assert (result.exit_code, result.output) == (0, "")
+    assert set(statuses(store, THREAD)) == {"completed"}
+    unknown = json.dumps({**notice, "thread-id": THREAD.replace("0", "1")})
+    failed = CliRunner().invoke(hook, [*arguments[:-1], unknown], env=places)
+    assert (failed.exit_code, "no log of session" in failed.output) == (1, True)
+
+
+@pytest.mark.parametrize("named", ["transcript_path", "session_id"])
+def test_gemini_cli_names_its_session_on_standard_input(store: str, tmp_path: Path, named: str) -> None:
+    session = "7d5a1f0c-0000-4000-8000-000000000001"
+    path = tmp_path / ".gemini" / "tmp" / "garden" / "chats" / "session-2026-03-02T09-00-7d5a1f0c.json"
+    path.parent.mkdir(parents=True)
+    messages = [
+        {"id": "a", "timestamp": "2026-03-02T09:00:00.000Z", "type": "user", "content": "Which beds?"},
+        {"id": "b", "timestamp": "2026-03-02T09:00:01.000Z", "type": "gemini", "content": "The north bed."},
+    ]
+    head = {"sessionId": session, "projectHash": "garden", "startTime": "2026-03-02T09:00:00.000Z"}
+    path.write_text(json.dumps({**head, "messages": messages}))
+    told = {"session_id": session, "transcript_path": "", "hook_event_name": "AfterAgent", "cwd": "/"}
+    if named == "transcript_path":
+        told[named] = str(path)
+    result = CliRunner().invoke(
+        hook,
+        ["gemini-cli", "--store", store, "--strict"],
+        input=json.dumps(told),
+        env={"GEMINI_CLI_HOME": str(tmp_path)},
+    )
+    assert (result.exit_code, result.output) == (0, "")
+    assert set(statuses(store, session)) == {"completed"}
 
 
 @pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 1)], ids=["lenient", "strict"])

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+import partita
 from partita.logs.importing.live import sessions_of
 from partita.logs.importing.report import LogImportReport, Progress
 from partita.logs.importing.runner import import_logs
@@ -23,6 +24,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, User
 from partita.types.tools import TextOutput
 from tests.logs.codex_family import Rollout, under
 from tests.logs.codex_family import session as codex_session
+from tests.runtime.agent.models import Model, reply
 from tests.store.emptying import in_empty_store, new_folder
 from tests.tables import each_row
 
@@ -189,6 +191,20 @@ async def test_an_agent_at_work_has_open_calls_that_are_settled_later(store: Sto
     assert (await bring_in(store, path)).read == 1
     assert await _state(store) == "output-error"
     assert (await bring_in(store, path)).read == 0
+
+
+async def test_a_session_that_was_imported_just_now_is_continued_at_once(
+    store: Store, tmp_path: Path
+) -> None:
+    await bring_in(store, gardening().write(tmp_path))
+    first, *_ = (await store.list_runs(thread_id=SESSION)).items
+    assert first.status == "running"
+    async with partita.Session(store) as session:
+        agent = partita.Agent(Model(reply("They grow."), reply("They bloom.")), session=session)
+        await agent.start(SESSION, "And now?")
+        assert text_of(await agent.run(SESSION, "And then?", busy="queue")) == "They bloom."
+    said = [text_of(message) for message in await talk_of(store)]
+    assert said[-4:] == ["And now?", "They grow.", "And then?", "They bloom."]
 
 
 async def _state(store: Store) -> str:

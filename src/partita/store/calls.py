@@ -12,6 +12,7 @@ from partita.types.messages import AssistantMessage, ToolCallPart
 from . import saving, threads
 from .message_rows import read_messages
 from .prepared import prepare
+from .runs import IS_OURS
 from .tables import messages, runs
 from .transaction import Transaction
 
@@ -42,7 +43,7 @@ def change_call(tx: Transaction, thread_id: str, change: Change) -> AssistantMes
 
 def _refuse_if_busy(tx: Transaction, thread: Row[Any], message_id: str) -> None:
     mine = (runs.c.owner == thread.owner, runs.c.thread_id == thread.id, runs.c.message_id == message_id)
-    row = tx.row(select(runs.c.id).where(*mine, runs.c.status == "running").limit(1))
+    row = tx.row(select(runs.c.id).where(*mine, runs.c.status == "running", IS_OURS).limit(1))
     if row is not None:
         raise BusyError(
             f"run {row.id!r} goes on with message {message_id!r}", hint="tell the run, or wait for it"

@@ -10,7 +10,7 @@ from partita.types.messages import Message
 
 from . import saving, threads
 from .prepared import prepare
-from .runs import AT_WORK
+from .runs import AT_WORK, IS_OURS
 from .tables import consumptions, messages, runs
 from .tables import threads as thread_table
 from .transaction import Transaction
@@ -34,7 +34,7 @@ def edit(tx: Transaction, thread_id: str, message: Message, spare_id: str) -> Me
 def _refuse_if_busy(tx: Transaction, thread: Row[Any]) -> None:
     """A run at work goes on with what it began with, and those that wait are to follow it."""
     mine = (runs.c.owner == thread.owner, runs.c.thread_id == thread.id)
-    row = tx.row(select(runs.c.id).where(*mine, runs.c.status.in_(AT_WORK)).limit(1))
+    row = tx.row(select(runs.c.id).where(*mine, runs.c.status.in_(AT_WORK), IS_OURS).limit(1))
     if row is not None:
         raise BusyError(
             f"thread {thread.id!r} has a run at work: {row.id!r}", hint="wait for it, or stop it, then edit"

@@ -15,9 +15,11 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Row,
+    and_,
     bindparam,
     literal,
     literal_column,
+    not_,
     or_,
     select,
     tuple_,
@@ -44,6 +46,11 @@ from .values import Page
 
 AT_WORK: tuple[RunStatus, ...] = ("pending", "running")
 LONGEST_ID = 255
+
+IS_OURS = not_(and_(runs.c.sealed, runs.c.lease_owner.is_(None)))
+"""Of unfinished runs, those that a process works on through this store. An imported run has a sealed log and
+no lease: its agent may still be writing, but nobody here waits for it, so it does not occupy its thread.
+"""
 
 
 _OF_ANYBODY = select(runs).where(runs.c.id == bindparam("of_id")).limit(2)
@@ -175,7 +182,7 @@ def get_run(tx: Transaction, id: str) -> Run:
 
 _RUNNING = (
     select(runs)
-    .where(runs.c.thread_id == bindparam("of_thread"), runs.c.status == "running")
+    .where(runs.c.thread_id == bindparam("of_thread"), runs.c.status == "running", IS_OURS)
     .order_by(runs.c.created_at.desc(), runs.c.id.desc())
     .limit(1)
 )

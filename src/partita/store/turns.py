@@ -42,7 +42,7 @@ _BY_STATUS = or_(*(run_table.c.status == status for status in runs.AT_WORK))
 _AT_WORK = Statement(
     select(run_table.c.id, run_table.c.status, run_table.c.created_at)
     .where(run_table.c.owner == bindparam("of_owner"), run_table.c.thread_id == bindparam("of_thread"))
-    .where(_BY_STATUS)
+    .where(_BY_STATUS, runs.IS_OURS)
     .order_by(run_table.c.created_at, run_table.c.id)
 )
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import pytest
+
+import partita
 from partita.runtime.agent.agent import Agent
 from partita.runtime.decoding import is_mark
 from partita.runtime.requests import REQUEST, Asked, Lengthening
@@ -11,7 +14,7 @@ from partita.store.opening import open_store
 from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import ReasoningPart
-from tests.runtime.playback import Play, Playback
+from tests.runtime.playback import JSON, Play, Playback
 from tests.tables import each_row
 
 from .families import FAMILIES, Family
@@ -60,3 +63,21 @@ async def test_an_answer_with_tools(name: str, family: Family) -> None:
     assert isinstance(message, AssistantMessage)
     assert message.content.usage is not None
     assert message.content.usage == run.usage
+
+
+@each_row("family", FAMILIES.values(), ids=FAMILIES)
+async def test_a_request_that_the_provider_refuses_raises_an_error(family: Family) -> None:
+    refusal = Play(status=401, body=dumps(family.refusal), content_type=JSON)
+    async with Playback(refusal) as playback, await partita.open_store("memory:") as store:
+        service = family.service(playback.address)
+        agent = partita.Agent(service, store=store)
+        with pytest.raises(partita.PartitaError) as caught:
+            await agent.run("t", "How is the weather in Bergen?")
+        await agent.session.close()
+        await service.aclose()
+        (run,) = (await store.list_runs(thread_id="t")).items
+    error = caught.value
+    assert isinstance(error, partita.AgentError)
+    assert (error.run_id, error.status) == (run.id, "failed") == (run.id, run.status)
+    assert run.error is not None
+    assert run.error in error.what

@@ -35,14 +35,14 @@ class Plan(NamedTuple):
         return state if is_object(state) else {}
 
 
-def plan_for(file: LogFile, source: Source | None) -> Plan:
-    """What is new in a file that was read before, or not."""
+def plan_for(file: LogFile, source: Source | None, *, finished: bool = False) -> Plan:
+    """What is new in a file that was read before, or not; `finished`: its agent is done."""
     if source is None or not is_object(source.state):
         return Plan("new")
     state = source.state
     if file.kind == "storage-session":  # its messages are other files: only a look inside tells
         return Plan("again", source)
-    settles = bool(state.get("running")) and not is_recent(file)
+    settles = bool(state.get("running")) and (finished or not is_recent(file))
     if state.get("size") == file.size and state.get("mtime") == file.mtime_ns and not settles:
         return Plan("nothing", source)
     if file.path.suffix in (".gz", ".zst") or state.get("packed"):

@@ -95,7 +95,7 @@ class _Sessions:
         metadata: JsonObject = {"log": {"path": str(self._file.path), "format": FORMAT}}
         books = Books(session, reading.format.agent, metadata, {})
         last = reading.assembly.run_id
-        running = is_recent(self._file)
+        running = not self._task.finished and is_recent(self._file)
         batch = reading.finish(running=running)
         books.add(batch)
         messages, failures = prepare_messages(batch.messages, session, batch.times, lite=self._task.lite)

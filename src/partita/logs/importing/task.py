@@ -14,6 +14,7 @@ class Task(NamedTuple):
     unit: Unit
     plan: Plan
     lite: bool  # the store is SQLite, which wants its words made here
+    finished: bool = False  # the agent has said that it is done, however recent its files are
 
 
 class Outcome(NamedTuple):

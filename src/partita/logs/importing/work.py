@@ -154,7 +154,8 @@ class _Reading:
         reading = self._reading
         last = reading.assembly.run_id
         checkpoint = reading.checkpoint()
-        running = any(map(is_recent, self._task.unit.files))  # while a sub-agent works, its session waits
+        # While a sub-agent works, its session waits.
+        running = not self._task.finished and any(map(is_recent, self._task.unit.files))
         batch = reading.finish(running=running)
         self._books.add(batch)
         lines = {} if last is None else {last: self._books.lines_of(last)}

@@ -152,11 +152,27 @@ class Agent:
                 yield one.chunk
 
     async def run(self, thread_id: str, input: Input = None, **how: Any) -> AssistantMessage:
-        """Do a turn, and give the message it came to."""
+        """Do a turn and return its message. A run that did not complete raises an `AgentError`.
+
+        The error has the run's id and status. What was produced until then is stored as the run's message.
+        """
         run = await self.session.wait((await self.start(thread_id, input, **how)).id)
+        if run.status != "completed":
+            raise AgentError(
+                f"the run ended as {run.status}" + (f": {run.error}" if run.error else ""),
+                where=f"run {run.id}",
+                hint=f"what it produced is message {run.message_id!r} of thread {thread_id!r}",
+                run_id=run.id,
+                status=run.status,
+            )
         message = await self.session.store.get_message(thread_id, run.message_id or "")
         if not isinstance(message, AssistantMessage) or message.run_id != run.id:
-            raise AgentError(f"run {run.id!r} left no message", hint=run.error or "look at its log")
+            raise AgentError(
+                f"run {run.id!r} left no message",
+                hint="read its log with store.read_log",
+                run_id=run.id,
+                status=run.status,
+            )
         return message
 
     async def answer(self, thread_id: str, answer: Answer) -> None:

@@ -122,9 +122,11 @@ class Work:
         page = await self.store.list_runs(
             thread_id=self.live.run.thread_id, status=AT_WORK, limit=LONGEST_LINE
         )
-        ids = [run.id for run in page.items]  # the newest first
-        earlier = page.items[ids.index(self.live.run.id) + 1 :] if self.live.run.id in ids else ()
-        at_work = [run for run in page.items if run.status == "running"]
+        # Imported runs have no lease; what else has none is found by `begin_queued`.
+        held = [run for run in page.items if run.lease_owner is not None]
+        ids = [run.id for run in held]  # the newest first
+        earlier = held[ids.index(self.live.run.id) + 1 :] if self.live.run.id in ids else []
+        at_work = [run for run in held if run.status == "running"]
         return next(iter([*at_work, *earlier]), None)
 
     async def _wait_for(self, ahead: Run) -> None:
