@@ -52,13 +52,17 @@ async def import_logs(
     resource_id: str | None = None,
     workers: Workers | None = None,
     tell: Tell | None = None,
+    followed: bool = False,
 ) -> LogImportReport:
-    """Read what is new in the logs, and store it: threads, messages, runs with their raw lines, costs."""
+    """Read what is new in the logs, and store it: threads, messages, runs with their raw lines, costs.
+
+    `followed`: it is done again when more comes, so a last line that is being written is no finding.
+    """
     units = units_of(files)
     known = {source.path: source for source in await store.list_sources()}
     report = LogImportReport(files=sum(len(unit.files) for unit in units))
     report.gone = _gone(known, units)
-    tasks, moved = _tasks(units, known, lite=await store.read(_is_lite))
+    tasks, moved = _tasks(units, known, lite=await store.read(_is_lite), followed=followed)
     report.read = len(tasks)
     await _Import(store, resource_id, report, tasks, tell).run(workers)
     units_read = [task.unit for task in tasks]
@@ -76,7 +80,7 @@ def _is_lite(tx: Transaction) -> bool:
 
 
 def _tasks(
-    units: Sequence[Unit], known: dict[str, Source], *, lite: bool
+    units: Sequence[Unit], known: dict[str, Source], *, lite: bool, followed: bool
 ) -> tuple[list[Task], list[tuple[Source, str]]]:
     """What there is to read, and the files that were moved: as what they are known, and where they are."""
     paths = {str(file.path) for unit in units for file in unit.files}
@@ -95,7 +99,7 @@ def _tasks(
             plans.append(plan_for(file, source))
         plan = _plan_of(plans, late=unit.session.agent in LATE)
         if plan is not None:
-            tasks.append(Task(unit, plan, lite))
+            tasks.append(Task(unit, plan, lite, followed))
     return tasks, moved
 
 

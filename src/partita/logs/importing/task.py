@@ -14,6 +14,7 @@ class Task(NamedTuple):
     unit: Unit
     plan: Plan
     lite: bool  # the store is SQLite, which wants its words made here
+    followed: bool = False  # more may come: a cut last line is no finding while the agent may be at work
 
 
 class Outcome(NamedTuple):

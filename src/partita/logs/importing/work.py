@@ -155,7 +155,7 @@ class _Reading:
         last = reading.assembly.run_id
         checkpoint = reading.checkpoint()
         running = any(map(is_recent, self._task.unit.files))  # while a sub-agent works, its session waits
-        batch = reading.finish(running=running)
+        batch = reading.finish(running=running, followed=running and self._task.followed)
         self._books.add(batch)
         lines = {} if last is None else {last: self._books.lines_of(last)}
         runs = self._books.take(last=last, running=running)
