@@ -509,6 +509,30 @@ def test_damage_to_the_chain_of_a_sub_agent_names_the_sub_agent(tmp_path: Path) 
     assert finding.detail.startswith("a1: gone")
 
 
+def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    answers = [
+        {
+            "info": {"id": id_, "role": "assistant", "parentID": parent, "time": {"created": 2}},
+            "parts": [{"id": f"prt_{id_}", "type": "text", "text": "Yes"}],
+        }
+        for id_, parent in (("msg_2", "msg_1"), ("msg_3", "gone"))
+    ]
+    path = tmp_path / "export.json"
+    path.write_bytes(dumps(EXPORT | {"messages": [*EXPORT["messages"], *answers]}))
+    log = parse_log_file(path)
+    assert [(finding.what, finding.detail) for finding in log.findings] == [
+        ("missing parent", "gone, the parent of msg_3")
+    ]
+    assert len([message for message in log.messages if text_of(message)]) == 3
+
+
+def test_a_rewind_of_gemini_to_a_message_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "session-1.jsonl"
+    path.write_bytes(lines_of([*FIRST_LINES["Gemini CLI"][1], {"$rewindTo": "g2"}, {"$rewindTo": "gone"}]))
+    (finding,) = parse_log_file(path).findings
+    assert str(finding) == "rewind to an unknown message: gone (once, line 5)"
+
+
 CUT: dict[str, tuple[str, bytes]] = {
     "Claude Code": (f"{SESSION}.jsonl", Session().turn("Bake").data),
     "Codex": ("rollout-1.jsonl", lines_of(FIRST_LINES["Codex"][1])),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats import chain
-from partita.formats.claude_code.log import answers, branches, links, outcomes, side
+from partita.formats import chain, links
+from partita.formats.claude_code.log import answers, branches, outcomes, side
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
 from partita.logs.reading import AT_ONCE, LogReading

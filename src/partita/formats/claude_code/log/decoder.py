@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from partita.formats.links import Links
 from partita.formats.transcript import Teller
 from partita.types.chunks import ToolOutputAvailable
 from partita.types.json import Json, JsonObject, is_object
@@ -16,7 +17,6 @@ from partita.types.parts import DataPart, TextPart
 from .branches import Branches, Mark
 from .envelope import AGENT, KIND, LINE, SOURCE, SUBAGENT
 from .kinds import ATTACHMENTS, FACTS, METADATA, PRELIMINARY, SHOWN, SYSTEM
-from .links import Links
 from .side import FindAgent, nobody
 from .talk import Talk
 from .users import HIDDEN, TALK, first_text, kind_of_user, parts_of_kind

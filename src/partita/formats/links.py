@@ -1,4 +1,4 @@
-"""Checks the chain that `parentUuid` makes: duplicate uuids, missing parents and cycles.
+"""Checks the chain that records make by naming their parents: duplicate ids, missing parents and cycles.
 
 None of them stops the reading: a prompt whose parent is not known follows the message before it. They are
 reported because other readers, and the resume of Claude Code itself, lose everything above such a line
@@ -9,15 +9,16 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
-from partita.formats.diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
 from partita.types.json import Json
+
+from .diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
 
 KEPT: Final = 1 << 16
 """How many lines are remembered. After more, a parent that is not found may be one that was forgotten."""
 
 
 class Links:
-    """The uuids of the lines so far, each with its line number and its parent."""
+    """The ids of the records so far, each with its line number and its parent."""
 
     def __init__(self, report: Callable[[str, Place, str], None]) -> None:
         self._report = report
