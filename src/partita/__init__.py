@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .logs.importing.live import watch_logs as watch_logs
     from .logs.importing.report import LogImportReport as LogImportReport
     from .logs.importing.runner import import_logs as import_logs
+    from .logs.parsing import LogStream as LogStream
     from .logs.parsing import ParsedLog as ParsedLog
     from .logs.parsing import parse_log_file as parse_log_file
     from .logs.parsing import parse_log_stream as parse_log_stream
@@ -402,6 +403,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "parse_log_file",
         "parse_log_stream",
         "ParsedLog",
+        "LogStream",
     ),
     "partita.logs.tool_calls": (
         "extract_tool_calls",

@@ -61,6 +61,27 @@ def test_what_is_broken_is_listed_with_its_lines(store: str, tmp_path: Path) -> 
     assert "6 new" in result.output
 
 
+def test_damage_to_a_session_is_listed_with_its_lines(store: str, tmp_path: Path) -> None:
+    path = gardening().write(tmp_path / "logs")
+    lines = path.read_bytes().splitlines(keepends=True)
+    uuid, parent = (json.loads(lines[1])[name] for name in ("uuid", "parentUuid"))
+    lines[1] = lines[1].replace(f'"{parent}"'.encode(), b'"gone"')
+    path.write_bytes(b"".join([*lines, lines[2], lines[-1][:-30]]))
+    result = bring_in(str(path), "--store", store)
+    assert result.exit_code == 0, result.output
+    again = json.loads(lines[2])["uuid"]
+    assert f"missing parent: gone, the parent of {uuid} (once, line 2)" in result.output
+    assert f"duplicate uuid: {again}, first on line 3 (once, line {len(lines) + 1})" in result.output
+    assert f"cut last line (once, line {len(lines) + 2})" in result.output
+
+
+@pytest.mark.parametrize("name", ["notes.jsonl", "export.json", f"{SESSION}.jsonl"])
+def test_an_empty_file_is_no_failure(store: str, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    result = bring_in(str(tmp_path / name), "--store", store)
+    assert (result.exit_code, "could not" in result.output) == (0, False)
+
+
 MISUSED = {
     "a dry run of logs": (["--dry-run"], "are for rows"),
     "two sources of rows": (["a", "b", "--from", "mastra"], "name one source"),

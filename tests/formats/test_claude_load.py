@@ -64,8 +64,8 @@ def test_what_is_not_understood_is_kept_and_told() -> None:
         5,
     ]
     assert [(loss.path, loss.what) for loss in loaded.losses] == [
-        ("$[1]", "unknown record type 'dream' (1 times, line 2)"),
-        ("$[2]", "a line that is no object (1 times, line 3)"),
+        ("$[1]", "unknown record type 'dream' (once, line 2)"),
+        ("$[2]", "a line that is no object (once, line 3)"),
     ]
 
 

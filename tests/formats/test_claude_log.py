@@ -134,7 +134,12 @@ def test_a_response_may_be_told_in_two_files_and_has_the_same_key_in_both() -> N
     session = Session().work("Bake", "c1").turn("More?")
     fork = [{**record, "sessionId": "fork"} for record in session.records]
     sdk = [
-        {**record, "uuid": f"new-{record['uuid']}", "forkedFrom": {"sessionId": session.id}}
+        {
+            **record,
+            "uuid": f"new-{record['uuid']}",
+            "parentUuid": record["parentUuid"] and f"new-{record['parentUuid']}",
+            "forkedFrom": {"sessionId": session.id},
+        }
         for record in session.records
     ]
     first = read(session)

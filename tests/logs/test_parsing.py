@@ -20,7 +20,7 @@ from partita.logs.tool_calls import extract_tool_calls
 from partita.types.json import Json, JsonObject, dumps, indented
 from partita.types.messages import Message, text_of
 from partita.types.tools import ErrorTextOutput, TextOutput
-from tests.logs.claude_session import SESSION, Session, lines_of, rich, task, use
+from tests.logs.claude_session import SESSION, Session, lines_of, rich, task, text, use
 
 
 def write(folder: Path, session: Session, name: str = f"{SESSION}.jsonl") -> Path:
@@ -354,6 +354,209 @@ async def test_a_stream_gives_messages_before_it_ends() -> None:
         break
 
 
+def _item(role: str, kind: str, words: str) -> JsonObject:
+    content = [{"type": kind, "text": words}]
+    return {
+        "timestamp": "2026-05-01T08:00:01Z",
+        "type": "response_item",
+        "payload": {"type": "message", "role": role, "content": content},
+    }
+
+
+FIRST_LINES: dict[str, tuple[str, list[JsonObject], str]] = {
+    "Claude Code": ("claude-code-log", Session().prompt("Bake").answer(text="Yes").records, "Bake"),
+    "Codex": (
+        "codex-rollout",
+        [
+            {
+                "timestamp": "2026-05-01T08:00:00Z",
+                "type": "session_meta",
+                "payload": {"id": "t1", "cwd": "/"},
+            },
+            _item("user", "input_text", "Bake"),
+            {
+                "timestamp": "2026-05-01T08:00:02Z",
+                "type": "event_msg",
+                "payload": {"type": "user_message", "message": "Bake"},
+            },
+            _item("assistant", "output_text", "Yes"),
+        ],
+        "Bake",
+    ),
+    "Gemini CLI": (
+        "gemini-cli",
+        [
+            {"sessionId": "s1", "projectHash": "9f", "startTime": "2026-05-01T08:00:00.000Z"},
+            {"id": "g1", "timestamp": "2026-05-01T08:00:01.000Z", "type": "user", "content": "Bake"},
+            {"id": "g2", "timestamp": "2026-05-01T08:00:02.000Z", "type": "user", "content": "Now"},
+        ],
+        "Bake",
+    ),
+    "Claude Code's stream": (
+        "claude-code-stream",
+        [
+            {"type": "system", "subtype": "init", "session_id": "s1", "uuid": "1", "tools": [], "model": "m"},
+            {
+                "type": "assistant",
+                "session_id": "s1",
+                "uuid": "2",
+                "parent_tool_use_id": None,
+                "message": {"id": "m1", "role": "assistant", "model": "m", "content": [text("Yes")]},
+            },
+            {"type": "result", "subtype": "success", "session_id": "s1", "uuid": "4", "num_turns": 1},
+            {"type": "system", "subtype": "status", "session_id": "s1", "uuid": "3", "status": None},
+        ],
+        "Yes",
+    ),
+}
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "not named"])
+@pytest.mark.parametrize(("format", "records", "words"), FIRST_LINES.values(), ids=FIRST_LINES)
+async def test_a_stream_gives_a_message_as_soon_as_it_is_whole(
+    format: str, records: list[JsonObject], words: str, named: bool
+) -> None:
+    fed: list[JsonObject] = []
+
+    async def source() -> AsyncIterator[bytes]:
+        for record in records:
+            fed.append(record)
+            yield dumps(record) + b"\n"
+
+    stream = parse_log_stream(source(), format=format if named else None)
+    async for message in stream:
+        if text_of(message) == words:
+            break
+    assert len(fed) < len(records)
+    await stream.aclose()
+
+
+async def test_a_named_format_gives_the_first_line_at_once() -> None:
+    async def source() -> AsyncIterator[bytes]:
+        yield Session().prompt("Bake").data
+        pytest.fail("more was read than the first line")
+
+    stream = parse_log_stream(source(), format="claude-code-log")
+    assert text_of(await anext(stream)) == "Bake"
+
+
+async def test_the_session_of_a_stream_is_that_of_the_file_also_if_a_later_record_names_it() -> None:
+    summary: JsonObject = {"type": "summary", "summary": "Bread", "leafUuid": "u-1"}
+    data = lines_of([summary, *Session().turn("Bake").records])
+    for named in ("claude-code-log", None):
+        pieces = pieces_of(data, [data.index(b"\n") + 1])
+        found = [message async for message in parse_log_stream(pieces, format=named, name="log.jsonl")]
+        assert {message.thread_id for message in found} == {SESSION}
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\n"], ids=["no bytes", "blank lines"])
+async def test_an_empty_log_is_an_empty_session(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "diary.txt"
+    path.write_bytes(data)
+    log = parse_log_file(path)
+    assert (log.messages, log.findings, log.thread.title) == ((), (), None)
+    assert [message async for message in parse_log_stream(pieces_of(data, []), name="diary.txt")] == []
+
+
+# Findings
+
+
+def chain(*links: tuple[str, str | None]) -> Session:
+    """Prompts with those uuids and parents."""
+    session = Session()
+    for uuid, parent in links:
+        session.prompt(f"prompt {uuid}", parent=parent, uuid=uuid)
+    return session
+
+
+CHAINS: dict[str, tuple[Session, list[tuple[str, list[int]]]]] = {
+    "nothing": (chain(("a", None), ("b", "a"), ("c", "a")), []),
+    "a parent that comes later": (chain(("b", "a"), ("a", None)), []),
+    "a missing parent": (chain(("a", None), ("b", "gone"), ("c", "gone")), [("missing parent", [2, 3])]),
+    "a duplicate": (chain(("a", None), ("b", "a"), ("a", None)), [("duplicate uuid", [3])]),
+    "its own parent": (chain(("a", None), ("b", "b")), [("cycle of parents", [2])]),
+    "two lines": (chain(("a", "b"), ("b", "a")), [("cycle of parents", [2])]),
+    "three lines": (chain(("a", "c"), ("b", "a"), ("c", "b"), ("d", "c")), [("cycle of parents", [3])]),
+    "a cycle through a duplicate": (
+        chain(("a", None), ("b", "a"), ("a", "b")),
+        [("duplicate uuid", [3]), ("cycle of parents", [3])],
+    ),
+}
+
+
+@pytest.mark.parametrize(("session", "expected"), CHAINS.values(), ids=CHAINS)
+async def test_damage_to_the_chain_of_parents_is_a_finding(
+    tmp_path: Path, session: Session, expected: list[tuple[str, list[int]]]
+) -> None:
+    log = parse_log_file(write(tmp_path, session))
+    found = [(finding.what, [place.line for place in finding.places]) for finding in log.findings]
+    assert found == expected
+    said = [text_of(message) for message in log.messages if text_of(message)]
+    assert set(said) == {f"prompt {record['uuid']}" for record in session.records}
+    stream = parse_log_stream(pieces_of(session.data, [50]), format="claude-code-log")
+    async for _ in stream:
+        pass
+    assert stream.findings == log.findings
+
+
+def test_damage_to_the_chain_of_a_sub_agent_names_the_sub_agent(tmp_path: Path) -> None:
+    path = write(tmp_path, asking(agentId="a1"))
+    file = write(tmp_path, helper("a1"), f"{SESSION}/subagents/agent-a1.jsonl")
+    file.write_bytes(file.read_bytes().replace(b'"parentUuid":"a1-2"', b'"parentUuid":"gone"'))
+    (finding,) = parse_log_file(path).findings
+    assert finding.what == "missing parent"
+    assert [place.line for place in finding.places] == [3]
+    assert finding.detail.startswith("a1: gone")
+
+
+def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    answers = [
+        {
+            "info": {"id": id_, "role": "assistant", "parentID": parent, "time": {"created": 2}},
+            "parts": [{"id": f"prt_{id_}", "type": "text", "text": "Yes"}],
+        }
+        for id_, parent in (("msg_2", "msg_1"), ("msg_3", "gone"))
+    ]
+    path = tmp_path / "export.json"
+    path.write_bytes(dumps(EXPORT | {"messages": [*EXPORT["messages"], *answers]}))
+    log = parse_log_file(path)
+    assert [(finding.what, finding.detail) for finding in log.findings] == [
+        ("missing parent", "gone, the parent of msg_3")
+    ]
+    assert len([message for message in log.messages if text_of(message)]) == 3
+
+
+def test_a_rewind_of_gemini_to_a_message_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    path = tmp_path / "session-1.jsonl"
+    path.write_bytes(lines_of([*FIRST_LINES["Gemini CLI"][1], {"$rewindTo": "g2"}, {"$rewindTo": "gone"}]))
+    (finding,) = parse_log_file(path).findings
+    assert str(finding) == "rewind to an unknown message: gone (once, line 5)"
+
+
+CUT: dict[str, tuple[str, bytes]] = {
+    "Claude Code": (f"{SESSION}.jsonl", Session().turn("Bake").data),
+    "Codex": ("rollout-1.jsonl", lines_of(FIRST_LINES["Codex"][1])),
+    "Gemini CLI": ("session-1.jsonl", lines_of(FIRST_LINES["Gemini CLI"][1])),
+}
+
+
+@pytest.mark.parametrize(("name", "data"), CUT.values(), ids=CUT)
+async def test_the_cut_last_line_of_a_finished_log_is_a_finding(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data[:-20])
+    (finding,) = parse_log_file(path).findings
+    assert finding.what == "cut last line"
+    assert [place.line for place in finding.places] == [data.count(b"\n")]
+    stream = parse_log_stream(pieces_of(data[:-20], []), name=name)
+    async for _ in stream:
+        assert not stream.findings or stream.findings == (finding,)
+    assert stream.findings == (finding,)
+    path.write_bytes(data[:-1])
+    assert parse_log_file(path).findings == ()  # only the line feed is missing
+
+
 # Errors
 
 
@@ -370,7 +573,6 @@ def test_a_folder_is_no_log(tmp_path: Path) -> None:
 
 FOREIGN: dict[str, bytes] = {
     "binary": bytes(range(256)) * 20,
-    "empty": b"",
     "words": b"Dear diary,\ntoday I baked.\n",
     "other JSON": b'{"hello": "world"}\n',
     "a list": b"[1, 2, 3]",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats import chain
+from partita.formats import chain, links
 from partita.formats.claude_code.log import answers, branches, outcomes, side
 from partita.logs.facts import thread_of
 from partita.logs.formats import log_format
@@ -122,7 +122,7 @@ def test_a_line_that_is_not_finished_is_waited_for() -> None:
     data = session.data
     log = LogReading(CLAUDE, SESSION)
     log.feed(data[:-20])
-    assert set(whole(log)) == {"u-1", "msg-u-1", "u-3"}
+    assert {message.id for message in log.finish(followed=True).messages} == {"u-1", "msg-u-1", "u-3"}
     assert log.unfinished
     assert log.offset == len(lines_of(session.records[:3]))
     assert not log.findings
@@ -176,6 +176,7 @@ def test_a_long_log_takes_little_memory() -> None:
 def test_a_longer_log_takes_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is remembered of lines, answers and calls is bounded; here the bounds are soon reached."""
     monkeypatch.setattr(branches, "RECENT", 50)
+    monkeypatch.setattr(links, "KEPT", 50)
     for module in (side, outcomes, answers):
         monkeypatch.setattr(module, "RESPONSES", 10)
     monkeypatch.setattr(chain, "REMEMBERED_CALLS", 20)

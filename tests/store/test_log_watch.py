@@ -50,6 +50,27 @@ async def until(store: Store, count: int) -> None:
             await asyncio.sleep(0.05)
 
 
+async def test_a_cut_last_line_is_a_finding_once_the_file_is_not_followed(tmp_path: Path) -> None:
+    path = gardening().write(tmp_path / "logs")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    async with open_store("memory:") as store:
+        with Workers(1) as workers:
+
+            async def findings(*, followed: bool) -> list[str]:
+                files = find_logs([path]).files
+                report = await import_logs(store, files, workers=workers, followed=followed)
+                return [finding.what for each in report.findings.values() for finding in each]
+
+            assert await findings(followed=True) == []
+            old(path)  # the agent is gone
+            assert await findings(followed=True) == ["cut last line"]
+            path.write_bytes(whole[:-20])
+            assert await findings(followed=False) == ["cut last line"]
+            path.write_bytes(whole)
+            assert await findings(followed=False) == []
+
+
 @pytest.mark.parametrize("polling", [False, True], ids=["events", "polling"])
 async def test_a_session_written_in_random_pieces_is_followed(tmp_path: Path, polling: bool) -> None:
     talk = long_talk()

@@ -153,6 +153,10 @@ class Assembly(Chain):
         """Something was not understood."""
         self.diagnostics.add(what, self.place, detail)
 
+    def report(self, what: str, place: Place, detail: str = "") -> None:
+        """Something is wrong with the record at `place`, of the log at hand."""
+        self.diagnostics.add(what, place, f"{self.log}: {detail}" if self.log else detail)
+
     def count(self, consumption: Consumption) -> None:
         """Write a consumption down, whoever it was."""
         if consumption.run_id is None:

@@ -26,6 +26,7 @@ from partita.types.messages import AssistantMessage, Message, SystemContent, Sys
 from partita.types.parts import DataPart
 from partita.types.tools import InterruptedOutput, Interruption, ToolOutput
 
+from .diagnostics import Place
 from .transcript import Consumption, Teller
 from .usages import sum_of
 
@@ -85,6 +86,10 @@ class Root(Protocol):
 
     def puzzle(self, what: str, *, detail: str = "") -> None:
         """Something was not understood."""
+        ...
+
+    def report(self, what: str, place: Place, detail: str = "") -> None:
+        """Something is wrong with the record at `place`."""
         ...
 
     def count(self, consumption: Consumption) -> None:
@@ -268,6 +273,10 @@ class Chain:
     def puzzle(self, what: str, *, detail: str = "") -> None:
         """Something was not understood."""
         self.root.puzzle(what, detail=detail)
+
+    def report(self, what: str, place: Place, detail: str = "") -> None:
+        """Something is wrong with the record at `place`."""
+        self.root.report(what, place, detail)
 
     # What comes out
 

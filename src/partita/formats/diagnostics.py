@@ -1,7 +1,7 @@
 """What a reader of logs did not understand, counted, with the first places of each kind."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 PLACES = 20
 """How many places of one kind are remembered; the rest is counted."""
@@ -10,6 +10,14 @@ KINDS = 1000
 """How many kinds are told apart."""
 
 OTHERS = "other things that were not understood"
+
+DUPLICATE_UUID: Final = "duplicate uuid"
+MISSING_PARENT: Final = "missing parent"
+PARENT_CYCLE: Final = "cycle of parents"
+CHAIN_FINDINGS: Final = frozenset({DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE})
+"""What may be wrong with the chain that records make. Nothing is lost by it."""
+
+CUT_LAST_LINE: Final = "cut last line"
 
 
 class Place(NamedTuple):
@@ -31,7 +39,8 @@ class Finding(NamedTuple):
         lines = ", ".join(str(place.line) for place in self.places[:5])
         more = ", …" if self.times > min(len(self.places), 5) else ""
         detail = f": {self.detail}" if self.detail else ""
-        return f"{self.what}{detail} ({self.times} times, line {lines}{more})"
+        times = "once" if self.times == 1 else f"{self.times} times"
+        return f"{self.what}{detail} ({times}, line {lines}{more})"
 
 
 class Diagnostics:

@@ -8,11 +8,13 @@ from partita.types.json import Json, is_array, is_object, kind_of
 from partita.types.messages import Message
 
 from .assembly import Assembly
+from .diagnostics import CHAIN_FINDINGS
 from .format import Loaded
 from .losses import Loss
 from .transcript import LogDecoder
 
 NOT_UNDERSTOOD: Final = "not understood"
+BAD_CHAIN: Final = "the records are kept, in the order of the file"
 
 
 def records_in(payload: Json) -> list[Json]:
@@ -45,7 +47,11 @@ def load_records(records: Sequence[Json], make: Callable[[Assembly], LogDecoder]
 
 def _losses(assembly: Assembly) -> Iterator[Loss]:
     for finding in assembly.diagnostics:
-        yield Loss(f"$[{finding.places[0].line - 1}]", str(finding), NOT_UNDERSTOOD)
+        path = f"$[{finding.places[0].line - 1}]"
+        if finding.what in CHAIN_FINDINGS:
+            yield Loss(path, str(finding), BAD_CHAIN, "minor")
+        else:
+            yield Loss(path, str(finding), NOT_UNDERSTOOD)
 
 
 def _session_of(records: Sequence[Json]) -> str | None:

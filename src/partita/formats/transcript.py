@@ -135,6 +135,9 @@ class Teller(Protocol):
     def puzzle(self, what: str, *, detail: str = "") -> None:
         """Something was not understood; it is kept, and counted by `what`."""
 
+    def report(self, what: str, place: Place, detail: str = "") -> None:
+        """Something is wrong with the record at `place`, which need not be the one at hand."""
+
 
 class LogDecoder(Protocol):
     """Records of a log in; a teller is told what they say."""

@@ -1,13 +1,34 @@
 """The formats of logs: which decoder reads which, and how a whole document is told as records."""
 
 from functools import cache, partial
+from typing import Final
 
 from partita.errors import FormatError
+from partita.formats.transcript import Teller
 from partita.logs.places.detection import AGENT_OF
+from partita.types.json import JsonObject
 
 from .agents import prompt_in
 from .codex_agents import sign_in
 from .log_format import LogFormat
+
+
+class _NoRecords:
+    """The decoder of a log without records."""
+
+    def __init__(self, teller: Teller) -> None:
+        self._teller = teller
+
+    def feed(self, record: JsonObject) -> None:
+        """Report a record, which nobody expects."""
+        self._teller.puzzle("a record of a log that was empty")
+
+    def finish(self) -> None:
+        """There is nothing to finish."""
+
+
+EMPTY_LOG: Final = LogFormat("empty", "unknown", _NoRecords)
+"""A log without a byte whose name says nothing: a session without messages."""
 
 
 @cache

@@ -13,18 +13,25 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 
 def thread_id_of(path: Path, format: str, values: Sequence[Json]) -> str:
     """The id of the thread: the session's own, so that a file that was moved or copied is the same thread."""
-    stem = path.name.partition(".")[0]
+    return session_id_of(path, format, values) or _made_up(path, _stem(path))
+
+
+def session_id_of(path: Path, format: str, values: Sequence[Json]) -> str | None:
+    """The id that the records or the file name give a session, if they do."""
+    stem = _stem(path)
     records = [value for value in values if is_object(value)]
     if format == "claude-code-log":
-        if is_uuid(stem) or stem.startswith("agent-"):
-            return stem
-        return _first(records, "sessionId") or _made_up(path, stem)
+        return stem if is_uuid(stem) or stem.startswith("agent-") else _first(records, "sessionId")
     if format == "codex-rollout":
         named = _UUID.findall(stem)
-        return _codex(records) or (str(named[-1]) if named else _made_up(path, stem))
+        return _codex(records) or (str(named[-1]) if named else None)
     if format.startswith("opencode"):
-        return _first(records, "sessionID") or _of_info(records) or _made_up(path, stem)
-    return _first(records, "sessionId") or _first(records, "session_id") or _made_up(path, stem)
+        return _first(records, "sessionID") or _of_info(records)
+    return _first(records, "sessionId") or _first(records, "session_id")
+
+
+def _stem(path: Path) -> str:
+    return path.name.partition(".")[0]
 
 
 def _first(records: Sequence[JsonObject], name: str) -> str | None:

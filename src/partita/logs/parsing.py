@@ -1,6 +1,6 @@
 """`parse_log_file` and `parse_log_stream`: the messages of an agent's log, whichever agent it is."""
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -8,18 +8,20 @@ from pathlib import Path
 import msgspec
 
 from partita.errors import FormatError
+from partita.formats.detection.agent_logs import CERTAIN, is_session_state
 from partita.formats.diagnostics import Finding
 from partita.logs.lines.blocks import AsyncReadable, open_log, read_blocks_async
-from partita.logs.lines.heads import WINDOW, first_values, has_whole_line, values_of
+from partita.logs.lines.heads import LIMIT, WINDOW, has_whole_line, head_of, values_of
+from partita.logs.lines.recovery import is_blank
 from partita.logs.places.detection import AGENT_OF, Detected, detect
-from partita.types.json import Json, is_object
+from partita.types.json import Json, is_array, is_object
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
 from .agents import Agents, agent_files
 from .facts import thread_of
-from .formats import log_format
-from .identity import thread_id_of
+from .formats import EMPTY_LOG, log_format
+from .identity import session_id_of, thread_id_of
 from .log_format import LogFormat
 from .reading import LogReading
 
@@ -67,7 +69,7 @@ class ParsedLog:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was not understood, by kind, with the places."""
+        """What was not understood or is damaged, by kind, with line numbers."""
         return self.reading.findings
 
     @property
@@ -101,54 +103,84 @@ def parse_log_file(path: str | PathLike[str], *, format: str | None = None, agen
     `agents=False` leaves out sub-agents that have files of their own.
     """
     file = Path(path)
-    values = first_values(file)
-    name = format or _detected(values, file).format
-    return ParsedLog(file, log_format(name), thread_id_of(file, name, values), agents=agents)
+    head = head_of(file)
+    values = _values(head, cut=False)
+    kind = _format_of(format, values, file, head)
+    return ParsedLog(file, kind, thread_id_of(file, kind.name, values), agents=agents)
 
 
-async def parse_log_stream(
-    source: AsyncIterable[bytes] | AsyncReadable, *, format: str | None = None, name: str = ""
-) -> AsyncIterator[Message]:
-    """The messages of a log that comes in pieces, each as soon as it is whole.
+class LogStream:
+    """The messages of a log that arrives in pieces. Iterate over it once; `findings` grows meanwhile."""
 
-    `name` is what the log is called: it may tell the agent and the thread, and stands in errors.
-    """
-    stream = _Stream(format, Path(name))
-    async for block in read_blocks_async(source, name):
-        for message in stream.feed(block):
+    def __init__(self, blocks: AsyncIterator[bytes], format: str | None, path: Path) -> None:
+        self._feeder = _Feeder(format, path)
+        self._messages = self._read(blocks)
+
+    def __aiter__(self) -> AsyncIterator[Message]:
+        return self._messages
+
+    def __anext__(self) -> Awaitable[Message]:
+        return self._messages.__anext__()
+
+    async def aclose(self) -> None:
+        """Stop reading, and close the source."""
+        await self._messages.aclose()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was not understood or is damaged so far, by kind, with line numbers."""
+        return self._feeder.findings
+
+    async def _read(self, blocks: AsyncIterator[bytes]) -> AsyncGenerator[Message, None]:
+        async for block in blocks:
+            for message in self._feeder.feed(block):
+                yield message
+        for message in self._feeder.finish():
             yield message
-    for message in stream.finish():
-        yield message
 
 
-ENOUGH_LINES = 20
+def parse_log_stream(
+    source: AsyncIterable[bytes] | AsyncReadable, *, format: str | None = None, name: str = ""
+) -> LogStream:
+    """The messages of a log that arrives in pieces, each as soon as it is whole.
+
+    With `format` they come from the first line on; otherwise as soon as the records leave no doubt about the
+    format. `name` is the file name: it may give the agent and the thread, and is named in errors.
+    """
+    return LogStream(read_blocks_async(source, name), format, Path(name))
 
 
-class _Stream:
-    """A log that comes in pieces: held until it shows what it is, or to its end if it is one document."""
+class _Feeder:
+    """Bytes in, messages out. Bytes are held until the format is certain, or to the end of a document."""
 
     def __init__(self, format: str | None, path: Path) -> None:
         self._format = format
         self._path = path
         self._held: list[bytes] = []
         self._bytes = self._lines = 0
-        self._enough = ENOUGH_LINES
         self._reading: LogReading | None = None
-        self._flows = False  # whether lines are read as they come
+        self._is_document = False
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of what was read so far."""
+        return () if self._reading is None else self._reading.findings
 
     def feed(self, block: bytes) -> list[Message]:
         """The messages that have become whole."""
-        if self._reading is None or not self._flows:
-            self._hold(block)
-        else:
+        if self._reading is not None:
             self._reading.feed(block)
-        return self._reading.take().messages if self._reading is not None and self._flows else []
+        elif not self._hold(block):
+            return []
+        return [] if self._reading is None else self._reading.take().messages
 
     def finish(self) -> list[Message]:
         """The messages that are left."""
-        reading = self._reading or self._begin(b"".join(self._held), cut=False)
-        if not self._flows:
+        reading = self._reading
+        if reading is None:
             data = b"".join(self._held)
+            values = _values(data, cut=False)
+            reading = self._reading = self._begin(values, _format_of(self._format, values, self._path, data))
             document = _document(data) if _may_be_document(reading.format, self._path) else None
             if document is None:
                 reading.feed(data)
@@ -156,28 +188,65 @@ class _Stream:
                 reading.read_records(document)
         return reading.finish().messages
 
-    def _hold(self, block: bytes) -> None:
+    def _hold(self, block: bytes) -> bool:
+        """Keep bytes until it is known how to read them; whether it is."""
         self._held.append(block)
         self._bytes += len(block)
-        self._lines += block.count(b"\n")
-        if self._reading is not None or (self._lines < self._enough and self._bytes < WINDOW):
-            return
+        lines, self._lines = self._lines, self._lines + block.count(b"\n")
+        enough = self._lines >= LIMIT or self._bytes >= WINDOW
+        if self._is_document or (self._lines == lines and not enough):
+            return False
         data = b"".join(self._held)
-        has_lines = has_whole_line(data[:WINDOW].decode(errors="replace"))
-        if not has_lines and self._bytes < WINDOW:
-            self._enough = WINDOW  # a document over many lines: as many bytes are needed as are looked at
-            return
-        reading = self._begin(data, cut=True)
-        self._flows = has_lines or not _may_be_document(reading.format, self._path)
-        if self._flows:
-            self._held.clear()
-            reading.feed(data)
+        self._held = [data]
+        if not has_whole_line(data[:WINDOW].decode(errors="replace")) and self._bytes < WINDOW:
+            return False  # one record over many lines
+        values = _values(data[: data.rfind(b"\n") + 1] if not enough else data, cut=enough)
+        kind = self._decided(values, enough=enough)
+        if kind is None:
+            return False
+        if _may_be_document(kind, self._path) and _begins_document(data):
+            self._is_document = True
+            return False
+        self._held.clear()
+        self._reading = self._begin(values, kind)
+        self._reading.feed(data)
+        return True
 
-    def _begin(self, data: bytes, *, cut: bool) -> LogReading:
-        values = values_of(data[:WINDOW].decode(errors="replace"), cut=cut or len(data) >= WINDOW)
-        chosen = self._format or _detected(values, self._path).format
-        self._reading = LogReading(log_format(chosen), thread_id_of(self._path, chosen, values))
-        return self._reading
+    def _decided(self, values: Sequence[Json], *, enough: bool) -> LogFormat | None:
+        """The format, if it is certain and so is the session; or, after enough records, the likeliest."""
+        if enough:
+            return log_format(self._format or _detected(values, self._path).format)
+        records = list(filter(is_object, values))
+        if self._format is not None:
+            name = self._format
+            named = bool(records) and not all(map(is_session_state, records))
+        else:
+            found = detect(records, self._path.name) if records else None
+            if found is None or found.confidence < CERTAIN:
+                return None
+            name, named = found.format, False
+        is_settled = named or session_id_of(self._path, name, records) is not None
+        return log_format(name) if is_settled else None
+
+    def _begin(self, values: Sequence[Json], format: LogFormat) -> LogReading:
+        return LogReading(format, thread_id_of(self._path, format.name, values))
+
+
+def _values(data: bytes, *, cut: bool) -> list[Json]:
+    return values_of(data[:WINDOW].decode(errors="replace"), cut=cut or len(data) >= WINDOW)
+
+
+def _begins_document(data: bytes) -> bool:
+    """Whether the first line may be a whole document, or the first of one over many lines."""
+    first = _document(data[: data.find(b"\n") + 1])
+    return first is None or is_array(first.get("messages"))
+
+
+def _format_of(format: str | None, values: Sequence[Json], path: Path, data: bytes) -> LogFormat:
+    """The named format, else that of the records. A log without any record needs none."""
+    if format is None and is_blank(data) and detect(values, path.name) is None:
+        return EMPTY_LOG
+    return log_format(format or _detected(values, path).format)
 
 
 def _detected(values: Sequence[Json], path: Path) -> Detected:

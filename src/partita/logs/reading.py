@@ -12,14 +12,14 @@ from msgspec import UNSET
 
 from partita.formats.assembly import Assembly, Turn
 from partita.formats.chain import CallTimes
-from partita.formats.diagnostics import Diagnostics, Finding
+from partita.formats.diagnostics import CUT_LAST_LINE, Diagnostics, Finding, Place
 from partita.formats.sub_agent import Agent
 from partita.formats.transcript import Consumption, Fact, LogDecoder
 from partita.logs.lines.reader import UNFINISHED, Line, LineReader
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
 
-from .log_format import LogFormat, Resumable
+from .log_format import LinkChecker, LogFormat, Resumable
 
 AT_ONCE = 256
 """After so many lines, what has become whole is taken out."""
@@ -86,6 +86,8 @@ class LogReading:
         self._messages: list[Message] = []
         self.known_agents: frozenset[str] = frozenset(() if state is None else state["agents"])
         self.unfinished = False
+        self._cut: list[tuple[Place, str]] = []  # last lines that are cut, and the sub-agent whose they are
+        self._chained: list[tuple[LinkChecker, str]] = []
         self.lines_read = 0
         self.assembly.offset, self.assembly.line = offset, line + 1  # of the first line to come
         if state is not None and isinstance(self.decoder, Resumable):
@@ -93,6 +95,7 @@ class LogReading:
             self.assembly.facts.update(state["facts"])
             self.assembly.first_time, self.assembly.last_time = map(_moment, state["times"])
         self._resumable = self.decoder if isinstance(self.decoder, Resumable) else None
+        self._note_chain(self.decoder, "")
         self.assembly.on_turn = self._mark
         self.assembly.begin_turn()
 
@@ -129,19 +132,35 @@ class LogReading:
         """Take the next bytes."""
         self._take(self._reader.feed(data))
 
-    def finish(self, *, running: bool = False) -> Batch:
+    def finish(self, *, running: bool = False, followed: bool = False) -> Batch:
         """There are no more bytes: everything that is left.
 
         While the agent is running, what is open stays open; else calls without an output are lost.
+        `followed`: more bytes may come, so that a cut last line or a missing parent is no finding yet.
         """
         self._take(self._reader.finish())
         with self.assembly.as_of():
             self.decoder.finish()
+        if not followed:
+            self._report_ends()
         if running:
             self._messages += self.assembly.take() + self.assembly.pending()
         else:
             self._messages += self.assembly.finish()
         return self.take()
+
+    def _report_ends(self) -> None:
+        """Report what is known to be wrong once nothing more comes."""
+        for place, log in self._cut:
+            self.assembly.diagnostics.add(CUT_LAST_LINE, place, log)
+        for decoder, log in self._chained:
+            with self._in(log, None):
+                decoder.check_links()
+        self._cut.clear()
+
+    def _note_chain(self, decoder: LogDecoder, log: str) -> None:
+        if isinstance(decoder, LinkChecker):
+            self._chained.append((decoder, log))
 
     def read_records(self, document: JsonObject) -> None:
         """Take a whole document: the records in it, one after the other."""
@@ -159,7 +178,9 @@ class LogReading:
     def read_agent(self, name: str, lines: Iterable[Line], decoder: LogDecoder, run_id: str) -> None:
         """Take the lines of a sub-agent's own file, in a run of their own."""
         for line in lines:
-            if line.problem is not None:
+            if line.problem is UNFINISHED:
+                self._cut.append((line.place, name))
+            elif line.problem is not None:
                 self.assembly.diagnostics.add(line.problem, line.place, name)
             value = line.value if is_object(line.value) else None
             if value is None and line.value is not UNSET:
@@ -167,6 +188,7 @@ class LogReading:
             self.read_agent_record(
                 line.number, value, decoder, run_id, line.raw, offset=line.offset, log=name
             )
+        self._note_chain(decoder, name)
         with self._in(name, ()):
             decoder.finish()
 
@@ -259,6 +281,7 @@ class LogReading:
         """A line with which something is wrong, or that is no object."""
         if line.problem is UNFINISHED:
             self.unfinished = True
+            self._cut.append((line.place, ""))
             return
         if line.problem is not None:
             self.assembly.puzzle(line.problem)

@@ -105,7 +105,7 @@ def _print_findings(report: "LogImportReport") -> None:
         f"{path}: {finding}" for path, findings in sorted(report.findings.items()) for finding in findings
     ]
     if lines:
-        tell("\nnot understood, but kept:")
+        tell("\nnot understood or damaged:")
         _print_lines(lines)
 
 

@@ -125,3 +125,7 @@ class OwnWords:
         """Something was not understood; of what was copied, that is told where it comes from."""
         if not self._lineage.copied:
             self._teller.puzzle(what, detail=detail)
+
+    def report(self, what: str, place: Place, detail: str = "") -> None:
+        """Something is wrong with the record at `place`."""
+        self._teller.report(what, place, detail)

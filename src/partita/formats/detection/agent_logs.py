@@ -187,6 +187,11 @@ def _is_gemini_document(record: JsonObject) -> bool:
     return dated and is_array(messages) and any(map(_is_gemini_message, messages[:LOOKED_AT]))
 
 
+def _is_gemini_init(record: JsonObject) -> bool:
+    named = _is_text(record, "session_id", "model", "timestamp")
+    return record.get("type") == "init" and named and "subtype" not in record
+
+
 def _is_gemini_stream(record: JsonObject) -> bool:
     match record.get("type"):
         case "init":
@@ -217,9 +222,12 @@ def _is_opencode_export(record: JsonObject) -> bool:
     return _is_opencode_info(record) and is_array(record.get("messages"))
 
 
+def _is_named_opencode_part(record: JsonObject) -> bool:
+    named = _is_id(record, "messageID", "msg") and _is_id(record, "sessionID", "ses")
+    return named and _is_text(record, "type")
+
+
 def _is_opencode_part(record: JsonObject) -> bool:
-    if _is_id(record, "messageID", "msg") and _is_id(record, "sessionID", "ses"):
-        return _is_text(record, "type")
     match record.get("type"):
         case "tool":
             return _is_text(record, "callID", "tool") and is_object(record.get("state"))
@@ -228,6 +236,14 @@ def _is_opencode_part(record: JsonObject) -> bool:
         case _:
             return False
 
+
+def is_session_state(record: JsonObject) -> bool:
+    """Whether a record is about its session, and may come before any that names it."""
+    return _is_claude_state(record) or _is_claude_control(record)
+
+
+CERTAIN: Final = 1.0
+"""The confidence that no later record can exceed."""
 
 LOG_SIGNS: Final = (
     LogSign("claude-code-log", 1.0, "lines chained by parentUuid", _is_claude_line),
@@ -244,8 +260,10 @@ LOG_SIGNS: Final = (
     LogSign("gemini-cli", 0.9, "records that set or rewind", _is_gemini_change),
     LogSign("gemini-cli", 0.9, "messages of type gemini", _is_gemini_answer),
     LogSign("gemini-cli", 0.8, "a document with dated messages", _is_gemini_document),
+    LogSign("gemini-cli-stream", 1.0, "the first event of the stream", _is_gemini_init),
     LogSign("gemini-cli-stream", 0.9, "events of the stream", _is_gemini_stream),
     LogSign("opencode-export", 1.0, "info and messages", _is_opencode_export),
     LogSign("opencode-export", 0.8, "info of a session", _is_opencode_info),
+    LogSign("opencode-parts", 1.0, "parts that name their message and session", _is_named_opencode_part),
     LogSign("opencode-parts", 0.9, "parts of messages", _is_opencode_part),
 )

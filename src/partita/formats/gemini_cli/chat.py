@@ -101,6 +101,9 @@ class GeminiChatDecoder:
             self._replace(messages if is_array(messages) else [messages])
 
     def _rewind(self, target: str) -> None:
+        """Drop a message and all after it; of a message that is not there, all (as Gemini CLI does)."""
+        if self._prefix + target not in self._timeline:
+            self._teller.puzzle("rewind to an unknown message", detail=target)
         dropped = self._timeline.drop(self._prefix + target)
         if dropped:
             self._leave(dropped, self._timeline.before(dropped[0]))

@@ -7,6 +7,7 @@ of it: what is new is told. Messages that were reverted stay, as a branch.
 
 from typing import Final
 
+from partita.formats.links import Links
 from partita.formats.transcript import Fact, Teller
 from partita.types.json import Json, JsonObject, is_array, is_object
 
@@ -41,6 +42,7 @@ class OpenCodeDecoder:
         self._spots = Spots(teller)
         self._talk = Talk(teller, self._spots)
         self._rows = Rows()
+        self._links = Links(teller.report)
         self._revert: JsonObject = {}
         self._is_reverted = False
         self._unknown = 0
@@ -72,6 +74,10 @@ class OpenCodeDecoder:
     def finish(self) -> None:
         """The session has ended, for now or for good."""
         self._talk.finish()
+
+    def check_links(self) -> None:
+        """Report the prompts that answers name and that are not in the session."""
+        self._links.finish()
 
     def _session(self, info: JsonObject) -> None:
         digest = digest_of(info)
@@ -128,6 +134,8 @@ class OpenCodeDecoder:
             return
         if self._spots.renew(id_, digest):
             return
+        if id_ not in self._spots:  # a message may come again, when there is more of it
+            self._links.add(id_, info.get("parentID"), self._teller.place)
         is_target = id_ not in self._spots and id_ == self._revert.get("messageID")
         is_half = self._revert.get("partID") is not None
         if is_target and not is_half:

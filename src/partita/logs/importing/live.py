@@ -48,7 +48,9 @@ async def watch_logs(
     async def bring_in(files: Callable[[], Iterable[LogFile]]) -> None:
         async with one_at_a_time:
             found = await asyncio.to_thread(lambda: list(files()))
-            report = await import_logs(store, found, resource_id=resource_id, workers=workers, tell=progress)
+            report = await import_logs(
+                store, found, resource_id=resource_id, workers=workers, tell=progress, followed=True
+            )
         if tell is not None and (report.read or report.problems):
             tell(report)
 

@@ -53,17 +53,18 @@ async def import_logs(
     workers: Workers | None = None,
     tell: Tell | None = None,
     finished: bool = False,
+    followed: bool = False,
 ) -> LogImportReport:
     """Read what is new in the logs, and store it: threads, messages, runs with their raw lines, costs.
 
     The last run of a log that was written to in the last minutes is `running`, unless its agent has
-    `finished`.
+    `finished`. A log that is `followed` is read again when it grows: its cut last line is not a finding.
     """
     units = units_of(files)
     known = {source.path: source for source in await store.list_sources()}
     report = LogImportReport(files=sum(len(unit.files) for unit in units))
     report.gone = _gone(known, units)
-    tasks, moved = _tasks(units, known, lite=await store.read(_is_lite), finished=finished)
+    tasks, moved = _tasks(units, known, lite=await store.read(_is_lite), finished=finished, followed=followed)
     report.read = len(tasks)
     await _Import(store, resource_id, report, tasks, tell).run(workers)
     units_read = [task.unit for task in tasks]
@@ -81,7 +82,7 @@ def _is_lite(tx: Transaction) -> bool:
 
 
 def _tasks(
-    units: Sequence[Unit], known: dict[str, Source], *, lite: bool, finished: bool
+    units: Sequence[Unit], known: dict[str, Source], *, lite: bool, finished: bool, followed: bool
 ) -> tuple[list[Task], list[tuple[Source, str]]]:
     """What there is to read, and the files that were moved: as what they are known, and where they are."""
     paths = {str(file.path) for unit in units for file in unit.files}
@@ -100,7 +101,7 @@ def _tasks(
             plans.append(plan_for(file, source, finished=finished))
         plan = _plan_of(plans, late=unit.session.agent in LATE)
         if plan is not None:
-            tasks.append(Task(unit, plan, lite, finished))
+            tasks.append(Task(unit, plan, lite, finished, followed))
     return tasks, moved
 
 

@@ -96,7 +96,7 @@ class _Sessions:
         books = Books(session, reading.format.agent, metadata, {})
         last = reading.assembly.run_id
         running = not self._task.finished and is_recent(self._file)
-        batch = reading.finish(running=running)
+        batch = reading.finish(running=running, followed=running and self._task.followed)
         books.add(batch)
         messages, failures = prepare_messages(batch.messages, session, batch.times, lite=self._task.lite)
         rows = SessionRows(

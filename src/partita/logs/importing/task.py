@@ -14,7 +14,8 @@ class Task(NamedTuple):
     unit: Unit
     plan: Plan
     lite: bool  # the store is SQLite, which wants its words made here
-    finished: bool = False  # the agent has said that it is done, however recent its files are
+    finished: bool = False  # the agent has reported that it is done, however recent its files are
+    followed: bool = False  # more may come: a cut last line is not a finding while the agent may be running
 
 
 class Outcome(NamedTuple):

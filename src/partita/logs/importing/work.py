@@ -156,7 +156,7 @@ class _Reading:
         checkpoint = reading.checkpoint()
         # While a sub-agent works, its session waits.
         running = not self._task.finished and any(map(is_recent, self._task.unit.files))
-        batch = reading.finish(running=running)
+        batch = reading.finish(running=running, followed=running and self._task.followed)
         self._books.add(batch)
         lines = {} if last is None else {last: self._books.lines_of(last)}
         runs = self._books.take(last=last, running=running)

@@ -11,6 +11,8 @@ from partita.logs.places.log_file import unreadable
 from partita.stream.partial_json import parse_partial_json
 from partita.types.json import Json
 
+from .recovery import is_blank
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -34,15 +36,25 @@ def first_values(path: Path) -> list[Json]:
 
     Compressed files are looked into. A `PartitaError` when the file cannot be read.
     """
+    data = head_of(path)
+    return values_of(data.decode(errors="replace"), cut=len(data) == WINDOW)
+
+
+def is_empty(path: Path) -> bool:
+    """Whether a file holds nothing, or nothing but blanks."""
+    return is_blank(head_of(path))
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file, decompressed. A `PartitaError` when it cannot be read."""
     try:
-        data = _head(path)
+        return _head(path)
     except OSError as error:
         raise unreadable(str(path), error) from None
     except (EOFError, zlib.error, zstd.ZstdError):
         raise PartitaError(
             "cannot be decompressed", where=str(path), hint="it may be cut: copy it again"
         ) from None
-    return values_of(data.decode(errors="replace"), cut=len(data) == WINDOW)
 
 
 def values_of(text: str, *, cut: bool = False) -> list[Json]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from partita.errors import FormatError, PartitaError
 from partita.formats.detection.agent_logs import LogFormatName
-from partita.logs.lines.heads import first_values
+from partita.logs.lines.heads import first_values, is_empty
 
 from .detection import Detected, detect
 from .layouts import NO_LOGS, Report, listing, shape_of
@@ -68,6 +68,7 @@ def _given(path: Path, report: Report) -> Iterator[LogFile]:
         path.stat()
         shape = shape_of(path.absolute()) or _shape_by_content(path, at_least=0)
         found = log_file(path, shape) if shape else None
+        empty = found is None and is_empty(path)
     except FileNotFoundError:
         report(PartitaError("no such file or folder", where=str(path), hint="check the spelling"))
     except OSError as error:
@@ -77,7 +78,7 @@ def _given(path: Path, report: Report) -> Iterator[LogFile]:
     else:
         if found:
             yield found
-        else:
+        elif not empty:  # an empty log is a session without messages
             report(
                 FormatError("no log of a known agent", where=str(path), hint=f"known: {', '.join(AGENTS)}")
             )

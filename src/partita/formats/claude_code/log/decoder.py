@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
+from partita.formats.links import Links
 from partita.formats.transcript import Teller
 from partita.types.chunks import ToolOutputAvailable
 from partita.types.json import Json, JsonObject, is_object
@@ -34,6 +35,7 @@ class ClaudeLogDecoder:
         self._teller = teller
         self._elsewhere = elsewhere
         self._branches = Branches()
+        self._links = Links(teller.report)
         self.find_agent: FindAgent = nobody
         self._talk = Talk(teller, self._branches, self._agent_of)
         self._agents: dict[str, Talk] = {}
@@ -55,8 +57,11 @@ class ClaudeLogDecoder:
         stamp = record.get("timestamp")
         if type(stamp) is str:
             self._tick(stamp)
-        if self._summaries and (words := self._summaries.get(str(record.get("uuid")))) is not None:
-            self._teller.learn("summary", words)
+        uuid = record.get("uuid")
+        if type(uuid) is str:
+            self._links.add(uuid, record.get("parentUuid"), self._teller.place)
+            if self._summaries and (words := self._summaries.get(uuid)) is not None:
+                self._teller.learn("summary", words)
         kind = record.get("type")
         handler = self._handlers.get(kind) if type(kind) is str else None
         try:
@@ -76,6 +81,10 @@ class ClaudeLogDecoder:
         for talk in (self._talk, *self._agents.values()):
             talk.finish()
 
+    def check_links(self) -> None:
+        """Report parents that are in no record. More records would have to be fed before."""
+        self._links.finish()
+
     def mark(self) -> Mark:
         """Remember this place between two turns."""
         return self._branches.mark()
@@ -90,6 +99,7 @@ class ClaudeLogDecoder:
         self._told = dict(state["facts"])
         self._home = state["home"]
         self._started = True
+        self._links.forget()
 
     # Talk
 
