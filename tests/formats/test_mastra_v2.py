@@ -315,6 +315,23 @@ PARTS: dict[str, tuple[JsonObject, list[Any]]] = {
     ),
     "custom": ({"type": "custom", "kind": "x.y"}, [CustomPart("x.y")]),
     "unknown types": ({"type": "hologram"}, [UnknownPart(Extra({"type": "hologram"}))]),
+    "details of an unknown kind": (
+        {"type": "reasoning", "reasoning": "a", "details": [{"type": "x"}]},
+        [ReasoningPart("a", extra=Extra({"details": [{"type": "x"}]}))],
+    ),
+    "bytes as JavaScript writes them": (
+        {"type": "file", "mimeType": "image/png", "data": {"0": 137}},
+        [FilePart("data:image/png;base64,iQ==", "image/png")],
+    ),
+    "a flat call": (
+        {"type": "tool-invocation", "toolCallId": "c", "toolName": "w", "args": {}, "state": "call"},
+        [ToolCallPart("c", "w", "input-available", {})],
+    ),
+    "a flat source": (
+        {"type": "source", "id": "s", "url": "https://example.org"},
+        [SourceUrlPart("s", "https://example.org")],
+    ),
+    "data without a name": ({"type": "data", "data": {"a": 1}}, [DataPart("data", {"a": 1})]),
 }
 
 
@@ -329,12 +346,10 @@ BROKEN: list[Json] = [
     invocation("failed"),
     {"type": "tool-invocation", "toolInvocation": {"state": "call", "toolName": "w"}},
     {"type": "tool-invocation", "toolInvocation": 5},
-    {"type": "reasoning", "reasoning": "a", "details": [{"type": "x"}]},
     {"type": "reasoning", "reasoning": 5, "details": []},
-    {"type": "reasoning", "reasoning": "a", "details": 5},
     {"type": "source", "source": {"sourceType": "document", "id": "s"}},
     {"type": "source", "source": 5},
-    {"type": "file", "mimeType": "image/png", "data": {"0": 137}},
+    {"type": "file", "mimeType": "image/png", "data": {"0": "x"}},
 ]
 
 

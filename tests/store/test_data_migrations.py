@@ -22,7 +22,7 @@ from partita.store.transaction import Transaction
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
-from partita.types.parts import FilePart, ReasoningPart, SourceUrlPart, TextPart
+from partita.types.parts import DataPart, FilePart, ReasoningPart, SourceUrlPart, TextPart
 from partita.types.tools import JsonOutput
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store
@@ -132,6 +132,27 @@ async def test_parts_of_version_4_become_todays(store: Store) -> None:
     assert era.content.parts == (TextPart("Until six."),)
     assert era.content.metadata == {"annotations": ["checked"]}
     assert (await store.find_parts(tool="hours")).items[0].message_id == "parts"
+
+
+async def test_older_parts_are_read_before_anything_is_migrated(store: Store) -> None:
+    flat: JsonObject = {"toolCallId": "k1", "toolName": "hours", "args": {"day": "monday"}}
+    parts = [
+        {"type": "tool-invocation", **flat, "result": {"until": "18:00"}, "state": "result"},
+        {"type": "source", "id": "s1", "url": "https://library.example/hours"},
+        {"type": "data", "data": {"floor": 2}},
+    ]
+    await with_rows(store, {"m": ("assistant", second(CALL, REASONING, *parts))})
+    called = ToolCallPart(
+        "k1", "hours", "output-available", {"day": "monday"}, output=JsonOutput({"until": "18:00"})
+    )
+    assert (await get(store, "m")).content.parts == (
+        called,
+        ReasoningPart("Look it up, ", provider_metadata={"anthropic": {"signature": "c2lnbmVk"}}),
+        ReasoningPart("then tell."),
+        called,
+        SourceUrlPart("s1", "https://library.example/hours"),
+        DataPart("data", {"floor": 2}),
+    )
 
 
 async def test_what_a_message_said_of_itself_stays_beside_its_content(store: Store) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from partita.types.codec import MESSAGES, read_message, to_json
-from partita.types.json import Json, is_array
+from partita.types.json import Json, is_array, is_object
 from partita.types.legacy import read_legacy, upgrade
 from partita.types.messages import Message
+from partita.types.older_forms import TOOL_STATES
 
 from .format import Dumped, Implied, Loaded
 
@@ -21,26 +22,30 @@ def dump_canonical(messages: Sequence[Message]) -> Dumped:
 
 
 def load_legacy(payload: Json) -> Loaded:
-    """Messages of the old one-content shape."""
+    """Messages with one content, also among messages with a list of parts."""
     raws = payload if is_array(payload) else [payload]
-    return Loaded(tuple(upgrade(read_legacy(raw)) for raw in raws))
+    return Loaded(tuple(read_message(raw) if _has_parts(raw) else upgrade(read_legacy(raw)) for raw in raws))
 
 
-def implied_in_legacy() -> Implied:
-    """The words of old messages that show in the form of today's."""
+def _has_parts(raw: Json) -> bool:
+    return is_object(raw) and is_array(raw.get("content"))
+
+
+def implied_in_canonical() -> Implied:
+    """Types and states of older parts, which show in the types and states of today's."""
     return {
         "role": frozenset({"system", "user", "assistant", "tool"}),
         "type": frozenset(
-            {
-                "text",
-                "thinking",
-                "image",
-                "file",
-                "tool-call",
-                "tool-result",
-                "json",
-                "error-text",
-                "error-json",
-            }
+            {"file", "image", "redacted", "source", "thinking", "tool-call", "tool-invocation"}
         ),
+        "sourceType": frozenset({"url", "document"}),
+        "state": frozenset(TOOL_STATES),
+        "isError": frozenset({True}),
     }
+
+
+def implied_in_legacy() -> Implied:
+    """The same in messages with one content, where parts and outputs may also change their place."""
+    outputs = {"text", "tool-result", "json", "error-text", "error-json"}
+    implied = implied_in_canonical()
+    return {**implied, "type": implied["type"] | outputs}

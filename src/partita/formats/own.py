@@ -38,6 +38,7 @@ def _ours() -> list[Format]:
             "Partita's own messages",
             later("canonical", "load_canonical"),
             later("canonical", "dump_canonical"),
+            implied=later("canonical", "implied_in_canonical"),
         ),
         Format(
             "legacy",

@@ -4,7 +4,6 @@ Every old message warns. `upgrade` gives the message to use instead; what has no
 """
 
 import inspect
-import re
 import warnings
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, assert_never
@@ -25,15 +24,13 @@ from .messages import (
     ToolMessage,
     UserMessage,
 )
+from .older_forms import data_url, today_usage
 from .parts import FilePart, ImagePart, ReasoningPart, TextPart, UnknownPart
 from .times import Moment
 from .tools import (
-    ContentItem,
-    ContentOutput,
     JsonOutput,
     TextOutput,
     ToolOutput,
-    ToolOutputBase,
     ToolResultPart,
 )
 from .usage import Usage
@@ -114,40 +111,13 @@ class LegacyMessage(Value, kw_only=True):
         warnings.warn(REPLACEMENT, DeprecationWarning, stacklevel=_level_outside())
 
 
-class LegacyContentOutput(ToolOutputBase, tag="content"):
-    """The old `content` output: its images and files hold `data`, not a url."""
-
-    value: tuple[LegacyText | LegacyImage | LegacyFile | UnknownPart, ...]
-
-
 UpgradedPart: TypeAlias = (
     TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart | UnknownPart
 )
 
 LEGACY: Codec[LegacyMessage] = Codec(LegacyMessage)
 _OUTPUT: Codec[ToolOutput] = Codec(ToolOutput)
-_CONTENT_OUTPUT: Codec[LegacyContentOutput] = Codec(LegacyContentOutput)
-
-USAGE_FIELDS: Mapping[str, str] = {
-    "input": "input_tokens",
-    "inputTokens": "input_tokens",
-    "promptTokens": "input_tokens",
-    "output": "output_tokens",
-    "outputTokens": "output_tokens",
-    "completionTokens": "output_tokens",
-    "total": "total_tokens",
-    "totalTokens": "total_tokens",
-    "reasoning": "reasoning_tokens",
-    "reasoningTokens": "reasoning_tokens",
-    "cacheRead": "cached_input_tokens",
-    "cachedInputTokens": "cached_input_tokens",
-    "cacheWrite": "cache_write_tokens",
-    "cacheWriteTokens": "cache_write_tokens",
-}
-"""Names that counts had, with today's. Where two names mean one count, the first to come is taken."""
-
-BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]*(?:=\s*){0,2}")
-"""Bare base64, of either alphabet. A url has a colon or a dot, which this has not."""
+_USAGE: Codec[Usage] = Codec(Usage)
 
 HOLDS: Mapping[LegacyRole, str] = {
     "system": "text",
@@ -192,7 +162,7 @@ def _message(legacy: LegacyMessage, part: UpgradedPart) -> Message:
         case "assistant", (
             TextPart() | ReasoningPart() | ImagePart() | FilePart() | ToolCallPart() | UnknownPart()
         ):
-            usage = None if legacy.usage is None else _usage(legacy.usage)
+            usage = None if legacy.usage is None else _USAGE.read(today_usage(legacy.usage))
             return AssistantMessage(content=AssistantContent(parts=(part,), usage=usage), **envelope)
         case _:
             raise _refusal(legacy)
@@ -230,14 +200,14 @@ def _item(
             return TextPart(text=content.text, extra=kept(content.extra or {}, TextPart))
         case LegacyImage():
             return ImagePart(
-                url=_url(content),
+                url=data_url(content.data, content.media_type),
                 media_type=content.media_type,
                 name=content.name,
                 extra=kept(content.extra or {}, ImagePart),
             )
         case LegacyFile():
             return FilePart(
-                url=_url(content),
+                url=data_url(content.data, content.media_type),
                 media_type=content.media_type,
                 filename=content.filename,
                 extra=kept(content.extra or {}, FilePart),
@@ -248,12 +218,6 @@ def _item(
             assert_never(content)
 
 
-def _url(content: LegacyImage | LegacyFile) -> str:
-    if BASE64.fullmatch(content.data):
-        return f"data:{content.media_type};base64,{content.data}"
-    return content.data
-
-
 def _output(output: Json) -> ToolOutput:
     """A typed output as it is; other text as text; anything else as JSON."""
     if isinstance(output, str):
@@ -261,28 +225,7 @@ def _output(output: Json) -> ToolOutput:
     try:
         return _OUTPUT.read(output)
     except DecodeError:
-        return _content_output(output)
-
-
-def _content_output(output: Json) -> ToolOutput:
-    try:
-        content = _CONTENT_OUTPUT.read(output)
-    except DecodeError:
         return JsonOutput(value=output)
-    items: tuple[ContentItem, ...] = tuple(_item(item) for item in content.value)
-    return ContentOutput(value=items, provider_metadata=content.provider_metadata, extra=content.extra)
-
-
-def _usage(counts: JsonObject) -> Usage:
-    known: dict[str, int] = {}
-    unplaced: JsonObject = {}
-    for key, count in counts.items():
-        name = USAGE_FIELDS.get(key)
-        if name is None or name in known or not isinstance(count, int) or isinstance(count, bool):
-            unplaced[key] = count
-        else:
-            known[name] = count
-    return replace(Usage(), **known, extra=kept(unplaced, Usage))
 
 
 def _refusal(legacy: LegacyMessage) -> DecodeError:

@@ -16,8 +16,9 @@ from partita.errors import DecodeError
 
 from .chunks import DATA_PREFIX, Chunk, DataChunk, UnknownChunk
 from .json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_array, is_object, kind_of
-from .messages import Part
-from .parts import UnknownPart
+from .messages import MessageBase, Part
+from .older_forms import today_message, today_part, today_parts
+from .parts import ForeignPart, ReasoningPart, UnknownPart
 from .value import EXTRA_NAME, Extra, Value
 
 Read: TypeAlias = Callable[[Json, str], Any]
@@ -25,10 +26,8 @@ Read: TypeAlias = Callable[[Json, str], Any]
 OPEN: tuple[type[Value], ...] = (UnknownPart, UnknownChunk, DataChunk)
 """Values whose tag on the wire is not their own."""
 
-ALIASES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "thinking": ("reasoning", {"reasoning": "text", "thinking": "text"}),
-}
-"""Old names of parts: the name today, and old field names with today's."""
+ALIASES: Mapping[str, str] = {"thinking": "reasoning"}
+"""Older types of parts that mean one type of today: where that may not stand, they are refused too."""
 
 
 class Field(NamedTuple):
@@ -85,12 +84,18 @@ def _read_array(item_type: Any, value: Json, path: str) -> tuple[Any, ...]:
     if not is_array(value):
         _refuse(path, "array", value)
     read_item = reader(item_type)
-    return tuple(read_item(item, f"{path}[{index}]") for index, item in enumerate(value))
+    if ReasoningPart not in get_args(item_type):
+        return tuple(read_item(item, f"{path}[{index}]") for index, item in enumerate(value))
+    return tuple(
+        read_item(part, f"{path}[{index}]") for index, item in enumerate(value) for part in today_parts(item)
+    )
 
 
 def _read_value(type_: type[Value], value: Json, path: str) -> Value:
     if not is_object(value):
         _refuse(path, "object", value)
+    if issubclass(type_, MessageBase):
+        value = today_message(value)
     plan = plan_of(type_)
     if plan.tag_field is not None and value.get(plan.tag_field, plan.tag) != plan.tag:
         _refuse(f"{path}.{plan.tag_field}", repr(plan.tag), value[plan.tag_field])
@@ -156,28 +161,17 @@ def _read_tagged(members: tuple[type[Value], ...], value: JsonObject, path: str)
     tag: object = value.get(tag_field)
     if not isinstance(tag, str):
         _refuse(f"{path}.{tag_field}", "string", tag)
+    if ForeignPart in members:  # one of today's unions of parts
+        value = today_part(value, tags)
+        tag = value[tag_field]
     if tag in tags:
         return reader(tags[tag])(value, path)
     if UnknownChunk in members and tag.startswith(DATA_PREFIX):
         return reader(DataChunk)(value, path)
-    if tag in ALIASES and ALIASES[tag][0] in tags:
-        return _read_alias(tags, tag, value, path)
     unknown = next((member for member in members if member in (UnknownPart, UnknownChunk)), None)
     if unknown is None or tag in closed_tags(unknown):
         _refuse(f"{path}.{tag_field}", " or ".join(tags), tag, f"{tag!r} may not stand here")
     return unknown(raw=Extra(value))
-
-
-def _read_alias(tags: Mapping[str, type[Value]], tag: str, value: JsonObject, path: str) -> Any:
-    name, fields = ALIASES[tag]
-    taken = set(value)
-    renamed: JsonObject = {"type": name}
-    for key, item in value.items():
-        today = fields.get(key, key)
-        if key != "type":
-            renamed[key if today in taken and today != key else today] = item
-            taken.add(today)
-    return reader(tags[name])(renamed, path)
 
 
 @cache

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from partita.errors import DecodeError
-from partita.types.json import Json, dumps, is_array, loads
+from partita.types.json import Json, dumps, is_array, is_object, loads
+from partita.types.older_forms import USAGE_FIELDS
 
 JOINT: Final = "\0"
 """Stands between the texts that are looked through for pieces."""
@@ -31,9 +32,19 @@ BARE: Final = "value"
 WRITTEN: Final = "input"
 """The name of what models write as a text of JSON."""
 
+_ODD: Final = re.compile(r"[_\-. ]")
+
+
+def plain(name: str) -> str:
+    """The name of a member without how it is spelt: `input_tokens` is `inputTokens`."""
+    return _ODD.sub("", name).lower()
+
+
+COUNTS: Final = {plain(name): plain(today) for name, today in USAGE_FIELDS.items()}
+"""Older names of token counts, and the names they are read as."""
+
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _DATA_URL: Final = re.compile(r"data:([^;,]*)[^,]*,(.+)", re.DOTALL)
-_ODD: Final = re.compile(r"[_\-. ]")
 
 
 class Held:
@@ -68,7 +79,8 @@ class Held:
         is_flag = isinstance(leaf, bool)
         if not is_flag and str(leaf) in self._texts:
             return inf
-        return max(self._named.get((word, is_flag, leaf), 0) for word in (plain(name), BARE))
+        word = plain(name)
+        return max(self._named.get((one, is_flag, leaf), 0) for one in (word, COUNTS.get(word, word), BARE))
 
     def _take(self, value: Json) -> Counter[Named]:
         named: Counter[Named] = Counter()
@@ -81,6 +93,8 @@ class Held:
                     if name == WRITTEN:  # a call's input came in pieces of its text
                         self._texts.update(dict.fromkeys(_spellings(item)))
                 case _ if is_array(item):
+                    if len(pieces := _reasoning_in(item)) > 1:  # which older parts hold in one text
+                        self._texts["".join(pieces)] = None
                     stack += [(name, inner) for inner in item]
                 case str():
                     self._take_text(item)
@@ -128,11 +142,6 @@ class Held:
         return found >= 0
 
 
-def plain(name: str) -> str:
-    """The name of a member without how it is spelt: `input_tokens` is `inputTokens`."""
-    return _ODD.sub("", name).lower()
-
-
 def json_in(text: str) -> Iterator[Json]:
     """The object or array that a text is, if it is one."""
     if text[:1] in ("{", "["):
@@ -151,6 +160,14 @@ def words_in(address: str) -> str | None:
         return b64decode(data).decode() if head.endswith(";base64") else unquote(data)
     except ValueError:
         return None
+
+
+def _reasoning_in(items: list[Json]) -> list[str]:
+    return [
+        item["text"]
+        for item in items
+        if is_object(item) and item.get("type") == "reasoning" and isinstance(item.get("text"), str)
+    ]
 
 
 def _spellings(value: Json) -> Iterator[str]:

@@ -87,7 +87,8 @@ def _dump_reasoning(pieces: Sequence[ReasoningPart]) -> JsonObject:
     metadata = _unmoved(first)
     around = replace(first, text="", extra=None, provider_metadata=metadata or None)
     fields = {key: item for key, item in _object(to_json(around)).items() if key not in ("type", "text")}
-    return {**kept_of(first), **result, **fields}
+    kept = kept_of(first)  # where details of an unknown kind are kept, they are the details
+    return {**kept, **result, **fields, **{name: kept[name] for name in ("details",) if name in kept}}
 
 
 def _unmoved(part: ReasoningPart) -> JsonObject:

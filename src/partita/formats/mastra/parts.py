@@ -18,8 +18,9 @@ from partita.formats.ai_sdk.ui.v4_shape import BESIDE
 from partita.formats.losses import Loss
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object, same
-from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ForeignPart, SourceUrlPart
+from partita.types.messages import AssistantPart, SystemPart, ToolCallPart, UserPart
+from partita.types.older_forms import file_reference
+from partita.types.parts import FilePart, ForeignPart, SourceUrlPart, UnknownPart
 
 from .calls import read_invocation
 from .notes import FORMAT, extra_of
@@ -28,20 +29,21 @@ from .reasoning import read_reasoning
 Reader: TypeAlias = Callable[[JsonObject], Sequence[Any]]
 """Gives the parts that a part becomes; none when it is not as Mastra alone writes it."""
 
-ONLY_HERE = frozenset({"tool-invocation", "source"})
-"""Types that mean something else, or nothing, in the AI SDK of today."""
+FLAT: Mapping[str, str] = {"tool-invocation": "toolInvocation", "source": "source", "data": "name"}
+"""Types that the AI SDK of today does not have, and the member that flat parts of that type lack."""
 
 MEDIA_NAMES = ("mimeType", "mediaType")
 ADDRESS_NAMES = ("data", "url")
-
-FILE_IDS: Mapping[str, str] = {"-": "openai", "_": "anthropic"}
-"""What stands behind `file` in the id of a file that a provider has, and the provider."""
 
 OWN = frozenset({FORMAT, UI})
 """Formats whose foreign parts are written as what they were."""
 
 _FOREIGN: Codec[ForeignPart] = Codec(ForeignPart)
-_FILE_ID = re.compile(r"file([-_])[\w-]+")
+_FLAT_PARTS: Mapping[str, Codec[Any]] = {
+    "system": Codec(SystemPart),
+    "user": Codec(UserPart),
+    "assistant": Codec(AssistantPart),
+}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -52,8 +54,8 @@ def load_part(raw: Json, role: str, path: str, losses: list[Loss]) -> Sequence[A
     loaded = reader(raw) if reader else ()
     if loaded:
         return loaded
-    if isinstance(type_, str) and type_ in ONLY_HERE:
-        return (ForeignPart(FORMAT, raw),)
+    if isinstance(type_, str) and type_ in FLAT:
+        return (_read_flat(raw, role, FLAT[type_]) or ForeignPart(FORMAT, raw),)
     if type_ == "foreign" and (foreign := _read_foreign(raw)) is not None:
         return (foreign,)
     part = load_bare(raw, role) or load_ui_part(raw, role, path, losses)
@@ -67,6 +69,17 @@ def _read_foreign(raw: JsonObject) -> ForeignPart | None:
     except DecodeError:
         return None
     return None if part.format in OWN else part
+
+
+def _read_flat(raw: JsonObject, role: str, nested: str) -> Any:
+    """A part that has its members in itself, as canonical messages once had; `None` if it is not one."""
+    if nested in raw or role not in _FLAT_PARTS:
+        return None
+    try:
+        part = _FLAT_PARTS[role].read(raw)
+    except DecodeError:
+        return None
+    return None if isinstance(part, UnknownPart) else part
 
 
 def taken(rest: JsonObject, key: str, kind: type[Any]) -> Any:
@@ -101,9 +114,9 @@ def _read_file(raw: JsonObject) -> Sequence[FilePart]:
 
 def address(data: str, media_type: str) -> tuple[str, dict[str, str] | None]:
     """The url of a file, or its id if only a provider has it."""
-    found = _FILE_ID.fullmatch(data)
-    if found:
-        return "", {FILE_IDS[found[1]]: data}
+    reference = file_reference(data)
+    if reference is not None:
+        return "", reference
     return file_url(data, media_type), None
 
 
