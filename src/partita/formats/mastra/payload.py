@@ -5,8 +5,8 @@
     2025-12-16   no toolCalls in finalResult: the calls are in its messages alone
 
 What was given back is the text and the messages of an agent, the run of a workflow, the result of a tool.
-Calls are taken from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in both
-is read once, with the output that either has.
+Calls are taken from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in
+both is read once, with the output that either has.
 """
 
 from collections.abc import Mapping, Sequence
