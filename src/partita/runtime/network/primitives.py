@@ -159,7 +159,9 @@ def _agent_result(
     whole = messages if failure is None else close_messages(messages, "lost")
     shown = [message for message in answer if not message.internal]
     text = "".join(map(text_of, shown))
-    calls = calls_in([message for message in whole if not message.internal])
+    calls = tuple(
+        with_fields(call, children=()) for call in calls_in([one for one in whole if not one.internal])
+    )
     # The messages are known from their chunks. They are only repeated if something in them was cut off.
     cut = () if whole is messages else whole
     return NetworkResult(text if failure is None else text or None, calls, cut, error=failure)
