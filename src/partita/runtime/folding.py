@@ -20,10 +20,12 @@ from partita.types.chunks import (
     MessageFinish,
     MessageMetadata,
     MessageStart,
+    NetworkExecutionEnd,
     ReasoningDelta,
     TextDelta,
     ToolInputDelta,
     ToolOutputChunk,
+    starts_internal,
 )
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
@@ -82,8 +84,7 @@ class RunFold:
         if isinstance(chunk, MessageFinish):
             self._ended = True
         elif isinstance(chunk, MessageStart):
-            said = chunk.message_metadata
-            self._internal = is_object(said) and said.get("internal") is True
+            self._internal = starts_internal(chunk)
 
     def _next(self, start: MessageStart) -> None:
         if start.message_id == self._current.snapshot().id:
@@ -177,6 +178,8 @@ def tells_ending(chunk: Chunk) -> bool:
             return is_object(said) and said.keys() == {ENDED}
         case ToolOutputChunk(output=output):
             return isinstance(output, InterruptedOutput)
+        case NetworkExecutionEnd(final_result=result):
+            return result is not None and result.interrupted is not None
         case _:
             return False
 

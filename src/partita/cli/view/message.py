@@ -19,6 +19,8 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    calls_apart,
+    failure_of,
 )
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import ToolResultPart
@@ -175,8 +177,11 @@ def _network(network: NetworkExecution, look: Look, depth: int) -> Iterator[Bloc
         return
     if result.messages:
         yield Descend(result.messages, depth + 1, one_line(network.primitive_id, 40))
-    for call in result.tool_calls:
+    for call in calls_apart(result):
         yield from draw_call(call, look, depth + 1)
+    failure = failure_of(result)
+    if failure is not None:
+        yield Block(Rows([Row(failure, "red", "✗ ")]), depth + 1)
     if result.text:
         yield Block(draw_markdown(result.text), depth + 1)
     rows = _value(result.value, look)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from partita.store.facade.store import Store
-from partita.types.chunks import ChildChunk, DataChunk, MessageFinish, MessageStart
-from partita.types.json import is_object
+from partita.types.chunks import ChildChunk, DataChunk, MessageFinish, MessageStart, starts_internal
 
 from .following import seen_of
 from .live_run import Seen
@@ -19,6 +18,7 @@ class Showing:
 
     def __init__(self) -> None:
         self._internal = False
+        self._internal_below: set[tuple[str, ...]] = set()  # paths of sub-agents whose message is internal
 
     @classmethod
     async def at(cls, store: Store, run_id: str, after: int) -> "Showing":
@@ -40,10 +40,20 @@ class Showing:
                     shown.append(one)
                 continue
             if isinstance(chunk, MessageStart):
-                said = chunk.message_metadata
-                self._internal = is_object(said) and said.get("internal") is True
-            if not self._internal and not one.is_note:
+                self._internal = starts_internal(chunk)
+                self._internal_below.clear()
+            hidden = isinstance(chunk, ChildChunk) and self._is_internal_below(chunk)
+            if not self._internal and not hidden and not one.is_note:
                 shown.append(one)
             if isinstance(chunk, MessageFinish):
                 self._internal = False
         return shown
+
+    def _is_internal_below(self, child: ChildChunk) -> bool:
+        """Whether the chunk of a sub-agent belongs to a message of it that is internal."""
+        path, chunk = child.path, child.chunk
+        while isinstance(chunk, ChildChunk):
+            path, chunk = (*path, *chunk.path), chunk.chunk
+        if isinstance(chunk, MessageStart):
+            (self._internal_below.add if starts_internal(chunk) else self._internal_below.discard)(path)
+        return path in self._internal_below

@@ -13,16 +13,19 @@ from partita.types.messages import (
     NetworkExecution,
     NetworkResult,
     ToolCallPart,
+    failure_of,
+    has_ended,
     network_call,
     network_output,
 )
-from partita.types.tools import JsonOutput, TextOutput
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 
 
 def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallPart:
     """The call that stands for the network execution of a message. Its metadata holds the whole execution.
 
-    It waits for approval while one of its calls does and nothing has been returned.
+    It waits for approval while one of its calls does and nothing has been returned. An execution that failed,
+    or was interrupted, is a call that failed.
     """
     call = ToolCallPart(
         network_call(message_id),
@@ -40,6 +43,11 @@ def network_tool_call(message_id: str, execution: NetworkExecution) -> ToolCallP
     waiting = next((one for one in result.tool_calls if one.state == "approval-requested"), None)
     if waiting is not None and output in (None, ""):
         return replace(call, state=waiting.state, approval=waiting.approval)
+    failure = failure_of(result)
+    if failure is not None:
+        return replace(call, state="output-error", output=ErrorTextOutput(failure))
+    if not has_ended(execution):
+        return call
     typed = TextOutput(output) if isinstance(output, str) else JsonOutput(output)
     return replace(call, state="output-available", output=typed)
 
@@ -50,7 +58,7 @@ def network_children(message_id: str, result: NetworkResult) -> tuple[Message, .
     A call that is open in its message and has its output in `tool_calls` is shown with the output.
     """
     calls = {call.id: call for call in result.tool_calls}
-    messages = [_with_outputs(message, calls) for message in result.messages]
+    messages = [_with_outputs(message, calls) for message in result.messages if not message.internal]
     nested = {
         part.id for message in messages for part in message.content.parts if isinstance(part, ToolCallPart)
     }
