@@ -182,3 +182,110 @@ def test_the_next_format_is_tried_when_the_first_guess_refuses_a_payload() -> No
 def test_the_error_is_that_of_the_first_guess_when_all_refuse() -> None:
     with pytest.raises(PartitaError, match="unknown role"):
         convert([{"id": "m", "role": "judge", "parts": [{"type": "text", "text": "?"}]}])
+
+
+# --- calls that stand beside the parts, and calls that wait ----------------------------------------------
+
+
+def invocation(id: str = "c1", **more: Any) -> dict[str, Any]:
+    return {"toolCallId": id, "toolName": "look", "args": {"at": 1}, **more}
+
+
+def part(**more: Any) -> dict[str, Any]:
+    return {"type": "tool-invocation", "toolInvocation": invocation(**more)}
+
+
+TEXT = {"type": "text", "text": "Hm."}
+ENDED = {"state": "result", "result": {"n": 1}}
+ENTRY = {"toolCallId": "c1", "toolName": "look", "args": {"at": 1}, "type": "approval", "runId": "r1"}
+
+CALLS: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
+    "only in toolInvocations": (
+        {"parts": [TEXT], "toolInvocations": [invocation(**ENDED)]},
+        [("tool-look", "output-available"), ("text", "")],
+    ),
+    "in toolInvocations beside another": (
+        {
+            "parts": [part(**ENDED), TEXT],
+            "toolInvocations": [invocation(**ENDED), invocation("c2", state="call")],
+        },
+        [("tool-look", "output-available"), ("tool-look", "input-available"), ("text", "")],
+    ),
+    "in both": (
+        {"parts": [part(**ENDED), TEXT], "toolInvocations": [invocation(**ENDED)]},
+        [("tool-look", "output-available"), ("text", "")],
+    ),
+    "no state, a result": ({"parts": [part(result=3)]}, [("tool-look", "output-available")]),
+    "no state, nothing yet": ({"parts": [part()]}, [("tool-look", "input-available")]),
+    "no state, an error": ({"parts": [part(errorText="no")]}, [("tool-look", "output-error")]),
+    "no state, a failed result": (
+        {"parts": [part(result="no", isError=True)]},
+        [("tool-look", "output-error")],
+    ),
+    "a state that is older than the result": (
+        {"parts": [part(state="call", result=3)]},
+        [("tool-look", "output-available")],
+    ),
+    "a dynamic tool without a state": (
+        {"parts": [{"type": "dynamic-tool", "toolCallId": "c1", "toolName": "x", "input": {}, "output": 1}]},
+        [("dynamic-tool", "output-available")],
+    ),
+    "waits in its part": (
+        {"parts": [part(state="approval-requested", approval={"id": "a1"})]},
+        [("tool-look", "approval-requested")],
+    ),
+    "waits in the metadata": (
+        {"parts": [part(state="call")], "metadata": {"pendingToolApprovals": {"look": ENTRY}}},
+        [("tool-look", "approval-requested")],
+    ),
+    "waits in the metadata alone": (
+        {"parts": [TEXT], "metadata": {"pendingToolApprovals": {"look": ENTRY}}},
+        [("text", ""), ("tool-look", "approval-requested")],
+    ),
+}
+
+
+@each_row(("content", "expected"), CALLS.values(), ids=CALLS)
+def test_every_call_of_a_row_is_shown_in_its_state(
+    content: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    stored = row(content)
+    parts = convert([stored], "mastra-v2", "ai-sdk-ui-v7").payload[0]["parts"]
+    assert [(part["type"], part.get("state", "")) for part in parts] == expected
+    written = convert([stored], "mastra-v2", "mastra-v2").payload[0]
+    again = convert([written], "mastra-v2", "ai-sdk-ui-v7").payload[0]["parts"]
+    assert [(part["type"], part.get("state", "")) for part in again] == expected
+
+
+@each_row("content", [CALLS["only in toolInvocations"][0], CALLS["waits in the metadata alone"][0]])
+def test_a_row_with_calls_beside_its_parts_is_written_as_it_was(content: dict[str, Any]) -> None:
+    converted = convert([row(content)], "mastra-v2", "mastra-v2")
+    assert converted.payload == [row(content)]
+    assert converted.lossless
+
+
+@each_row("version", ["v4", "v5", "v6", "v7"])
+def test_parts_of_pages_without_a_state_get_the_one_that_is_implied(version: str) -> None:
+    call: dict[str, Any] = {"type": "tool-look", "toolCallId": "c1", "input": {}, "output": 3}
+    if version == "v4":
+        call = part(result=3)
+    (message,) = convert(
+        [{"id": "m", "role": "assistant", "parts": [call]}], f"ai-sdk-ui-{version}", "ai-sdk-ui-v7"
+    ).payload
+    assert message["parts"][0]["state"] == "output-available"
+    assert message["parts"][0]["output"] == 3
+
+
+@each_row("form", [in_text, in_field])
+def test_a_network_that_waits_for_approval_is_shown_as_waiting(form: Any) -> None:
+    entry = {**ENTRY, "primitiveType": "tool", "primitiveId": "chosen"}
+    metadata = {"mode": "network", "requireApprovalMetadata": {"look": entry}}
+    stored = form(ran("tool", result="", toolCallId="c1"), metadata=metadata)
+    shown_part = network_part(stored, 7)
+    assert (shown_part["state"], shown_part["approval"]) == ("approval-requested", {"id": "r1::c1"})
+    assert "output" not in shown_part
+    (child,) = shown_part["childMessages"]
+    assert child["parts"][0]["state"] == "approval-requested"
+    assert network_part(stored, 5)["state"] == "input-available"
+    (older,) = convert([stored], "mastra-v2", "ai-sdk-ui-v4").payload
+    assert older["toolInvocations"][0]["state"] == "call"

@@ -377,7 +377,7 @@ def text_of(message: Message) -> str:
 def network_text(message: "AssistantMessage") -> str | None:
     """The text that a model is sent for the network execution of a message, beside its parts.
 
-    It is the text of the result, else its value as JSON, and its failure. `None` if the parts have it.
+    It is the text of the result or its value as JSON, and its failure; `None` when the parts have that text.
     """
     execution = message.content.network_execution
     result = None if execution is None else execution.final_result

@@ -2,9 +2,12 @@
 
 A call that waits has its state in its part since 2026-04, and in the metadata of its message before that.
 There it stays, whatever the part then says.
+
+A call without a state has the one that its other members imply. Calls that stand only beside the parts, in
+`toolInvocations` or in the metadata of calls that wait, become parts; the note on them says `unlisted`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import UNSET
@@ -13,7 +16,7 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.v4_shape import BESIDE
 from partita.types.codec import Codec
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.tools import (
     Approval,
@@ -26,6 +29,8 @@ from partita.types.tools import (
 )
 
 from .notes import extra_of, with_note
+
+OPEN_STATES = ("call", "partial-call")
 
 STATES: Mapping[str, ToolState] = {
     "partial-call": "input-streaming",
@@ -77,9 +82,12 @@ def read_invocation(raw: JsonObject) -> ToolCallPart | None:
             given = output_of(call["result"])
             return ToolCallPart(id_, name, "output-available", call["args"], output=given)
     match call:
-        case {"toolCallId": str(id_), "toolName": str(name), "state": str(state), **rest} if state in STATES:
-            fields: JsonObject = {"input": rest.pop("args", UNSET), "raw_input": rest.pop("rawInput", UNSET)}
+        case {"toolCallId": str(id_), "toolName": str(name), **rest}:
             note: JsonObject = {}
+            state = _state(rest, note)
+            if state is None:
+                return None
+            fields: JsonObject = {"input": rest.pop("args", UNSET), "raw_input": rest.pop("rawInput", UNSET)}
             canonical, output = _outcome(state, rest, note)
             fields |= {"output": output, "approval": _approval(rest)}
             beside = {key: item for key, item in raw.items() if key not in ("type", "toolInvocation")}
@@ -90,6 +98,26 @@ def read_invocation(raw: JsonObject) -> ToolCallPart | None:
             return ToolCallPart(id_, name, canonical, extra=extra_of(rest, note, ToolCallPart), **fields)
         case _:
             return None
+
+
+def implied_state(call: JsonObject) -> str:
+    """The state of an invocation, by its other members."""
+    if "result" in call:
+        return "result"
+    return "output-error" if isinstance(call.get("errorText"), str) else "call"
+
+
+def _state(rest: JsonObject, note: JsonObject) -> str | None:
+    """The state of an invocation, taken out of `rest`; `None` if it is unknown.
+
+    A state that is absent, or is older than the result beside it, is noted as it was stated.
+    """
+    implied = implied_state(rest)
+    stated: Json = rest.pop("state", None)
+    if stated is None or (stated in OPEN_STATES and implied == "result"):
+        note["stated"] = stated
+        return implied
+    return stated if isinstance(stated, str) and stated in STATES else None
 
 
 def _outcome(state: str, rest: JsonObject, note: JsonObject) -> tuple[ToolState, ToolOutput | None]:
@@ -149,3 +177,33 @@ def with_approval(part: Any, waiting: Mapping[str, Approval]) -> Any:
         return part
     asked = replace(part, state="approval-requested", approval=waiting[part.id])
     return with_note(asked, {"state": "waiting"})
+
+
+def unlisted_calls(mirror: Json, metadata: Json, listed: Collection[str]) -> list[ToolCallPart]:
+    """The calls that only `toolInvocations` or the metadata have; `listed` are the ids of those in parts."""
+    waiting = waiting_calls(metadata)
+    found: dict[str, ToolCallPart] = {}
+    for raw in mirror if is_array(mirror) else []:
+        call = read_invocation({"type": "tool-invocation", "toolInvocation": raw})
+        if call is not None and call.id not in listed:
+            found.setdefault(call.id, with_approval(call, waiting))
+    for call in waiting_parts(metadata, of_network=False):
+        if call.id not in listed:
+            found.setdefault(call.id, call)
+    return [with_note(call, {"unlisted": True}) for call in found.values()]
+
+
+def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]:
+    """The calls that the metadata names as waiting: those of a network execution, or the others."""
+    waiting = waiting_calls(metadata)
+    is_network = is_object(metadata) and metadata.get("mode") == "network"
+    for name in WAITING if waiting else ():
+        entries: Json = metadata.get(name)
+        for entry in entries.values() if is_object(entries) else ():
+            match entry:
+                case {"toolCallId": str(id_), "toolName": str(tool)}:
+                    if of_network == (is_network or "primitiveType" in entry):
+                        call = ToolCallPart(id_, tool, "input-available", entry.get("args", UNSET))
+                        yield with_approval(call, waiting)
+                case _:
+                    pass

@@ -15,6 +15,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import ToolCallPart
 from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, ToolResultPart
 
+from .calls import implied_state
 from .notes import kept_of, note_of
 
 INSIDE: Mapping[str, str] = {
@@ -58,6 +59,11 @@ def dump_call(part: ToolCallPart) -> JsonObject:
     if note_of(part).get("state") == "result" and isinstance(part.output, ErrorTextOutput | ErrorJsonOutput):
         invocation |= {"state": "result", "result": part.output.value, "isError": True}
         invocation.pop("errorText", None)
+    note = note_of(part)
+    if "stated" in note and invocation["state"] == implied_state(invocation):
+        invocation["state"] = note["stated"]
+        if note["stated"] is None:
+            del invocation["state"]
     inside = {key: value for key, value in kept_of(part).items() if not key.startswith(BESIDE)}
     beside = {name: drawn[key] for key, name in BESIDE_IT.items() if key in drawn}
     return {

@@ -1,14 +1,16 @@
 """One canonical message → a V2 message."""
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from msgspec import UNSET
 
 from partita.formats.ai_sdk.ui.v4_shape import written_time
 from partita.types.json import Json, JsonObject, is_array
-from partita.types.messages import AssistantMessage, Content, Message, ToolMessage
+from partita.types.messages import AssistantMessage, Content, Message, Part, ToolCallPart, ToolMessage
 from partita.types.parts import FilePart
 
+from .calls import unlisted_calls
 from .dump_files import attachment_of
 from .dump_parts import dump_parts
 from .mirrors import repetitions, whole_parts
@@ -40,7 +42,7 @@ def dump_content(message: Message) -> JsonObject:
     """The content of a V2 message. One without parts gets those that its readers would make of the rest."""
     content = message.content
     around = _written_beside(content)
-    parts = dump_parts(content.parts)
+    parts = dump_parts(_listed(content, around))
     is_alone = not isinstance(message, AssistantMessage) or message.content.network_execution is None
     if not parts and is_alone:
         parts = whole_parts([], around, _speaker(message), {})
@@ -48,6 +50,20 @@ def dump_content(message: Message) -> JsonObject:
     if isinstance(message, AssistantMessage) and not is_alone:
         parts.append(network_part(message))
     return {**around, **mirrored, "format": 2, "parts": parts}
+
+
+def _listed(content: Content, around: JsonObject) -> Sequence[Part]:
+    """The parts without calls that stand beside them, as long as those say the same."""
+    noted = {part.id for part in content.parts if _is_unlisted(part)}
+    if not noted:
+        return content.parts
+    ids = {part.id for part in content.parts if isinstance(part, ToolCallPart)}
+    beside = unlisted_calls(around.get("toolInvocations"), content.metadata, ids - noted)
+    return [part for part in content.parts if part not in beside]
+
+
+def _is_unlisted(part: Part) -> TypeGuard[ToolCallPart]:
+    return isinstance(part, ToolCallPart) and note_of(part).get("unlisted") is True
 
 
 def _speaker(message: Message) -> str:

@@ -10,7 +10,7 @@ from partita.formats.ai_sdk.ui.v4_load import raw_parts
 from partita.formats.ai_sdk.ui.v4_shape import MIRRORS, of_type, type_of
 from partita.types.json import Json, JsonObject, is_array, is_object, same
 
-OPEN_STATES = ("call", "partial-call")
+from .calls import OPEN_STATES
 
 ATTACHED = "mastra:attached"
 """The member of a file part with what an attachment says of the same file."""

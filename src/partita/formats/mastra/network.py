@@ -27,10 +27,13 @@ from partita.types.messages import (
     AssistantPart,
     Message,
     NetworkExecution,
+    NetworkResult,
+    network_output,
 )
 from partita.types.parts import DataPart, StepStartPart, TextPart
 from partita.types.value import FOREIGN, Extra, kept
 
+from .calls import waiting_parts
 from .notes import with_note
 from .payload import names_of, read_payload
 
@@ -77,7 +80,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
     read = [_read_part(part) for part in content.parts]
     if field is None and all(result is None for result in read):
         return message
-    network = content.network_execution or field
+    network = content.network_execution or (field and _with_waiting(field, content.metadata))
     note: JsonObject = {} if field is None else {"network": {"field": True}}
     parts: list[AssistantPart] = []
     for place, (part, result) in enumerate(zip(content.parts, read, strict=True)):
@@ -86,7 +89,7 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
         elif not isinstance(result, NetworkExecution):
             parts.append(_data_part(ROUTING, result, part))
         elif network is None:
-            network = result
+            network = _with_waiting(result, content.metadata)
             note["network"] = _stood(part, place if len(read) > 1 else None)
         else:
             parts.append(_data_part(EXECUTION, to_json(result), part))
@@ -94,6 +97,17 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
     content = replace(content, parts=tuple(parts), network_execution=network)
     noted = {key: item for key, item in note.items() if item != {}}
     return replace(message, content=with_note(content, noted) if noted else content)
+
+
+def _with_waiting(execution: NetworkExecution, metadata: Json) -> NetworkExecution:
+    """The execution with the calls that wait for approval, which only the metadata of the message names."""
+    result = execution.final_result or NetworkResult()
+    known = {call.id for call in result.tool_calls if call.output is not None}
+    calls = {call.id: call for call in waiting_parts(metadata, of_network=True) if call.id not in known}
+    if not calls or network_output(replace(execution, final_result=result)) not in (None, ""):
+        return execution
+    others = [call for call in result.tool_calls if call.id not in calls]
+    return replace(execution, final_result=replace(result, tool_calls=(*others, *calls.values())))
 
 
 def _read_part(part: AssistantPart) -> NetworkExecution | JsonObject | None:

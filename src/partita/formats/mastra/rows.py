@@ -21,12 +21,13 @@ from partita.types.messages import (
     Message,
     SystemContent,
     SystemMessage,
+    ToolCallPart,
     ToolMessage,
     UserContent,
     UserMessage,
 )
 
-from .calls import waiting_calls, with_approval
+from .calls import unlisted_calls, waiting_calls, with_approval
 from .core import USER_SIGNAL, load_core
 from .envelope import checked_row, read_envelope
 from .mirrors import drop_mirrors, take_attachments, whole_parts
@@ -129,12 +130,14 @@ def load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> C
         parts = take_attachments(rest, parts)
     metadata = rest.pop("metadata", UNSET)
     waiting = waiting_calls(metadata)
-    loaded = tuple(
+    loaded = [
         with_approval(part, waiting)
         for place, each in enumerate(parts)
         for part in load_part(each, speaker, f"{path}.parts[{place}]", losses)
-    )
-    fields: JsonObject = {"parts": loaded, "metadata": metadata}
+    ]
+    if speaker == "assistant" and (waiting or "toolInvocations" in rest):
+        loaded = _with_unlisted(loaded, rest.get("toolInvocations"), metadata)
+    fields: JsonObject = {"parts": tuple(loaded), "metadata": metadata}
     if network is not None:
         fields["network_execution"] = network
     for name, field, kind in (("content", "content", str), ("providerMetadata", "provider_metadata", dict)):
@@ -144,6 +147,19 @@ def load_content(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> C
         del rest["format"]
     content: Content = content_type(extra=extra_of(rest, note, content_type), **fields)
     return content
+
+
+def _with_unlisted(parts: list[Any], mirror: Json, metadata: Json) -> list[Any]:
+    """The parts with the calls that stand only beside them.
+
+    They are placed behind the last call, or first if there is none; those that wait for approval are last.
+    """
+    places = [place for place, part in enumerate(parts) if isinstance(part, ToolCallPart)]
+    calls = unlisted_calls(mirror, metadata, {parts[place].id for place in places})
+    waiting = [call for call in calls if call.state == "approval-requested"]
+    others = [call for call in calls if call.state != "approval-requested"]
+    behind = places[-1] + 1 if places else 0
+    return [*parts[:behind], *others, *parts[behind:], *waiting]
 
 
 def _is_v2_content(content: Json) -> bool:

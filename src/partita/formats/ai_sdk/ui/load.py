@@ -52,6 +52,8 @@ NULLABLE = frozenset({"input", "output", "rawInput", "data", "metadata"})
 OURS_ALONE = frozenset({"image", "data", "foreign"})
 """Canonical part types that mean nothing to the AI SDK."""
 
+IMPLIED = "a tool part has a state: it gets the one that its result implies"
+
 _NETWORK: Codec[NetworkExecution] = Codec(NetworkExecution)
 
 
@@ -164,6 +166,8 @@ def _load_call(raw: JsonObject, role: str, path: str, losses: list[Loss]) -> Too
     if role != "assistant":
         return ForeignPart(FORMAT, raw)
     part = load_tool(raw)
+    if "state" not in raw:
+        losses.append(Loss(f"{path}.state", "no state", IMPLIED, "repaired"))
     children = raw.get("childMessages")
     if not is_array(children):
         return part

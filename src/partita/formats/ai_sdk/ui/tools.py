@@ -24,6 +24,7 @@ from partita.types.tools import (
     JsonOutput,
     TextOutput,
     ToolOutput,
+    ToolState,
 )
 from partita.types.value import kept, unkept
 
@@ -80,6 +81,7 @@ def load_tool(raw: JsonObject) -> ToolCallPart:
             known[NAMES[key]] = value
         elif key not in _OTHERS and not (dynamic and key == "toolName"):
             rest[key] = value
+    known.setdefault("state", implied_state(raw))
     if dynamic and rest.get("dynamic") is False:
         known["unavailable"] = not rest.pop("dynamic")
     if not isinstance(raw.get("childMessages", []), list):
@@ -87,6 +89,13 @@ def load_tool(raw: JsonObject) -> ToolCallPart:
     output, kept_output = _load_output(raw)
     part = _CALL.read(known)
     return replace(part, output=output, extra=kept(rest | kept_output, ToolCallPart))
+
+
+def implied_state(raw: JsonObject) -> ToolState:
+    """The state of a tool part, by its other members."""
+    if isinstance(raw.get("errorText"), str):
+        return "output-error"
+    return "output-available" if "output" in raw else "input-available"
 
 
 def _name_of(raw: JsonObject) -> Json:

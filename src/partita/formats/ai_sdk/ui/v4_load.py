@@ -323,7 +323,10 @@ def _beside(members: Mapping[str, Json]) -> JsonObject:
 
 def _load_call(call: JsonObject, beside: JsonObject, step: int) -> Sequence[ToolCallPart]:
     match call:
-        case {"state": str(state), "toolCallId": str(id_), "toolName": str(name), **rest} if state in STATES:
+        case {"toolCallId": str(id_), "toolName": str(name), **rest}:
+            state = rest.pop("state", "result" if "result" in rest else "call")
+            if not isinstance(state, str) or state not in STATES:
+                return ()
             input_ = rest.pop("args", UNSET)
             output = _output(rest.pop("result")) if "result" in rest else None
             if type(rest.get("step")) is int and rest["step"] == step:
