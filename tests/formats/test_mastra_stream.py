@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import PartitaError, StreamError
+from partita.formats.events import fold_events
 from partita.formats.mastra.network import ROUTING
 from partita.formats.mastra.stream.decoder import MastraStreamDecoder
 from partita.formats.mastra.stream.load import load
@@ -31,11 +32,13 @@ from partita.types.tools import (
     ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
+    InterruptedOutput,
     JsonOutput,
     TextOutput,
+    ToolOutput,
 )
 from tests import strategies
-from tests.formats.mastra_streams import AGENT, ANSWER, NETWORK, STREAMS, WORKFLOW, chunk, network
+from tests.formats.mastra_streams import AGENT, ANSWER, NETWORK, STREAMS, WORKFLOW, chunk, network, under
 from tests.leaves import changed, leaves
 from tests.tables import each_row
 
@@ -262,3 +265,57 @@ def test_any_json_is_loaded_or_refused(data: st.DataObject) -> None:
         place = place[step]
     place[path[cut - 1]] = data.draw(strategies.json_values())
     told(events)
+
+
+# What ends early
+
+INPUT = chunk("tool-call", toolCallId="c1", toolName="agent-keeper", args={"a": 1})
+UNDER = [
+    under("c1", chunk("start", messageId="sub")),
+    under("c1", chunk("text-start", id="t")),
+    under("c1", chunk("text-delta", id="t", text="I loo")),
+    under("c1", chunk("tool-call", toolCallId="c2", toolName="look", args={})),
+]
+ENDED: dict[str, tuple[JsonObject, ToolOutput]] = {
+    "a background task failed": (
+        chunk("background-task-failed", toolCallId="c1", taskId="b", error={"message": "no power"}),
+        ErrorJsonOutput({"message": "no power"}),
+    ),
+    "a background task was cancelled": (
+        chunk("background-task-cancelled", toolCallId="c1", taskId="b"),
+        InterruptedOutput("aborted"),
+    ),
+    "a tripwire": (chunk("tripwire", reason="no names", retry=False), InterruptedOutput("aborted")),
+    "an abort": (chunk("abort"), InterruptedOutput("aborted")),
+}
+
+
+@each_row(("last", "output"), ENDED.values(), ids=ENDED)
+def test_what_fails_leaves_nothing_open(last: JsonObject, output: ToolOutput) -> None:
+    begun = [
+        chunk("start", messageId="a"),
+        chunk("text-start", id="t"),
+        chunk("text-delta", id="t", text="We"),
+    ]
+    decoder = get_format("mastra-stream").decoder
+    assert decoder is not None
+    (message,) = fold_events(decoder(), [*begun, INPUT, *UNDER, last]).messages
+    call = calls_of(message)["c1"]
+    assert call.output == output
+    (sub,) = call.children
+    assert parts_of(sub, TextPart) == [TextPart("I loo", "done")]
+    assert calls_of(sub)["c2"].output == InterruptedOutput("aborted")
+    assert all(part.state == "done" for part in parts_of(message, TextPart))
+
+
+def test_a_tripwire_ends_an_input_and_leaves_questions_open() -> None:
+    events = [
+        chunk("start", messageId="a"),
+        chunk("tool-call-approval", toolCallId="c1", toolName="send", args={}),
+        chunk("tool-call-input-streaming-start", toolCallId="c2", toolName="look"),
+        chunk("tool-call-delta", toolCallId="c2", toolName="look", argsTextDelta='{"tower": "Sle'),
+        chunk("tripwire", reason="no names"),
+    ]
+    calls = calls_of(only(events))
+    assert calls["c1"].state == "approval-requested"
+    assert (calls["c2"].output, calls["c2"].input) == (InterruptedOutput("aborted"), {"tower": "Sle"})

@@ -2,13 +2,40 @@
 
 import pytest
 
-from partita.errors import FormatError
-from partita.runtime.message_list import MessageList
-from partita.types.chunks import MessageStart, StepStart, TextDelta, TextEnd, TextStart, ToolInputStart
+from partita import (
+    AssistantMessage,
+    Chunk,
+    ConflictError,
+    FormatError,
+    InterruptedOutput,
+    JsonOutput,
+    Message,
+    MessageFinish,
+    MessageList,
+    MessageStart,
+    NotFoundError,
+    SourceUrlPart,
+    StepFinish,
+    StepStart,
+    StreamError,
+    TextDelta,
+    TextEnd,
+    TextOutput,
+    TextPart,
+    TextStart,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolCallPart,
+    ToolInputAvailable,
+    ToolInputStart,
+    ToolMessage,
+    ToolOutput,
+    ToolOutputAvailable,
+    ToolResultPart,
+    UserMessage,
+    text_of,
+)
 from partita.types.json import JsonObject
-from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
-from partita.types.parts import TextPart
-from partita.types.tools import InterruptedOutput, TextOutput
 
 UI = [
     {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Is it raining?"}]},
@@ -102,3 +129,240 @@ def test_what_cannot_be_done_is_said() -> None:
         messages.feed({}, format="canonical")
     with pytest.raises(FormatError, match="can be read but not written"):
         messages.to("cherry")
+
+
+# Streams that continue messages, and streams with several
+
+
+def said(text: str, block: str = "t") -> list[Chunk]:
+    return [TextStart(block), TextDelta(block, text), TextEnd(block)]
+
+
+def fed(messages: MessageList, *chunks: Chunk) -> MessageList:
+    for chunk in chunks:
+        messages.feed(chunk)
+    return messages
+
+
+def texts(messages: MessageList) -> list[tuple[str, str]]:
+    return [(message.id, text_of(message)) for message in messages]
+
+
+def waiting(id: str = "a", call_id: str = "c") -> AssistantMessage:
+    call = ToolCallPart(id=call_id, name="look", state="input-available", input={})
+    return AssistantMessage(id=id, content=[TextPart("Let me look."), call])
+
+
+def outputs(messages: MessageList) -> list[ToolOutput | None]:
+    return [part.output for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+def answers(messages: MessageList) -> list[ToolOutput]:
+    view = messages.model().messages
+    return [part.output for one in view for part in one.parts if isinstance(part, ToolResultPart)]
+
+
+def test_every_message_of_a_stream_is_kept() -> None:
+    messages = MessageList()
+    fed(messages, MessageStart("a"), *said("one"), MessageFinish(), MessageStart("b"), *said("two"))
+    ended = messages.end()
+    assert ended is not None
+    assert ended.id == "b"
+    assert texts(messages) == [("a", "one"), ("b", "two")]
+
+
+def test_a_start_continues_the_message_that_has_its_id() -> None:
+    messages = MessageList(
+        [AssistantMessage(id="a", content=[TextPart("One.")]), UserMessage(id="u", content="?")]
+    )
+    fed(messages, MessageStart("a"), *said(" Two."))
+    assert texts(messages) == [("a", "One. Two."), ("u", "?")]
+    messages.end()
+    assert texts(messages) == [("a", "One. Two."), ("u", "?")]
+    messages.feed(TextStart("t"), id="a")
+    assert [message.id for message in messages] == ["a", "u"]
+
+
+def test_a_waiting_call_gets_its_output() -> None:
+    messages = fed(MessageList([waiting()]), MessageStart("a"), ToolOutputAvailable("c", 5), MessageFinish())
+    assert outputs(messages) == [JsonOutput(5)]
+    assert answers(messages) == [JsonOutput(5)]
+    assert text_of(messages.messages[0]) == "Let me look."
+
+
+def test_an_answer_cannot_have_the_id_of_a_question() -> None:
+    messages = MessageList([UserMessage(id="u", content="?")])
+    with pytest.raises(StreamError, match="id of a user message"):
+        messages.feed(MessageStart("u"))
+    assert texts(messages) == [("u", "?")]
+
+
+def test_a_generated_id_replaces_nothing() -> None:
+    messages = MessageList([UserMessage(id="message-2", content="real")])
+    messages.add("new")
+    fed(messages, *said("answer"))
+    messages.end()
+    assert [text for _, text in texts(messages)] == ["real", "new", "answer"]
+    taken = messages.messages[-1].id
+    messages.add(UserMessage(id=taken, content="mine"))
+    assert [text for _, text in texts(messages)] == ["real", "new", "answer", "mine"]
+    assert len({message.id for message in messages}) == 4
+
+
+def test_payloads_without_ids_do_not_replace_each_other() -> None:
+    messages = MessageList()
+    for text in ("yes", "no", "yes"):
+        messages.add([{"role": "user", "content": text}], format="openai-chat")
+    assert [text for _, text in texts(messages)] == ["yes", "no", "yes"]
+
+
+def test_a_message_that_is_streamed_is_not_replaced_or_removed() -> None:
+    messages = fed(MessageList(), MessageStart("a"), *said("one"))
+    with pytest.raises(ConflictError, match="being streamed"):
+        messages.add(AssistantMessage(id="a", content="other"))
+    with pytest.raises(ConflictError, match="being streamed"):
+        messages.remove("a")
+    messages.add("meanwhile", id="u")
+    fed(messages, *said(" two", "s"), MessageFinish())
+    messages.add("later", id="v")  # the answer is complete
+    assert texts(messages) == [("a", "one two"), ("u", "meanwhile"), ("v", "later")]
+
+
+# Late results
+
+
+RESULT = ToolMessage(id="r", content=[ToolResultPart("c", "look", TextOutput("rain"))])
+
+
+def test_a_late_result_is_merged_into_its_call() -> None:
+    call = ToolInputAvailable("c", "look", {})
+    stored = MessageList([waiting(), UserMessage(id="u", content="Well?")])
+    streaming = fed(MessageList(), MessageStart("a"), call)
+    finished = fed(MessageList(), MessageStart("a"), call, MessageFinish("tool-calls"))
+    finished.end()
+    cut = fed(MessageList(), MessageStart("a"), call)
+    cut.end()
+    assert outputs(finished) == [None]
+    assert outputs(cut) == [InterruptedOutput("lost")]
+    for messages in (stored, streaming, finished, cut):
+        messages.add(RESULT)
+        assert outputs(messages) == [TextOutput("rain")]
+        assert answers(messages) == [TextOutput("rain")]
+        assert not any(isinstance(message, ToolMessage) for message in messages)
+        messages.add(ToolMessage(id="again", content=[ToolResultPart("c", "look", TextOutput("sun"))]))
+        assert answers(messages) == [TextOutput("rain")]
+
+
+def test_a_late_result_comes_in_any_format() -> None:
+    messages = MessageList([waiting(), UserMessage(id="u", content="Well?")])
+    messages.add([{"role": "tool", "tool_call_id": "c", "content": "rain"}], format="openai-chat")
+    assert answers(messages) == [TextOutput("rain")]
+    messages = MessageList([waiting(), UserMessage(id="u", content="Well?")])
+    messages.feed({"type": "tool-output-available", "toolCallId": "c", "output": "rain"})
+    assert [message.id for message in messages] == ["a", "u"]
+    assert answers(messages) == [TextOutput("rain")]
+
+
+def test_a_decision_goes_to_the_call_that_asked() -> None:
+    messages = MessageList()
+    fed(messages, MessageStart("a"), ToolInputAvailable("c", "look", {}), ToolApprovalRequest("q", "c"))
+    fed(messages, MessageFinish())
+    messages.end()
+    fed(messages, ToolApprovalResponse("q", approved=True), ToolOutputAvailable("c", "rain"))
+    assert [message.id for message in messages] == ["a"]
+    assert answers(messages) == [TextOutput("rain")]
+
+
+def test_a_call_is_answered_once_wherever_it_is_repeated() -> None:
+    done = ToolCallPart(id="c", name="look", state="output-available", input={}, output=TextOutput("rain"))
+    messages = MessageList([AssistantMessage(id="a", content=[waiting().parts[1], done])])
+    assert answers(messages) == [TextOutput("rain")]
+
+
+# What is to be saved
+
+
+def test_what_is_new_or_changed_is_drained_once() -> None:
+    messages = MessageList([UserMessage(id="old", content="kept"), waiting()])
+    assert messages.drain() == ()
+    messages.add("Well?", id="u")
+    messages.add("It is March.", id="note", source="context")
+    messages.feed(ToolOutputAvailable("c", 5))
+    fed(messages, MessageFinish())
+    assert [message.id for message in messages.unsaved()] == ["a", "u"]
+    assert [message.id for message in messages.drain()] == ["a", "u"]
+    assert messages.drain() == ()
+    messages.add(UserMessage(id="u", content="Well?"))
+    assert messages.drain() == ()
+    messages.add(UserMessage(id="u", content="Well!"))
+    assert [message.id for message in messages.drain()] == ["u"]
+
+
+def drained(messages: MessageList, at: str) -> list[Message]:
+    return list(messages.drain(at))  # type: ignore[arg-type] # one of the three
+
+
+def test_an_answer_is_flushed_at_parts_steps_and_messages() -> None:
+    chunks: list[Chunk] = [
+        *(MessageStart("a"), StepStart(), *said("one"), TextStart("open"), TextDelta("open", "t")),
+        *(
+            TextDelta("open", "wo"),
+            TextEnd("open"),
+            StepFinish(),
+            StepStart(),
+            *said("three"),
+            MessageFinish(),
+        ),
+    ]
+    flushed: dict[str, list[str]] = {}
+    for at in ("part", "step", "message"):
+        messages = MessageList()
+        flushed[at] = []
+        for chunk in chunks:
+            messages.feed(chunk)
+            flushed[at] += [text_of(message) for message in drained(messages, at) if text_of(message)]
+    assert flushed == {
+        "part": ["one", "onetwo", "onetwo", "onetwothree"],  # the third has the start of the second step
+        "step": ["onetwo", "onetwothree"],
+        "message": ["onetwothree"],
+    }
+
+
+def test_parts_of_a_full_stream_update_the_list() -> None:
+    messages = MessageList([UserMessage(id="u", content="?")])
+    for part in (
+        {"type": "start"},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "text": "Rain."},
+        {"type": "source", "sourceType": "url", "id": "s", "url": "https://example.com"},
+        {"type": "raw", "rawValue": 1},
+    ):
+        messages.update_from_stream_part(part, version=6)
+    messages.end()
+    answer = messages.messages[-1]
+    assert answer.parts == (TextPart("Rain.", "done"), SourceUrlPart("s", "https://example.com"))
+    assert [loss.path for loss in messages.losses] == ["$[4].rawValue"]
+
+
+def test_views_show_all_or_one_source() -> None:
+    messages = MessageList([UserMessage(id="old", content="Hello")])
+    messages.add("Well?", id="u")
+    messages.add("It is March.", id="note", source="context")
+    fed(messages, MessageStart("a"), *said("Yes."))
+    ids = {
+        source: [one.id for one in messages.canonical(source)] for source in ("memory", "input", "response")
+    }  # type: ignore[arg-type] # sources
+    assert ids == {"memory": ["old"], "input": ["u"], "response": ["a"]}
+    assert [one["id"] for one in messages.ui(source="response")] == ["a"]
+    assert [one.id for one in messages.model(source="input").messages] == ["u"]
+    assert len(messages.to("openai-chat", source="memory").payload) == 1
+    assert [one.id for one in messages.canonical()] == ["old", "u", "note", "a"]
+
+
+def test_messages_are_removed_by_id() -> None:
+    messages = MessageList([UserMessage(id="u", content="Hello"), waiting()])
+    with pytest.raises(NotFoundError, match="'nobody'"):
+        messages.remove("u", "nobody")
+    assert [message.id for message in messages.remove("u")] == ["u"]
+    assert [message.id for message in messages] == ["a"]
+    assert messages.drain() == ()

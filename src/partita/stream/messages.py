@@ -116,7 +116,7 @@ class MessagesAccumulator:
     def _switch(self, id_: str) -> None:
         """Set the current message aside, or drop it if it is empty, and make another the current one."""
         left = self._current.checkpoint()
-        if self._ended or not _is_empty(left.message):
+        if self._ended or not is_empty(left.message):
             self._places[self._id] = left
         else:
             del self._places[self._id]
@@ -193,7 +193,8 @@ def accumulate_messages(
     return accumulator.snapshot()
 
 
-def _is_empty(message: AssistantMessage) -> bool:
+def is_empty(message: AssistantMessage) -> bool:
+    """Whether no chunk has put anything into a message."""
     content = message.content
     return not content.parts and content.metadata is UNSET and content.network_execution is None
 

@@ -42,6 +42,7 @@ _UNSENT: Final = frozenset[type](NOT_SENT)
 
 CUT: Final = "the call was cut while it was written"
 NO_CALL: Final = "a result without a call"
+TWICE: Final = "the step has another call with this id"
 UNANSWERED: Final = "the call never got an answer"
 WAITS: Final = "the call still waits for someone to allow it"
 
@@ -105,15 +106,26 @@ def _steps(message: AssistantMessage, place: int, repairs: list[Loss]) -> Iterat
                     yield UserMessage(id=part.id, content=said)
             case ToolCallPart() if _is_cut(part):
                 repairs.append(Loss.of(_path(place, number), part.id, CUT))
-            case ToolCallPart() if part.provider_executed or part.output is not None:
+            case ToolCallPart() if part.provider_executed:
                 step.append(part)
             case ToolCallPart():
-                step.append(_answered(part, _path(place, number), repairs))
+                _add_call(step, part, _path(place, number), repairs)
             case _ if type(part) not in _UNSENT:
                 step.append(part)
             case _:
                 pass
     yield from _step(message, step)
+
+
+def _add_call(step: list[AssistantPart], call: ToolCallPart, where: str, repairs: list[Loss]) -> None:
+    """Add a call to its step. Of two with one id the one with an output stays: no call is answered twice."""
+    for index, other in enumerate(step):
+        if isinstance(other, ToolCallPart) and other.id == call.id and not other.provider_executed:
+            repairs.append(Loss.of(where, call.id, TWICE))
+            if call.output is not None and not isinstance(call.output, InterruptedOutput):
+                step[index] = call
+            return
+    step.append(call if call.output is not None else _answered(call, where, repairs))
 
 
 def _parts(message: AssistantMessage) -> Sequence[AssistantPart]:

@@ -16,6 +16,7 @@ from partita.types.chunks import (
     ToolOutputChunk,
 )
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.tools import InterruptedOutput
 
 from .said import Said, same
 from .voice import NAMESPACE, Voice
@@ -47,14 +48,16 @@ class Call(Struct):
     ended: bool = False
     output: Any = UNSET
     where: str = ""
+    message: int = 0  # the number of the message that has it
 
 
 class Calls:
     """The calls of a message."""
 
-    def __init__(self, voice: Voice, let_speak: LetSpeak) -> None:
+    def __init__(self, voice: Voice, let_speak: LetSpeak, interrupt_under: Callable[[str], None]) -> None:
         self._voice = voice
         self._let_speak = let_speak
+        self._interrupt_under = interrupt_under
         self._calls: dict[str, Call] = {}
         self.handlers: Mapping[str, Handler] = {
             "tool-call-input-streaming-start": self._input_start,
@@ -65,6 +68,8 @@ class Calls:
             "tool-error": self._failure,
             WORKING: self._work,
             "background-task-completed": self._completion,
+            "background-task-failed": self._task_failure,
+            "background-task-cancelled": self._task_end,
         }
 
     def find(self, call_id: Json) -> Call | None:
@@ -82,6 +87,7 @@ class Calls:
         told = _take_told(said, {})
         call = self._calls[id_] = Call(id_, name, [], metadata=said.take_metadata(), told=told)
         self._voice.emit(ToolInputStart(id_, name, provider_metadata=call.metadata, **told))
+        call.message = self._voice.number
         return True
 
     def _input_delta(self, said: Said) -> bool:
@@ -93,6 +99,7 @@ class Calls:
         if call is None or call.pieces is None:
             call = self._calls[id_] = Call(id_, name if isinstance(name, str) else UNNAMED, [])
             self._voice.emit(ToolInputStart(id_, call.name))
+            call.message = self._voice.number
         assert call.pieces is not None, "its input is being written"
         call.pieces.append(delta)
         said.about = {"toolCallId": id_}
@@ -138,6 +145,8 @@ class Calls:
 
     def _available(self, call: Call, input_: Json) -> None:
         """The input is whole. Words of it that say more than its value are kept with the call."""
+        self._voice.ensure()
+        call.message = self._voice.number
         if call.input is not UNSET and input_ is not UNSET and not same(call.input, input_):
             self._voice.keep("tool-call", {"toolCallId": call.id, "args": call.input})
         call.input = input_
@@ -197,12 +206,44 @@ class Calls:
 
     def _completion(self, said: Said) -> bool:
         """The output of a call that worked in the background."""
-        call = self.find(said.get("toolCallId"))
-        if call is None or call.ended or "result" not in said.rest:
+        call = self._background(said) if "result" in said.rest else None
+        if call is None:
             return False
-        self.known(said)
         self.end(call, said.rest.pop("result"), said)
         return True
+
+    def _task_failure(self, said: Said) -> bool:
+        """A call that worked in the background failed, and with it the sub-agent that worked for it."""
+        call = self._background(said) if "error" in said.rest else None
+        if call is None:
+            return False
+        self._interrupt_under(call.id)
+        self.end(call, said.rest.pop("error"), said, failed=True)
+        return True
+
+    def _task_end(self, said: Said) -> bool:
+        """A call that worked in the background was cancelled."""
+        call = self._background(said)
+        if call is None:
+            return False
+        self._interrupt_under(call.id)
+        self._interrupt(call)
+        return True
+
+    def _background(self, said: Said) -> Call | None:
+        """The call of a background task, unless it has its output already."""
+        call = self.find(said.get("toolCallId"))
+        return None if call is None or call.ended else self.known(said)
+
+    def interrupt(self) -> None:
+        """End the calls of the message that have no output and wait for nobody: no output will come."""
+        for call in self._calls.values():
+            if not call.ended and call.asked is None and call.message == self._voice.number:
+                self._interrupt(call)
+
+    def _interrupt(self, call: Call) -> None:
+        call.ended = True
+        self._voice.emit(ToolOutputChunk(call.id, InterruptedOutput("aborted")))
 
     def end(self, call: Call, output: Json, said: Said, *, failed: bool = False) -> None:
         """A call has an output, or a preliminary one. One that it replaces is told."""

@@ -44,7 +44,7 @@ class Speaker:
         self._under: dict[str, Speaker] = {}
         self._held: Said | None = None  # the start of a message that has no name yet
         self._things = Things(self.voice)
-        calls = Calls(self.voice, self._let_speak)
+        calls = self._calls = Calls(self.voice, self._let_speak, self._interrupt_under)
         questions = Questions(self.voice, calls)
         self._handlers: Mapping[str, Handler] = {
             "start": self._start,
@@ -128,6 +128,19 @@ class Speaker:
         speaker.feed(output, where)
         return True
 
+    def _interrupt_under(self, call_id: str) -> None:
+        """End what is open in the messages of a sub-agent, which is not heard of again."""
+        speaker = self._under.get(call_id)
+        if speaker is not None:
+            speaker.interrupt()
+
+    def interrupt(self) -> None:
+        """End the texts and calls that are open, here and below."""
+        for speaker in self._under.values():
+            speaker.interrupt()
+        self.voice.end_blocks()
+        self._calls.interrupt()
+
     # The message
 
     def _start(self, said: Said) -> bool:
@@ -192,7 +205,9 @@ class Speaker:
         return True
 
     def _abort(self, said: Said) -> bool:
+        """The run ends early, by a user, a processor's tripwire or a cancelled workflow."""
         reason = said.take_text("reason")
+        self.interrupt()
         self.voice.emit(MessageAbort(reason))
         if reason is not None:
             said.rest["reason"] = reason  # for an abort leaves no trace in a message

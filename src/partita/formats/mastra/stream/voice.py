@@ -103,6 +103,11 @@ class Voice:
         return self._begun > 0
 
     @property
+    def number(self) -> int:
+        """How many messages have begun."""
+        return self._begun
+
+    @property
     def is_over(self) -> bool:
         """Whether the last message is over."""
         return self._begun > 0 and not self.is_open
@@ -120,8 +125,7 @@ class Voice:
 
     def close(self) -> None:
         """The message is over: all that is open ends, and what was put aside is told."""
-        for kind, id_ in list(self._blocks):
-            self.end(kind, id_)
+        self.end_blocks()
         said = {**self._finish, **({NAMESPACE: self._aside} if self._aside else {})}
         if self.is_open:
             reason = self._finish.get("finishReason")
@@ -183,6 +187,11 @@ class Voice:
         del self._blocks[kind, id_]
         self.emit(ENDS[kind](id_, news))
         return True
+
+    def end_blocks(self) -> None:
+        """End every text and reasoning that is open."""
+        for kind, id_ in list(self._blocks):
+            self.end(kind, id_)
 
     def _news(self, kind: Kind, id_: str, metadata: JsonObject | None) -> JsonObject | None:
         """Metadata of a block, with what came before it; what it replaces is put aside."""
