@@ -9,10 +9,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from partita.cli.doctor import doctor
+from partita.cli.migrate import migrate
 from partita.store.opening import open_store
 from partita.store.transaction import Transaction
 from partita.types.json import loads
 from tests.store.examples import ask, worked
+from tests.store.older import network, second
 
 
 @pytest.fixture
@@ -62,6 +64,20 @@ def test_what_is_wrong_is_told_with_ids_and_what_to_do(store: str) -> None:
     assert "(thread t1, message m1)" in result.stdout
     assert "→ --repair" in result.stdout
     assert "2 problems" in result.stdout
+
+
+def test_the_audit_counts_json_in_strings_and_names_the_migration(store: str) -> None:
+    content = second({"type": "text", "text": network()}).replace("'", "''")
+    damage(store, f"UPDATE messages SET content = '{content}' WHERE id = 'm2'")
+    result = run("--store", store, "--audit")
+    assert result.exit_code == 1
+    assert "! JSON in a string: network: 1 in 1 message\n" in result.stdout
+    assert 't1 / m2 $.content.parts[0].text: {"isNetwork":true' in result.stdout
+    assert "→ partita migrate --only network-strings" in result.stdout
+    (entry,) = loads(run("--store", store, "--audit", "--json").stdout_bytes)["audit"]
+    assert (entry["kind"], entry["count"], entry["migration"]) == ("network", 1, "network-strings")
+    assert CliRunner().invoke(migrate, ["--store", store]).exit_code == 0
+    assert run("--store", store, "--repair", "--audit").exit_code == 0
 
 
 def test_repair_mends_what_it_can(store: str) -> None:

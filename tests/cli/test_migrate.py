@@ -67,6 +67,7 @@ def test_one_alone_and_the_list(store: str) -> None:
         ["plain-text", "pending"],
         ["version-4-content", "pending"],
         ["network-strings", "done"],
+        ["stringified-values", "pending"],
     ]
 
 
@@ -76,6 +77,7 @@ def test_json_for_programs(store: str) -> None:
         ("plain-text", 1),
         ("version-4-content", 0),
         ("network-strings", 1),
+        ("stringified-values", 0),
     ]
 
 

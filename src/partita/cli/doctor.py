@@ -12,7 +12,7 @@ from .progress import Bar
 from .telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
-    from partita.store.doctor.report import CheckResult, Finding, Health
+    from partita.store.doctor.report import AuditEntry, CheckResult, Finding, Health
 
 SHOWN = 10
 
@@ -24,17 +24,24 @@ Examples:
   partita doctor                 look; nothing is written
   partita doctor --full          every message and byte, not a sample
   partita doctor --repair        put right what needs no guessing
+  partita doctor --audit         JSON in strings, and what parses it
 """,
 )
 @store_option
 @click.option("--repair", is_flag=True, help="Put right what can be put right without guessing.")
 @click.option("--full", is_flag=True, help="Look into every message, blob and log, however long it takes.")
+@click.option("--audit", is_flag=True, help="Count structures that are stored as JSON in a string.")
 @click.option("--json", "as_json", is_flag=True, help="The findings as JSON.")
 @click.pass_context
-def doctor(ctx: click.Context, url: str | None, repair: bool, full: bool, as_json: bool) -> None:
+def doctor(
+    ctx: click.Context, *, url: str | None, repair: bool, full: bool, audit: bool, as_json: bool
+) -> None:
     """Look for damage in a store: rows without a home, content that cannot be read, logs with gaps.
 
     A line a check: ✓ all is well, ! something is wrong, · something to know that may be as it should be.
+
+    --audit searches every message for JSON in strings: network results, parts, tool inputs and outputs, data,
+    metadata. For each kind it prints how many there are, samples, and the migration that parses them.
 
     Exit code: 0 when the store is healthy, 1 when something is wrong that was not repaired.
     """
@@ -44,7 +51,7 @@ def doctor(ctx: click.Context, url: str | None, repair: bool, full: bool, as_jso
     async def work() -> "Health":
         async with open_store(url) as store:
             with Bar("examining") as bar:
-                return await examine(store, repair=repair, full=full, progress=bar)
+                return await examine(store, repair=repair, full=full, audit=audit, progress=bar)
 
     health = run_async(work())
     if as_json:
@@ -52,6 +59,8 @@ def doctor(ctx: click.Context, url: str | None, repair: bool, full: bool, as_jso
     else:
         for check in health.checks:
             _print_check(check)
+        for entry in health.audit or ():
+            _print_entry(entry)
         _print_end(health, full=full)
     ctx.exit(0 if health.healthy else 1)
 
@@ -81,8 +90,19 @@ def _print_finding(finding: "Finding") -> None:
         tell(f"      → {finding.hint}")
 
 
+def _print_entry(entry: "AuditEntry") -> None:
+    mark, colour = ("!", "red") if entry.is_problem else ("·", "yellow")
+    messages = f"{entry.messages:,} {'message' if entry.messages == 1 else 'messages'}"
+    where = {"whole": "", "inside": ", inside a value", "cut off": ", cut off"}[entry.condition]
+    tell(f" JSON in a string: {entry.kind}{where}: {entry.count:,} in {messages}", mark=mark, colour=colour)
+    for sample in entry.samples:
+        text = " ".join(sample.text.split())
+        tell(f"    {sample.thread_id} / {sample.message_id} {sample.path}: {text}", hang=6)
+    tell(f"      → {entry.advice}")
+
+
 def _print_end(health: "Health", *, full: bool) -> None:
-    problems = sum(check.problems for check in health.checks)
+    problems = health.problems
     repaired = f"; {health.repaired:,} repaired" if health.repaired else ""
     if problems:
         tell(f"\n{problems:,} {'problem' if problems == 1 else 'problems'}{repaired}")

@@ -62,8 +62,9 @@ def migrate(
 ) -> None:
     """Bring stored messages of an older form to today's.
 
-    Plain text in the place of messages, parts of version 4, results of networks in strings. Each batch is one
-    transaction, everything is read again afterwards, and a message that cannot be changed stays as it is.
+    Plain text in the place of messages, parts of version 4, results of networks in strings, and other JSON in
+    strings: parts, inputs and outputs of tools, data, metadata. Each batch is one transaction, everything is
+    read again afterwards, and a message that cannot be changed stays as it is.
 
     Exit code: 0 when all went well, 1 when some message could not be changed.
     """

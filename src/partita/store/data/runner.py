@@ -20,15 +20,16 @@ from .networks import NETWORK_STRINGS
 from .plain_text import PLAIN_TEXT
 from .records import Record
 from .report import MigrationReport, Tally
+from .stringified import STRINGIFIED
 from .version4 import VERSION_4
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with how many messages were looked at, and how many there are."""
 
 MIGRATIONS: dict[str, Migration] = {
-    # In this order: texts become messages, their parts become today's, and these may tell of networks.
+    # In this order: texts become messages, their parts become today's, then strings inside parts are parsed.
     migration.name: migration
-    for migration in (PLAIN_TEXT, VERSION_4, NETWORK_STRINGS)
+    for migration in (PLAIN_TEXT, VERSION_4, NETWORK_STRINGS, STRINGIFIED)
 }
 
 

@@ -61,8 +61,8 @@ def _moment(text: str) -> str:
 
 
 def _parsed(text: str) -> Json:
-    """The object or array that a text is; `None` when it is words."""
-    if text[:1] not in ("{", "["):
+    """The object, array or string that a text is; `None` when it is words."""
+    if text[:1] not in ("{", "[", '"'):
         return None
     try:
         return loads(text)

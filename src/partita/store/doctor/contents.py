@@ -9,17 +9,20 @@ from partita.errors import PartitaError
 from partita.store import tables
 from partita.store.blob_moves import BLOB, Move, moves_from_json
 from partita.store.data.migration import StoredRow, is_today
+from partita.store.data.stringified import unfold
 from partita.store.data.version4 import OLDER_WORD
 from partita.store.message_rows import MESSAGES
 from partita.store.older import upgraded
 from partita.store.tables import messages
 from partita.store.transaction import Transaction
 from partita.types.json import Json, is_array, is_object, loads
+from partita.types.messages import AssistantContent, AssistantMessage
 
 from .pages import page
 from .report import BACKUP, Cursor, Finding, Found, Scope
 
 MIGRATE = "partita migrate brings it to today's form"
+NETWORKS = "partita migrate parses it, unless it was cut off; partita doctor --audit counts them all"
 
 
 def find_damaged_messages(tx: Transaction, after: Cursor, scope: Scope) -> Found:
@@ -37,6 +40,8 @@ def _examined(row: Row[Any]) -> list[Finding]:
         findings.append(_problem(row, "the column extra is damaged"))
     if row.blobs is not None and moves_of(row) is None:
         findings.append(_problem(row, "the column blobs does not fit the content"))
+    if row.role == "assistant" and "isNetwork" in row.content and _holds_network(row):
+        findings.append(_problem(row, "a network's result is stored as JSON in a text", NETWORKS))
     return [*findings, *_shape(row)]
 
 
@@ -51,6 +56,13 @@ def _shape(row: Row[Any]) -> list[Finding]:
         return []
     what = f"its content is in an older form: {found.shape}"
     return [_problem(row, what, MIGRATE, notice=True)]
+
+
+def _holds_network(row: Row[Any]) -> bool:
+    content = upgraded(row.role, row.content).content
+    assert isinstance(content, AssistantContent), "the content of its role"
+    message = AssistantMessage(id=row.id, content=content)
+    return any(one.kind == "network" for one in unfold(message).found)
 
 
 def _problem(row: Row[Any], what: str, hint: str = BACKUP, *, notice: bool = False) -> Finding:

@@ -11,6 +11,7 @@ from partita.store.facade.store import Store
 from partita.store.tables import blobs, messages
 from partita.store.transaction import Transaction
 
+from .audit import audit as find_strings
 from .checks import CHECKS, Check
 from .report import KEPT, CheckResult, Cursor, Finding, Found, Health, Scope
 
@@ -23,12 +24,18 @@ BLOBS_LOOKED_INTO = 500
 
 
 async def examine(
-    store: Store, *, repair: bool = False, full: bool = False, progress: Progress | None = None
+    store: Store,
+    *,
+    repair: bool = False,
+    full: bool = False,
+    audit: bool = False,
+    progress: Progress | None = None,
 ) -> Health:
     """What is wrong with a store. A scoped store examines its owner's rows only.
 
     What takes long to compare is compared for a sample, unless `full`. With `repair`, what can be put right
-    without guessing is put right, and the store is examined again.
+    without guessing is put right, and the store is examined again. With `audit`, every message is searched
+    for structures that are stored as JSON in a string.
     """
     scope = await store.read(_scope, full)
     passes = 2 if repair else 1
@@ -44,7 +51,7 @@ async def examine(
             after = await _examine(store, CHECKS[number], scope)
             results[number] = replace(after, repaired=before.repaired)
             _tell(progress, len(CHECKS) + number + 1, passes)
-    return Health(tuple(results))
+    return Health(tuple(results), await find_strings(store) if audit else None)
 
 
 def _tell(progress: Progress | None, done: int, passes: int) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from partita.store.data.stringified import Condition, Kind
 from partita.types.json import JsonObject
 
 Severity: TypeAlias = Literal["problem", "notice"]
@@ -76,16 +77,84 @@ class CheckResult:
     repaired: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One string that holds a structure."""
+
+    thread_id: str
+    message_id: str
+    path: str
+    text: str
+    resource_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """Strings of one kind: how many, in how many messages, and the migration that parses them."""
+
+    kind: Kind
+    condition: Condition
+    migration: str | None
+    count: int = 0
+    messages: int = 0
+    samples: tuple[Sample, ...] = ()
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether something is to be done: a migration parses them, or a network's result is damaged."""
+        return self.migration is not None or self.kind == "network"
+
+    @property
+    def advice(self) -> str:
+        """What to do about them."""
+        if self.migration is not None:
+            return f"partita migrate --only {self.migration}"
+        if self.condition == "cut off":
+            return "no migration: the rest is missing; take it from the source or a backup"
+        if self.kind == "provider metadata":
+            return "no migration: providers compare these values byte for byte"
+        return "no migration: it may be text for whoever wrote it"
+
+    def to_json(self) -> JsonObject:
+        """The entry for programs."""
+        return {
+            "kind": self.kind,
+            "condition": self.condition,
+            "severity": "problem" if self.is_problem else "notice",
+            "count": self.count,
+            "messages": self.messages,
+            "migration": self.migration,
+            "hint": self.advice,
+            "samples": [
+                {
+                    "threadId": sample.thread_id,
+                    "messageId": sample.message_id,
+                    **({} if sample.resource_id is None else {"resourceId": sample.resource_id}),
+                    "path": sample.path,
+                    "text": sample.text,
+                }
+                for sample in self.samples
+            ],
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """The state of a store."""
 
     checks: tuple[CheckResult, ...]
+    audit: tuple[AuditEntry, ...] | None = None  # if it was asked for
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is damaged. Notices are no damage."""
-        return all(check.problems == 0 for check in self.checks)
+        """Whether nothing is damaged, and the audit found nothing to do. Notices are no damage."""
+        return self.problems == 0
+
+    @property
+    def problems(self) -> int:
+        """How many problems there are."""
+        found = sum(entry.count for entry in self.audit or () if entry.is_problem)
+        return found + sum(check.problems for check in self.checks)
 
     @property
     def repaired(self) -> int:
@@ -105,4 +174,5 @@ class Health:
             }
             for check in self.checks
         ]
-        return {"healthy": self.healthy, "repaired": self.repaired, "checks": checks}
+        health: JsonObject = {"healthy": self.healthy, "repaired": self.repaired, "checks": checks}
+        return health if self.audit is None else {**health, "audit": [one.to_json() for one in self.audit]}

@@ -1,0 +1,352 @@
+"""Structures that were stored as JSON in a string: found in any place, and parsed where that is certain.
+
+The places where other systems are known to do so:
+
+- network results in an assistant's text part (Mastra): the migration `network-strings` reads them;
+- parts in an assistant's text part, one or a list of them;
+- the input of a tool call (`arguments` of OpenAI's API), its output, the data of a data part, the metadata.
+
+A string is replaced by its structure only where that changes nothing else: an input and metadata are objects
+by definition; an output or data must be exactly what `JSON.stringify` or `json.dumps` writes. The rest is
+reported and left alone: text for or from a tool, opaque values of providers, strings that were cut off.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from partita.errors import PartitaError
+from partita.formats.mastra.network import structured
+from partita.store.older import upgraded
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, walk
+from partita.types.json import loads as loads_json
+from partita.types.messages import AssistantContent, AssistantMessage, Message, NetworkExecution, ToolCallPart
+from partita.types.parts import DataPart, ForeignPart, TextPart, UnknownPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+
+from .migration import Changed, Migration, StoredRow, with_content
+from .networks import NETWORK_STRINGS
+from .plain_text import PLAIN_TEXT
+
+Kind: TypeAlias = Literal[
+    "content", "network", "part", "tool input", "tool output", "data", "metadata", "provider metadata"
+]
+"""Where a string stands."""
+
+Condition: TypeAlias = Literal["whole", "inside", "cut off"]
+"""Whether it is the whole value, a value inside another, or JSON that breaks off."""
+
+NAME = "stringified-values"
+DEPTH = 3
+"""How many times one value may have been stringified."""
+
+_NETWORK = re.compile(r'\s*\{\s*"isNetwork"\s*:\s*true')
+"""How the result of a network begins."""
+
+
+class Stringified(NamedTuple):
+    """A structure in a string: where, and the migration that parses it, if there is one."""
+
+    kind: Kind
+    condition: Condition
+    path: str
+    text: str
+    migration: str | None = None
+
+
+class Unfolded(NamedTuple):
+    """A message with its structures parsed where that is certain, and all that were found."""
+
+    message: Message
+    found: tuple[Stringified, ...]
+
+
+def unfold(message: Message, row: StoredRow | None = None) -> Unfolded:
+    """Every structure in a string of a message; `row` is the row it was read from."""
+    found: list[Stringified] = []
+    if row is not None and upgraded(row.role, row.text).shape == "string":
+        found.append(Stringified("content", "whole", "$.content", row.text, PLAIN_TEXT.name))
+    changed = _Unfolding(found).message(message, "$")
+    return Unfolded(changed, tuple(found))
+
+
+class _Unfolding:
+    """Goes through a message and the messages inside it, and notes what it finds."""
+
+    def __init__(self, found: list[Stringified]) -> None:
+        self._found = found
+
+    def inner(self, message: Message, path: str) -> Message:
+        """A message inside another, whose networks no other migration reads."""
+        return self.message(structured(message) or message, path, of_networks=NAME, before=message)
+
+    def message(
+        self,
+        message: Message,
+        path: str,
+        *,
+        of_networks: str = NETWORK_STRINGS.name,
+        before: Message | None = None,
+    ) -> Message:
+        """The message with its structures parsed; `before` is the one that networks were read from."""
+        for index, part in enumerate((before or message).content.parts):
+            if isinstance(before or message, AssistantMessage) and isinstance(part, TextPart):
+                self._network_text(part, f"{path}.content.parts[{index}].text", of_networks)
+        content = message.content
+        parts: list[Any] = []
+        for index, part in enumerate(content.parts):
+            parts.extend(self._part(part, message, f"{path}.content.parts[{index}]"))
+        metadata = self._metadata(content.metadata, f"{path}.content.metadata")
+        self._inside("provider metadata", content.provider_metadata, f"{path}.content.providerMetadata")
+        fields: JsonObject = {}
+        if _differ(parts, content.parts):
+            fields["parts"] = tuple(parts)
+        if metadata is not content.metadata:
+            fields["metadata"] = metadata
+        network = content.network_execution if isinstance(content, AssistantContent) else None
+        if network is not None:
+            better = self._network(network, f"{path}.content.networkExecution")
+            if better is not network:
+                fields["network_execution"] = better
+        return with_content(message, replace(content, **fields)) if fields else message
+
+    def _part(self, part: Any, message: Message, path: str) -> Sequence[Any]:
+        self._inside(
+            "provider metadata", getattr(part, "provider_metadata", None), f"{path}.providerMetadata"
+        )
+        match part:
+            case TextPart() if isinstance(message, AssistantMessage):
+                return self._text(part, f"{path}.text")
+            case ToolCallPart():
+                return [self._call(part, path)]
+            case ToolResultPart():
+                output = self._output(part.output, f"{path}.output")
+                return [part if output is part.output else replace(part, output=output)]
+            case DataPart(data=str()):
+                data = self._value("data", part.data, f"{path}.data")
+                return [part if data is part.data else replace(part, data=data)]
+            case DataPart():
+                self._inside("data", part.data, f"{path}.data")
+            case _:
+                pass
+        return [part]
+
+    def _network_text(self, part: TextPart, path: str, migration: str) -> None:
+        """Note what a network left in a text."""
+        value = _parsed(part.text)
+        if is_object(value):
+            if structured(AssistantMessage(id="", content=[part])) is not None:
+                self._note("network", "whole", path, part.text, migration)
+            elif value.get("isNetwork") is True:
+                self._note("network", "whole", path, part.text)
+        elif value is None and _NETWORK.match(part.text):
+            self._note("network", "cut off", path, part.text)
+
+    def _text(self, part: TextPart, path: str) -> Sequence[Any]:
+        """The parts that a text is. Any other JSON is text: models are asked to write it."""
+        parts = _parts_of(_parsed(part.text))
+        if not parts:
+            return [part]
+        self._note("part", "whole", path, part.text, NAME)
+        return parts
+
+    def _call(self, call: ToolCallPart, path: str) -> ToolCallPart:
+        fields: JsonObject = {}
+        if isinstance(call.input, str) and call.input_encoding != "text":
+            given = self._object("tool input", call.input, f"{path}.input")
+            if given is not call.input:
+                fields["input"] = given
+        else:
+            self._inside("tool input", call.input, f"{path}.input")
+        if call.output is not None:
+            output = self._output(call.output, f"{path}.output")
+            if output is not call.output:
+                fields["output"] = output
+        children = tuple(
+            self.inner(child, f"{path}.children[{index}]") for index, child in enumerate(call.children)
+        )
+        if _differ(children, call.children):
+            fields["children"] = children
+        return replace(call, **fields) if fields else call
+
+    def _output(self, output: ToolOutput, path: str) -> ToolOutput:
+        where = f"{path}.value"
+        match output:
+            case TextOutput(value=text) | ErrorTextOutput(value=text):
+                value = self._value("tool output", text, where)
+                if value is text:
+                    return output
+                kind = JsonOutput if isinstance(output, TextOutput) else ErrorJsonOutput
+                return kind(value, provider_metadata=output.provider_metadata, extra=output.extra)
+            case JsonOutput(value=str() as text) | ErrorJsonOutput(value=str() as text):
+                value = self._value("tool output", text, where)
+                return output if value is text else replace(output, value=value)
+            case JsonOutput() | ErrorJsonOutput():
+                self._inside("tool output", output.value, where)
+            case ContentOutput():
+                for index, item in enumerate(output.value):
+                    if isinstance(item, TextPart) and _parsed(item.text) is not None:
+                        self._note("tool output", "inside", f"{where}[{index}].text", item.text)
+            case _:
+                pass
+        return output
+
+    def _network(self, network: NetworkExecution, path: str) -> NetworkExecution:
+        self._inside("tool input", network.input, f"{path}.input")
+        if isinstance(network.input, str):
+            self._left("tool input", network.input, _parsed(network.input), f"{path}.input")
+        result = network.final_result
+        if result is None:
+            return network
+        where = f"{path}.finalResult"
+        messages = tuple(
+            self.inner(one, f"{where}.messages[{index}]") for index, one in enumerate(result.messages)
+        )
+        calls = tuple(
+            self._call(one, f"{where}.toolCalls[{index}]") for index, one in enumerate(result.tool_calls)
+        )
+        value = result.value
+        if isinstance(value, str):
+            value = self._value("tool output", value, f"{where}.value")
+        else:
+            self._inside("tool output", value, f"{where}.value")
+        is_same = not _differ(messages, result.messages) and not _differ(calls, result.tool_calls)
+        if is_same and value is result.value:
+            return network
+        better = replace(result, messages=messages, tool_calls=calls, value=value)
+        return replace(network, final_result=better)
+
+    def _metadata(self, metadata: Json | UnsetType, path: str) -> Json | UnsetType:
+        if isinstance(metadata, str):
+            return self._object("metadata", metadata, path)
+        self._inside("metadata", metadata, path)
+        return metadata
+
+    def _object(self, kind: Kind, text: str, path: str) -> Json:
+        """What must be an object: the one that the text is, however it was written."""
+        value = _parsed(text)
+        if is_object(value):
+            self._note(kind, "whole", path, text, NAME)
+            return value
+        return self._left(kind, text, value, path)
+
+    def _value(self, kind: Kind, text: str, path: str) -> Json:
+        """What may be text: its structure, if a program has written the text and it says nothing else."""
+        value = _parsed(text)
+        if value is not None and _is_serialized(text, value):
+            self._note(kind, "whole", path, text, NAME)
+            return value
+        return self._left(kind, text, value, path)
+
+    def _left(self, kind: Kind, text: str, value: Json, path: str) -> str:
+        if value is not None:
+            self._note(kind, "whole", path, text)
+        elif _is_cut(text):
+            self._note(kind, "cut off", path, text)
+        return text
+
+    def _inside(self, kind: Kind, value: Json | UnsetType, path: str) -> None:
+        """Note strings inside a value. They stay: who wrote them may read them as text."""
+        if value is UNSET or not (is_object(value) or is_array(value)):
+            return
+        for where, item in walk(value, path):
+            if isinstance(item, str) and _parsed(item) is not None:
+                self._note(kind, "inside", where, item)
+
+    def _note(
+        self, kind: Kind, condition: Condition, path: str, text: str, migration: str | None = None
+    ) -> None:
+        self._found.append(Stringified(kind, condition, path, text, migration))
+
+
+def _differ(new: Sequence[object], old: Sequence[object]) -> bool:
+    return len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True))
+
+
+def _parsed(text: str) -> Json:
+    """The object or array that a string is, also when it was stringified more than once; else `None`."""
+    value: Json = text
+    for _ in range(DEPTH):
+        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"') or len(value) < 2:
+            break
+        try:
+            value = loads_json(value)
+        except PartitaError:
+            return None
+    return value if is_object(value) or is_array(value) else None
+
+
+def _is_serialized(text: str, value: Json) -> bool:
+    """Whether a text is what `JSON.stringify` or `json.dumps` writes for a value, once or more often."""
+    return text in _written(value)
+
+
+def _written(value: Json) -> Iterator[str]:
+    level: list[Json] = [value]
+    for _ in range(DEPTH):
+        level = [
+            json.dumps(one, separators=separators, ensure_ascii=ascii_only)
+            for one in level
+            for separators in ((",", ":"), (", ", ": "))
+            for ascii_only in (False, True)
+        ]
+        level = list(dict.fromkeys(level))
+        yield from level
+        if len(level[0]) > LONGEST_REPEATED:
+            return
+
+
+LONGEST_REPEATED = 10_000
+"""Longer values are not compared with what they would be if they had been stringified more than once."""
+
+
+def _is_cut(text: str) -> bool:
+    """Whether a text is JSON up to its end, where it breaks off."""
+    if text.lstrip()[:2] not in ('{"', "[{", '["', "[["):
+        return False
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :].strip()
+        in_literal = any(literal.startswith(rest) for literal in ("true", "false", "null"))
+        return error.msg.startswith("Unterminated string") or in_literal
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def _parts_of(value: Json) -> Sequence[Any]:
+    """The parts that a value is; none if it is anything else, or if one of them is not known."""
+    items = value if is_array(value) else [value]
+    if not items or not all(is_object(item) and isinstance(item.get("type"), str) for item in items):
+        return ()
+    found = upgraded("assistant", dumps({"format": 2, "parts": items}).decode())
+    is_known = found.shape in ("today", "version 4") and not found.losses
+    strange = any(isinstance(part, UnknownPart | ForeignPart) or part.extra for part in found.content.parts)
+    return found.content.parts if is_known and not strange else ()
+
+
+def change(message: Message, row: StoredRow) -> Changed | None:
+    """The message with the structures that can be parsed without guessing."""
+    unfolded = unfold(message)
+    if unfolded.message is message:
+        return None
+    kinds = dict.fromkeys(one.kind for one in unfolded.found if one.migration == NAME)
+    return Changed(unfolded.message, f"{', '.join(kinds)} out of a string")
+
+
+STRINGIFIED = Migration(
+    NAME, "Inputs, outputs, data, metadata and parts as structure, not in a string", change
+)

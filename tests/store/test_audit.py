@@ -1,0 +1,240 @@
+"""The audit of a store: JSON in strings is counted, shown, and parsed where that is certain."""
+
+from typing import Any
+
+from partita.store.data.runner import migrate
+from partita.store.doctor.audit import audit
+from partita.store.doctor.examination import examine
+from partita.store.doctor.report import AuditEntry
+from partita.store.facade.store import Store
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+)
+from partita.types.parts import DataPart, ReasoningPart, TextPart
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+    ToolResultPart,
+)
+from tests.store.emptying import in_empty_store
+from tests.store.older import network, set_content
+from tests.tables import each_row
+
+VALUE: JsonObject = {"a": [1, "é"], "b": None}
+TEXT = '{"a":[1,"é"],"b":null}'
+PARSED, NETWORKS = "stringified-values", "network-strings"
+
+
+def call(input: Json = None, output: ToolOutput | None = None, **more: Any) -> ToolCallPart:
+    given = {} if input is None else input
+    return ToolCallPart(id="c", name="n", state="output-available", input=given, output=output, **more)
+
+
+def said(*parts: Any, **content: Any) -> AssistantMessage:
+    return AssistantMessage(id="m", content=AssistantContent(parts=parts, **content))
+
+
+CHILD = AssistantMessage(id="child", content="Done.")
+
+PARSES: dict[str, tuple[Message, str, str, Message]] = {
+    "an input": (
+        said(call('{ "a": [1, "é"], "b": null }')),
+        "tool input",
+        "$.content.parts[0].input",
+        said(call(VALUE)),
+    ),
+    "an input, stringified twice": (
+        said(call(dumps(TEXT).decode())),
+        "tool input",
+        "$.content.parts[0].input",
+        said(call(VALUE)),
+    ),
+    "an output": (
+        said(call(output=TextOutput(TEXT))),
+        "tool output",
+        "$.content.parts[0].output.value",
+        said(call(output=JsonOutput(VALUE))),
+    ),
+    "an output as Python writes it": (
+        said(call(output=TextOutput('{"a": [1, "\\u00e9"], "b": null}'))),
+        "tool output",
+        "$.content.parts[0].output.value",
+        said(call(output=JsonOutput(VALUE))),
+    ),
+    "an output that is JSON in JSON": (
+        said(call(output=JsonOutput(TEXT))),
+        "tool output",
+        "$.content.parts[0].output.value",
+        said(call(output=JsonOutput(VALUE))),
+    ),
+    "an error": (
+        said(call(output=ErrorTextOutput(TEXT))),
+        "tool output",
+        "$.content.parts[0].output.value",
+        said(call(output=ErrorJsonOutput(VALUE))),
+    ),
+    "a result of its own": (
+        ToolMessage(id="m", content=[ToolResultPart(id="c", name="n", output=TextOutput(TEXT))]),
+        "tool output",
+        "$.content.parts[0].output.value",
+        ToolMessage(id="m", content=[ToolResultPart(id="c", name="n", output=JsonOutput(VALUE))]),
+    ),
+    "data": (
+        said(DataPart(name="d", data=TEXT)),
+        "data",
+        "$.content.parts[0].data",
+        said(DataPart(name="d", data=VALUE)),
+    ),
+    "metadata": (said(metadata=TEXT), "metadata", "$.content.metadata", said(metadata=VALUE)),
+    "a part": (
+        said(TextPart('{"type":"reasoning","text":"Hm."}'), TextPart("Yes.")),
+        "part",
+        "$.content.parts[0].text",
+        said(ReasoningPart(text="Hm."), TextPart("Yes.")),
+    ),
+    "several parts": (
+        said(TextPart('[{"type":"text","text":"One."},{"type":"text","text":"Two."}]')),
+        "part",
+        "$.content.parts[0].text",
+        said(TextPart("One."), TextPart("Two.")),
+    ),
+    "an output of a sub-agent": (
+        said(call(children=(said(call(output=TextOutput(TEXT))),))),
+        "tool output",
+        "$.content.parts[0].children[0].content.parts[0].output.value",
+        said(call(children=(said(call(output=JsonOutput(VALUE))),))),
+    ),
+}
+
+
+async def audited(store: Store) -> list[AuditEntry]:
+    return list(await audit(store))
+
+
+@each_row(("message", "kind", "path", "parsed"), PARSES.values(), ids=PARSES)
+@in_empty_store
+async def test_what_is_certain_is_parsed(
+    store: Store, message: Message, kind: str, path: str, parsed: Message
+) -> None:
+    await store.create_thread("t")
+    await store.save_messages([message], thread_id="t")
+    (entry,) = await audited(store)
+    assert (entry.kind, entry.condition, entry.count, entry.messages) == (kind, "whole", 1, 1)
+    assert entry.migration == PARSED
+    assert [(one.thread_id, one.message_id, one.path) for one in entry.samples] == [("t", "m", path)]
+    assert entry.is_problem
+    (report,) = await migrate(store, [PARSED])
+    assert (report.changed, report.failed, report.wrong, report.lost) == (1, 0, 0, 0)
+    found = await store.get_message("t", "m")
+    assert found is not None
+    assert (found.content, found.type) == (parsed.content, parsed.type)
+    assert await audited(store) == []
+
+
+LEFT: dict[str, tuple[Message, str, str]] = {
+    "an output that somebody laid out": (
+        said(call(output=TextOutput('{\n  "a": 1\n}'))),
+        "tool output",
+        "whole",
+    ),
+    "an output that was cut": (said(call(output=TextOutput(TEXT[:-4]))), "tool output", "cut off"),
+    "an input that was cut": (said(call(TEXT[:-9])), "tool input", "cut off"),
+    "a text of an output": (
+        said(call(output=ContentOutput((TextPart(TEXT),)))),
+        "tool output",
+        "inside",
+    ),
+    "a file that a tool writes": (said(call({"content": TEXT})), "tool input", "inside"),
+    "a member of data": (said(DataPart(name="d", data={"a": [TEXT]})), "data", "inside"),
+    "a member of metadata": (said(metadata={"a": TEXT}), "metadata", "inside"),
+    "what a provider wants back": (
+        said(TextPart("a", provider_metadata={"p": {"signature": TEXT}})),
+        "provider metadata",
+        "inside",
+    ),
+}
+
+
+@each_row(("message", "kind", "condition"), LEFT.values(), ids=LEFT)
+@in_empty_store
+async def test_what_would_be_a_guess_is_reported_and_left(
+    store: Store, message: Message, kind: str, condition: str
+) -> None:
+    await store.create_thread("t")
+    (before,) = await store.save_messages([message], thread_id="t")
+    (entry,) = await audited(store)
+    assert (entry.kind, entry.condition, entry.migration) == (kind, condition, None)
+    assert entry.advice.startswith("no migration")
+    assert not entry.is_problem
+    await migrate(store, [PARSED])
+    assert await store.get_message("t", "m") == before
+
+
+NOT_JSON: dict[str, Message] = {
+    "an answer in JSON": said(TextPart(TEXT)),
+    "what a user pasted": UserMessage(id="m", content=network()),
+    "a log line": said(call(output=TextOutput("[12:00:01] started"))),
+    "a patch": said(call(TEXT, input_encoding="text")),
+    "a number": said(call(output=TextOutput("42")), DataPart(name="d", data="true")),
+    "a part of another kind": said(TextPart('{"type":"invoice","total":3}')),
+}
+
+
+@each_row("message", NOT_JSON.values(), ids=NOT_JSON)
+@in_empty_store
+async def test_text_is_text(store: Store, message: Message) -> None:
+    await store.create_thread("t")
+    await store.save_messages([message], thread_id="t")
+    assert await audited(store) == []
+
+
+async def test_a_store_full_of_network_strings_is_not_healthy(store: Store) -> None:
+    await store.create_thread("t")
+    whole = [AssistantMessage(id=f"n{number}", content=network(str(number))) for number in range(5)]
+    inside = said(call(children=(AssistantMessage(id="in", content=network()),)))
+    await store.save_messages([*whole, inside], thread_id="t")
+    assert not (await examine(store)).healthy  # without the audit, too
+    entries = {(one.kind, one.condition, one.migration): one for one in await audited(store)}
+    assert set(entries) == {("network", "whole", NETWORKS), ("network", "whole", PARSED)}
+    of_texts = entries["network", "whole", NETWORKS]
+    assert (of_texts.count, of_texts.messages, len(of_texts.samples)) == (5, 5, 3)
+    await migrate(store)
+    assert await audited(store) == []
+    assert (await examine(store, audit=True)).healthy
+    found = await store.get_message("t", "m")
+    assert isinstance(found, AssistantMessage)
+    (part,) = found.parts
+    assert isinstance(part, ToolCallPart)
+    (child,) = part.children
+    assert isinstance(child, AssistantMessage)
+    assert child.content.network_execution is not None
+
+
+async def test_a_network_string_that_was_cut_is_damage(store: Store) -> None:
+    await store.create_thread("t")
+    await store.save_messages([AssistantMessage(id="m", content=network()[:-20])], thread_id="t")
+    (entry,) = await audited(store)
+    assert (entry.kind, entry.condition, entry.migration) == ("network", "cut off", None)
+    await migrate(store)
+    assert not (await examine(store, audit=True)).healthy
+
+
+async def test_a_content_in_a_string_is_named_too(store: Store) -> None:
+    await store.create_thread("t")
+    await store.save_messages([said(TextPart("?"))], thread_id="t")
+    content = dumps({"format": 2, "parts": [{"type": "text", "text": "hi"}]}).decode()
+    await set_content(store, "m", dumps(content).decode(), "t")
+    (entry,) = await audited(store)
+    assert (entry.kind, entry.migration) == ("content", "plain-text")
+    await migrate(store)
+    assert await audited(store) == []
