@@ -22,6 +22,9 @@ CALL: Final = "data-partita-call"
 AGENT_MESSAGE: Final = "agentMessageId"
 """Where the metadata of a message keeps what the agent itself calls it."""
 
+SESSION: Final = "data-partita-session"
+"""The note with the agent's own id of the conversation (`sessionId`), written as soon as it is known."""
+
 CALL_END: Final = "data-partita-call-end"
 """The mark behind it."""
 

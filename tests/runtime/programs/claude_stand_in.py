@@ -29,6 +29,7 @@ class StandIn:
         self.given = given
         self.session = given.resume or SESSION
         self.count = 0
+        self.message = "m1"
 
     def tell(self, kind: str, **fields: Any) -> None:
         self.count += 1
@@ -46,9 +47,11 @@ class StandIn:
     def stream(self, event: dict[str, Any]) -> None:
         self.tell("stream_event", event=event)
 
-    def assistant(self, id: str, block: dict[str, Any], parent: str | None = None) -> None:
-        message = {"id": id, "role": "assistant", "type": "message", "model": "m", "content": [block]}
-        self.tell("assistant", message={**message, "usage": {}}, parent_tool_use_id=parent)
+    def assistant(self, id: str | None, block: dict[str, Any], parent: str | None = None) -> None:
+        message = {"role": "assistant", "type": "message", "model": "m", "content": [block], "usage": {}}
+        if id is not None:
+            message["id"] = self.message if id == "m1" else id
+        self.tell("assistant", message=message, parent_tool_use_id=parent)
 
     def block(self, index: int, start: dict[str, Any], deltas: list[dict[str, Any]]) -> None:
         self.stream({"type": "content_block_start", "index": index, "content_block": start})
@@ -59,7 +62,11 @@ class StandIn:
     def run(self, prompt: Any) -> int:
         tools = ["Bash", "Task"]
         self.tell("system", subtype="init", cwd=str(Path.cwd()), tools=tools, model=self.given.model or "m")
-        self.stream({"type": "message_start", "message": {"id": "m1", "role": "assistant", "content": []}})
+        start = {"role": "assistant", "content": []}
+        if "billed" in BEHAVIOUR:  # as a real one: ids of its own, and what each response took
+            self.message = f"msg_{str(prompt).split()[-1]}"
+            start |= {"model": "m", "usage": {"input_tokens": 5, "output_tokens": 1}}
+        self.stream({"type": "message_start", "message": {"id": self.message, **start}})
         self.block(
             0,
             {"type": "thinking", "thinking": ""},
@@ -74,6 +81,9 @@ class StandIn:
         deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
         self.block(1, {"type": "text", "text": ""}, deltas)
         self.assistant("m1", {"type": "text", "text": said})
+        if "billed" in BEHAVIOUR:
+            delta = {"stop_reason": "end_turn"}
+            self.stream({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}})
         misbehave()
         if "tool" in BEHAVIOUR:
             self.tool()
@@ -149,6 +159,9 @@ class StandIn:
             "total_cost_usd": 0.25,
             "usage": {"input_tokens": 5, "output_tokens": 7},
         }
+        if "billed" in BEHAVIOUR:  # the totals of the session so far
+            turns = 2 if self.given.resume else 1
+            fields |= {"total_cost_usd": 0.25 * turns, "modelUsage": {"m": {"outputTokens": 7 * turns}}}
         if "api-error" in BEHAVIOUR:
             fields |= {"is_error": True, "result": "the shop is closed"}
         self.tell("result", **{**fields, **changes})

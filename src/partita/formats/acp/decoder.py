@@ -268,6 +268,8 @@ class AcpDecoder:
     def _pass(self, name: str, update: JsonObject) -> list[Chunk]:
         if name == "usage":
             self._told["context"] = {key: value for key, value in update.items() if key != "sessionUpdate"}
+        if name == "session-info" and isinstance(title := update.get("title"), str):
+            self._told["title"] = title
         return [DataChunk(f"data-{ACP}-{name}", update, transient=True)]
 
     def _keep(self, name: str, data: Json) -> list[Chunk]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from partita.errors import PartitaError
 from partita.logs.places.log_file import LogFile
 from partita.store.facade.store import Store
+from partita.store.sessions.driven import SESSION
 from partita.store.sessions.rows import SessionRows
 from partita.store.sessions.writing import write_sessions
 from partita.store.transaction import Transaction
@@ -125,7 +126,7 @@ def _plan_of(plans: Sequence[Plan], *, late: bool) -> Plan | None:
 def _gone(known: dict[str, Source], units: Sequence[Unit]) -> int:
     """How many files were read once and are no more."""
     here = {str(file.path) for unit in units for file in unit.files}
-    files = [path for path in known if not path.startswith(UPLOADED)]
+    files = [path for path in known if not path.startswith((UPLOADED, SESSION))]
     return sum(path not in here and not os.path.exists(path) for path in files)  # noqa: PTH110 # it is fast
 
 

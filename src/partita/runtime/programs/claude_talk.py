@@ -21,6 +21,7 @@ TOLD: Final[Mapping[str, str]] = {
     "result": "result",
     "stop_reason": "stopReason",
     "total_cost_usd": "totalCostUsd",
+    "modelUsage": "modelUsage",
     "num_turns": "numTurns",
     "duration_ms": "durationMs",
     "structured_output": "structuredOutput",

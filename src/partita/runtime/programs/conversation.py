@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import UNSET
 
 from partita.errors import AgentError, DecodeError
-from partita.runtime.decoding import Decoding
+from partita.runtime.decoding import SESSION, Decoding
 from partita.types.chunks import DataChunk, MessageFinish
 from partita.types.codec import Codec
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
@@ -72,6 +72,7 @@ class Conversation:
         self._has_stopped = False
         self._silent = False
         self._usage: Usage | None = None
+        self._session_id: str | None = None  # as it was reported last
         self._reading: Iterator[list[AgentStreamEvent]] = iter(())  # the rest of the piece at hand
         self._unheard: list[AgentStreamEvent] = []  # of its line at hand
 
@@ -122,7 +123,16 @@ class Conversation:
         for event in events:
             if event.raw_agent_message is not UNSET:
                 told += self._do(self._dialogue.hear(event.raw_agent_message))
+                told += self._session()
         return told
+
+    def _session(self) -> list[AgentStreamEvent]:
+        """A note of the session's id, whenever the agent names another one."""
+        session_id = self._dialogue.session_id
+        if session_id is None or session_id == self._session_id:
+            return []
+        self._session_id = session_id
+        return [ChunkEvent(chunk=DataChunk(SESSION, {"sessionId": session_id}, transient=True))]
 
     def settle(self, item: Piece | Done) -> list[AgentStreamEvent]:
         """A piece or an errand is dealt with: go on with what follows from it."""

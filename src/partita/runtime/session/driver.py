@@ -37,7 +37,8 @@ from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.usage import Usage
 
-from .ledger import cost_of, records_of, told_by
+from .agent_sessions import AgentSession
+from .ledger import records_of, responses_in, told_by, with_reported_cost
 from .live_run import LiveRun
 from .writer import Writer
 
@@ -59,16 +60,19 @@ class Driver:
         live: LiveRun,
         clock: Callable[[], datetime],
         *,
+        session: AgentSession,
         parent_id: str | None,
         grace: float = GRACE,
     ) -> None:
         self._store = store
         self._live = live
         self._grace = grace
+        self._session = session
         self._parent_id = parent_id
         self._clock = clock
         self._ends: list[JsonObject] = []  # what each message says of itself at its end
-        self._known_usage = live.fold.current.content.usage  # of earlier runs, if it goes on with one
+        self._responses: dict[str, JsonObject] = {}  # of the model, those that are reported one by one
+        self._known_usage = live.fold.current.content.usage  # of earlier runs, if this one continues a message
         self._ending: Ending | None = None
         self.result: Json = None
         """What the agent said of its work as a whole."""
@@ -108,6 +112,8 @@ class Driver:
         match event:
             case ChunkEvent(chunk=chunk):
                 await self.writer.put(self._identified(chunk), raw)
+                await self._session.see(chunk)
+                self._responses |= responses_in(chunk)
                 if (said := told_by(chunk)) is not None:
                     self._ends.append(said)
             case RawEvent():
@@ -159,12 +165,14 @@ class Driver:
         await self.writer.finish(self._last_words(ending))
         messages = self._messages(ending)
         usage = ending.usage or self._own_usage(messages[-1])
-        records = records_of(self._live.run, self._ends, usage, self._clock())
-        full = ending._replace(usage=usage, cost=cost_of(records))
         run = self._live.run
-        self._live.run = await self._store.end_turn(run.id, messages, full, thread_id=run.thread_id)
-        if records:
-            await self._store.record_consumptions(records)
+        steps = list(self._responses.values())
+        own = await self._session.own_part(self.result, usage)
+        records = records_of(run, [{"steps": steps}] if steps else self._ends, usage, self._clock())
+        records, cost = with_reported_cost(records, own.cost)
+        full = ending._replace(usage=usage, cost=cost)
+        ended = await self._store.end_turn(run.id, messages, full, thread_id=run.thread_id)
+        self._live.run = await self._session.end(ended, messages[-1], records, own.totals)
 
     def _last_words(self, ending: Ending) -> list[Chunk]:
         """What tells those who watch how the run ended, and why the stream ends here."""

@@ -2,14 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Final
 
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.formats.claude_code.stream.ending import usage_of
 from partita.logs.pricing.prices import price_of
 from partita.runtime.folding import read_usage
+from partita.store.sessions.driven import RESPONSES, UNNAMED
 from partita.store.values import ConsumptionRecord
-from partita.types.chunks import ChildChunk, Chunk, MessageFinish
-from partita.types.json import JsonObject, is_array, is_object
+from partita.types.chunks import ChildChunk, Chunk, MessageFinish, MessageMetadata
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.runs import Run
 from partita.types.usage import Usage
+
+COUNTED: Final = ("input_tokens", "output_tokens")
 
 
 def told_by(chunk: Chunk) -> JsonObject | None:
@@ -18,6 +27,41 @@ def told_by(chunk: Chunk) -> JsonObject | None:
         chunk = chunk.chunk
     said = chunk.message_metadata if isinstance(chunk, MessageFinish) else None
     return said if is_object(said) else None
+
+
+def responses_in(chunk: Chunk) -> dict[str, JsonObject]:
+    """The responses of a model that a coding agent reports one by one, by their keys in the ledger.
+
+    Claude Code's log has the same responses under the same keys: its ids of the response and the request.
+    """
+    while isinstance(chunk, ChildChunk):
+        chunk = chunk.chunk
+    found: Json = chunk.message_metadata if isinstance(chunk, MessageMetadata) else None
+    for name in RESPONSES:
+        found = found.get(name) if is_object(found) else None
+    steps: dict[str, JsonObject] = {}
+    for response, facts in found.items() if is_object(found) else ():
+        usage = facts.get("usage") if is_object(facts) else None
+        if is_object(usage) and any(isinstance(usage.get(name), int) for name in COUNTED):
+            request = facts.get("requestId")
+            key = f"{response}:{request}" if isinstance(request, str) and request else response
+            named = None if response.startswith(UNNAMED) else key
+            steps[key] = {"responseId": named, "model": facts.get("model"), "usage": to_json(usage_of(usage))}
+    return steps
+
+
+def response_id(raw: bytes) -> str | None:
+    """The response that a line of Claude Code's stream is about: a whole message, or the start of one."""
+    if b'"message"' not in raw:
+        return None
+    try:
+        line: Json = loads(raw)
+    except DecodeError:
+        return None
+    inner = line.get("event", line) if is_object(line) else None
+    message = inner.get("message") if is_object(inner) else None
+    found = message.get("id") if is_object(message) and message.get("role") == "assistant" else None
+    return found if isinstance(found, str) else None
 
 
 def records_of(
@@ -53,10 +97,19 @@ def _record(run: Run, step: JsonObject, usage: Usage, number: int, now: datetime
     )
 
 
-def cost_of(records: Sequence[ConsumptionRecord]) -> float | None:
-    """What responses cost together; `None` when no price is known."""
+def with_reported_cost(
+    records: Sequence[ConsumptionRecord], cost: float | None
+) -> tuple[Sequence[ConsumptionRecord], float | None]:
+    """Records, and what they cost together: what the agent reported, else the sum of known prices.
+
+    A reported cost that no price is known for is kept with the last record.
+    """
     known = [record.cost for record in records if record.cost is not None]
-    return sum(known) if known else None
+    if cost is None:
+        return records, sum(known) if known else None
+    if records and not known:
+        records = [*records[:-1], replace(records[-1], cost=cost, price={"source": "agent"})]
+    return records, cost
 
 
 def _steps(said: JsonObject) -> Iterator[tuple[JsonObject, Usage]]:

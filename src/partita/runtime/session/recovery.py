@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -12,12 +13,14 @@ from partita.store.facade.store import Store
 from partita.store.log.run_log import LogRecord, read_log
 from partita.store.messages import some
 from partita.store.runs import get_run
+from partita.store.sessions.driven import AGENT_SESSION, RESPONSE_IDS, settle
 from partita.store.transaction import Transaction
 from partita.store.turns import Ending
 from partita.types.chunks import MessageStart
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 
+from .ledger import records_of, response_id, responses_in
 from .turn import without_ending
 
 AFTER: Final = "after"
@@ -52,11 +55,30 @@ async def end_by_log(store: Store, run_id: str, ending: Ending, *, holder: str |
         return fold_log(run, seed, records, ending.status, ending.reason)
 
     try:
-        return await store.recover_run(run_id, fold, ending, holder=holder)
+        ended = await store.recover_run(run_id, fold, ending, holder=holder)
+        return await _record(store, ended)
     except (ConflictError, UnavailableError):
         raise
     except StoreError:  # the doctor tells what is wrong with it
         return await store.end_turn(run_id, (), ending)
+
+
+async def _record(store: Store, run: Run) -> Run:
+    """Record what the responses in the log of a recovered run consumed, as the driver does live."""
+    session_id = (run.metadata or {}).get(AGENT_SESSION)
+    if not isinstance(session_id, str):
+        return run
+    log = await store.read_log(run.id)
+    begun = dict.fromkeys(found for record in log if record.raw and (found := response_id(record.raw)))
+    if begun:
+        known = {**(run.metadata or {}), RESPONSE_IDS: list(begun)}
+        run = await store.save_run(replace(run, metadata=known))
+    chunks = [record.chunk for record in log if record.chunk is not None]
+    steps = {key: step for chunk in chunks for key, step in responses_in(chunk).items()}
+    ends = [{"steps": list(steps.values())}] if steps else []
+    records = records_of(run, ends, None, run.finished_at or datetime.now(UTC))
+    await store.write(settle, run.id, session_id, records)
+    return run
 
 
 def fold_log(

@@ -21,12 +21,12 @@ from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
 from partita.store.log.run_log import status_of
+from partita.store.sessions.driven import AGENT_SESSION
 from partita.store.turns import Busy, Signal
 from partita.types.json import Json, JsonObject
 from partita.types.runs import Run
 from partita.types.tools import ToolOutput
 
-from .agent_sessions import AGENT_SESSION
 from .approvals import Answer
 from .client_outputs import ClientOutput
 from .driver import GRACE

@@ -17,7 +17,7 @@ from partita.store.turns import Ending
 from partita.types.messages import Message
 from partita.types.runs import Run
 
-from .agent_sessions import known_session, note_session
+from .agent_sessions import AgentSession, known_session
 from .driver import Driver, described
 from .live_run import LiveRun
 from .recovery import end_by_log
@@ -78,7 +78,8 @@ class Work:
         seed = seed_of(history, turn.message_id)
         live.fold = RunFold(turn.message_id, run_id=live.run.id, seed=seed)
         parent_id = history[-1].id if history and seed is None else None
-        driver = Driver(store, live, self.clock, parent_id=parent_id, grace=self.grace)
+        session = AgentSession(store, live.run, self.cwd, history)
+        driver = Driver(store, live, self.clock, session=session, parent_id=parent_id, grace=self.grace)
         if seed is not None and getattr(self.agent, "reads_internal", False):
             history = await history_of(store, live.run.thread_id, turn.after, internal=None)
         session_id = self.session_id
@@ -94,7 +95,6 @@ class Work:
         await driver.run(
             lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)
         )
-        await note_session(store, live.run, driver.result)
 
     async def _history(self) -> tuple[Message, ...]:
         thread_id, after = self.live.run.thread_id, self.turn.after

@@ -20,6 +20,7 @@ from partita.store.tables import threads as thread_table
 from partita.store.transaction import Transaction, insert_arrays_text, insert_text
 from partita.types.threads import Thread
 
+from .driven import adopt
 from .fresh import write_blobs, write_new
 from .rows import RunRows, SessionRows
 
@@ -35,6 +36,7 @@ AGAIN = (
 def write_sessions(tx: Transaction, sessions: Sequence[SessionRows], resource_id: str | None) -> Counts:
     """Write sessions, all or none."""
     mine = Transaction(tx.connection, owner_of(tx, resource_id), tx.now)
+    sessions = adopt(mine, sessions)
     known = _known_threads(mine, [session.thread.id for session in sessions])
     fresh: dict[str, SessionRows] = {}
     others: list[SessionRows] = []
