@@ -22,6 +22,7 @@ from .format import Dumped, Format, Implied, Loaded, Request, ToolSpec
 from .losses import Loss
 from .own import CHAT
 from .registry import get_format
+from .session_facts import SessionFacts
 from .sniff import Guess, guess_format, sniff
 
 UNREAD: Final = "messages have no place for it"
@@ -101,9 +102,17 @@ def read(payload: Json, reading: Format) -> Loaded:
     return Loaded(loaded.messages, (*loaded.losses, *missed), asked)
 
 
-def write(loaded: Loaded, writing: Format, *, carry: bool = False) -> Dumped:
-    """Messages in a format, and every loss. The settings of a request go to the API they were written for."""
-    dumped = _dump(loaded, writing)
+def write(
+    loaded: Loaded, writing: Format, *, carry: bool = False, session: SessionFacts | None = None
+) -> Dumped:
+    """Messages in a format, and every loss. The settings of a request go to the API they were written for.
+
+    `session`: what is known of the session, for formats of session files.
+    """
+    if session is not None and writing.dump_session is not None:
+        dumped = writing.dump_session(loaded.messages, session)
+    else:
+        dumped = _dump(loaded, writing)
     if carry:
         filled = carried(dumped.payload, loaded, writing)
         if filled is not None:

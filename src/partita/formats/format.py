@@ -10,6 +10,7 @@ from partita.types.messages import Message
 from partita.types.value import Value
 
 from .losses import Loss
+from .session_facts import SessionFacts
 
 
 class ToolSpec(Value):
@@ -128,3 +129,7 @@ class Format:
     """Writes a whole request: messages, tools, and settings in the words of this format."""
     slot: Slot | None = None
     implied: Callable[[], Implied] | None = None
+    dump_session: Callable[[Sequence[Message], SessionFacts], Dumped] | None = None
+    """Writes a session file: the messages, and what is known of their session."""
+    session_path: Callable[[Json], str] | None = None
+    """Where the agent looks for a session file, by its records."""

@@ -16,6 +16,8 @@ ALIASES: Mapping[str, str] = {
     "core": "ai-sdk-model-v4",
     "chunks": "ai-sdk-chunks",
     "message": "canonical",
+    "claude-code": "claude-code-log",
+    "codex": "codex-rollout",
 }
 """Short names for what is meant most often."""
 

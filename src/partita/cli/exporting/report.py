@@ -78,6 +78,7 @@ def _counts(made: Made) -> list[str]:
 
 
 def _lines(made: Made) -> Iterator[str]:
+    yield from made.notices
     for finding in _replaced(made):
         where = f", first at {finding.places[0]}" if finding.places else ""
         yield f"replaced {finding.kind} {finding.preview} by {finding.mark}, {_times(finding.times)}{where}"
@@ -85,7 +86,6 @@ def _lines(made: Made) -> Iterator[str]:
         yield f"left out {what}, {_times(count)}"
     for loss in made.losses:
         yield f"lost {loss}"
-    yield from made.notices
 
 
 def _times(count: int) -> str:

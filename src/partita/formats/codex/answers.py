@@ -1,11 +1,12 @@
 """What the model says: texts and reasoning, out of items and of the events that say the same."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from partita.types.json import Json, JsonObject, is_object
 
 from .content import blocks_of, text_in, words_of
-from .echoes import Echoes, Kind
+from .echoes import Echoes, Heard, Kind
 from .fields import AGENT, present, text, texts, under_agent
 from .prompts import Prompts
 from .responses import Response, Responses
@@ -37,7 +38,11 @@ class Answers:
 
     def filled(self, item: JsonObject) -> Response:
         """The response that an item is for."""
-        response = self.response(item)
+        kind = item.get("type")
+        words = words_of(item.get("content")) if kind == "message" else None
+        alone = self._echoes.item(words, is_reasoning=kind == "reasoning")
+        response = self.response(alone[0].event if alone else item)
+        self._tell_events(alone)
         response.filled = True
         return response
 
@@ -48,7 +53,10 @@ class Answers:
 
     def speak(self) -> None:
         """Tell what events said and no item has."""
-        for heard in self._echoes.give_up():
+        self._tell_events(self._echoes.give_up())
+
+    def _tell_events(self, events: Sequence[Heard]) -> None:
+        for heard in events:
             with self._telling.teller.as_of(heard.line):
                 response = self.response(heard.event)
                 tell = self._responses.text if heard.kind == "text" else self._responses.reasoning

@@ -30,6 +30,7 @@ class Echoes:
         self._waiting: list[Heard] = []
         self._recent: deque[tuple[Kind, str]] = deque(maxlen=RECENT)  # of items that no event was for yet
         self._told: deque[tuple[Kind, str]] = deque(maxlen=RECENT)  # of events that no item came for in time
+        self._fresh = False  # whether events came since the last item
 
     def hear(self, kind: Kind, words: str, event: JsonObject, line: int) -> bool:
         """Words of an event: whether they wait now, for no item has had them."""
@@ -37,7 +38,26 @@ class Echoes:
             self._recent.remove((kind, words))
             return False
         self._waiting.append(Heard(kind, words, event, line))
+        self._fresh = True
         return True
+
+    def item(self, words: str | None, *, is_reasoning: bool = False) -> list[Heard]:
+        """An item arrives, with the text of `words` if it has one: the reasoning that no item will have.
+
+        Items come in the order of their events. So reasoning whose event came before that of this item, with
+        no other item since, is told by its event alone: it stands before this item.
+        """
+        fresh, self._fresh = self._fresh, False
+        if is_reasoning or not fresh:
+            return []
+        texts = [
+            place for place, heard in enumerate(self._waiting) if (heard.kind, heard.words) == ("text", words)
+        ]
+        end = texts[0] if texts else len(self._waiting)
+        alone = [heard for heard in self._waiting[:end] if heard.kind == "reasoning"]
+        self._waiting = [heard for heard in self._waiting if heard not in alone]
+        self._told.extend((heard.kind, heard.words) for heard in alone)
+        return alone
 
     def tell(self, kind: Kind, words: str) -> bool:
         """Words of an item: whether they are new, and not told by an event that had waited too long."""

@@ -72,7 +72,7 @@ class Driver:
         self._clock = clock
         self._ends: list[JsonObject] = []  # what each message says of itself at its end
         self._responses: dict[str, JsonObject] = {}  # of the model, those that are reported one by one
-        self._known_usage = live.fold.current.content.usage  # of earlier runs, if this one continues a message
+        self._known_usage = live.fold.current.content.usage  # of earlier runs of the message
         self._ending: Ending | None = None
         self.result: Json = None
         """What the agent said of its work as a whole."""

@@ -9,8 +9,10 @@ from partita.formats.converting import write as write_messages
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
+from partita.formats.session_facts import SessionFacts
 from partita.server.problems import Problem
 from partita.types.json import JsonObject, dumps, is_array
+from partita.types.threads import Thread
 
 from .cleaning import Cleaned, clean
 from .fixture import fixture
@@ -83,11 +85,31 @@ def _lines(cleaned: Cleaned, target: str) -> SharedFile:
     writing = get_format(target)
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", where="as", hint="choose another")
-    dumped = write_messages(Loaded(tuple(cleaned.messages)), writing)
+    session = session_facts(cleaned.thread)
+    dumped = write_messages(Loaded(tuple(cleaned.messages)), writing, session=session)
     if isinstance(dumped.payload, str):
         return SharedFile([dumped.payload.encode(errors="replace")], "", cleaned, dumped.losses)
     items = dumped.payload if is_array(dumped.payload) else [dumped.payload]
-    return SharedFile([dumps(item) + b"\n" for item in items], "", cleaned, dumped.losses)
+    notices: list[str] = []
+    if writing.session_path is not None:
+        notices.append(f"to resume the session, save the file as {writing.session_path(items)}")
+    return SharedFile([dumps(item) + b"\n" for item in items], "", cleaned, dumped.losses, notices)
+
+
+def session_facts(thread: Thread) -> SessionFacts:
+    """What a thread says of its session."""
+    metadata = thread.metadata or {}
+    known = {name: value for name, value in metadata.items() if isinstance(value, str)}
+    return SessionFacts(
+        agent=thread.agent,
+        cwd=thread.project,
+        version=known.get("agentVersion"),
+        git_branch=known.get("gitBranch"),
+        git_commit=known.get("gitCommit"),
+        git_repository=known.get("gitRepository"),
+        model=known.get("model"),
+        created_at=thread.created_at,
+    )
 
 
 def _facts(cleaned: Cleaned) -> JsonObject:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.claude_code.log.answers import SYNTHETIC
+from partita.formats.session_losses import NO_PLACE, Losses
+from partita.formats.session_names import Names
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import (
@@ -23,8 +25,6 @@ from partita.types.parts import (
 )
 from partita.types.usage import Usage
 
-from .losses import NO_PLACE, Losses
-from .names import Names
 from .new_blocks import Call, reasoning_blocks, text_blocks, user_blocks
 
 UNKNOWN_MODEL: Final = "unknown"

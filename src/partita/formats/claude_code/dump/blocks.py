@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.claude_code.media import ANTHROPIC
+from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart, UserPart
 from partita.types.parts import (
@@ -21,7 +22,6 @@ from partita.types.parts import (
     TextPart,
 )
 
-from .losses import NO_PLACE, Losses
 from .media import ONLY_STORED, media_block
 
 OWN_DATA: Final = "claude-code-"

@@ -18,6 +18,7 @@ from partita.formats.claude_code.log.envelope import (
     WITH,
     restored,
 )
+from partita.formats.session_losses import Losses
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -32,7 +33,6 @@ from partita.types.parts import DataPart, PartBase
 
 from .blocks import OWN_DATA, answer_block, text_of_part, user_blocks
 from .line import Line
-from .losses import Losses
 from .outputs import restored_result
 
 NUMBER: Final = re.compile("[0-9]{1,18}")

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple, assert_never
 
 from msgspec import UNSET
 
+from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart, UserPart
@@ -20,7 +21,6 @@ from partita.types.parts import (
 )
 
 from .blocks import notes_of
-from .losses import NO_PLACE, Losses
 from .media import PLAIN, file_block
 
 NO_NAME: Final = "unknown"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.claude_code.results import DENIED, OWN_WORDS, USER_REJECTED
+from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
@@ -19,7 +20,6 @@ from partita.types.tools import (
     ToolOutput,
 )
 
-from .losses import NO_PLACE, Losses
 from .new_blocks import file_blocks
 
 STOPPED: Final = "[Request interrupted by user for tool use]"

@@ -5,6 +5,7 @@ from typing import assert_never
 from msgspec import UNSET
 
 from partita.formats.claude_code.results import KNOWN
+from partita.formats.session_losses import Losses
 from partita.types.json import Json, JsonObject
 from partita.types.messages import ToolCallPart
 from partita.types.tools import (
@@ -19,7 +20,6 @@ from partita.types.tools import (
 )
 
 from .blocks import content_item, notes_of
-from .losses import Losses
 
 
 def restored_result(part: ToolCallPart, output: ToolOutput, path: str, losses: Losses) -> JsonObject:

@@ -6,6 +6,7 @@ that the agent can go on from it: from the last message given. Lost, and told: r
 files that the API does not take, sources, data, and what else such files have no place for.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -13,15 +14,20 @@ from msgspec import UNSET
 
 from partita.formats.claude_code.log.envelope import AGENT, SOURCE, SUBAGENT
 from partita.formats.format import Dumped
+from partita.formats.session_facts import SessionFacts
+from partita.formats.session_losses import Losses
+from partita.formats.session_names import Names, is_uuid, made_uuid
 from partita.types.fold import fold
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage
 
 from .envelopes import envelope_of, is_restored, restore
 from .line import Line, in_order, joined
-from .losses import Losses
-from .names import Names, is_uuid, made_uuid
 from .writer import Facts, Writer, is_inline
+
+NO_LETTER: Final = re.compile("[^A-Za-z0-9]")
+LONGEST_KEY: Final = 200
+"""Longer keys of folders end in a digest, which differs between builds of Claude Code."""
 
 VERSION: Final = "2.1.81"
 """The version of Claude Code that new lines are said to be of."""
@@ -45,6 +51,23 @@ def dump(messages: Sequence[Message]) -> Dumped:
     return write_session(messages)
 
 
+def dump_session(messages: Sequence[Message], known: SessionFacts) -> Dumped:
+    """The records of a session file, with what is known of the session besides its messages."""
+    return write_session(messages, known=known)
+
+
+def session_path(payload: Json) -> str:
+    """Where Claude Code looks for a session file, by the session and the folder that its lines name."""
+    records: list[Json] = payload if is_array(payload) else []
+    session, cwd = (
+        next((str(record[name]) for record in records if is_object(record) and record.get(name)), "")
+        for name in ("sessionId", "cwd")
+    )
+    key = NO_LETTER.sub("-", cwd)
+    key = key if len(key) <= LONGEST_KEY else f"{key[:LONGEST_KEY]}-*"
+    return f"~/.claude/projects/{key}/{session}.jsonl"
+
+
 def write_session(
     messages: Sequence[Message],
     *,
@@ -52,13 +75,14 @@ def write_session(
     cwd: str | None = None,
     version: str | None = None,
     git_branch: str | None = None,
+    known: SessionFacts | None = None,
 ) -> Dumped:
     """The records of a session file, in a session of that name.
 
-    What is not given is what the messages say, those that came from a session file first.
+    What is not given is what the messages say that came from a session file, else what is `known`.
     """
     losses = Losses()
-    found = _facts(messages)
+    found = _facts(messages, known or SessionFacts())
     facts = Facts(
         session_id or found.session_id,
         found.cwd if cwd is None else cwd,
@@ -73,7 +97,7 @@ def write_session(
 
 def dump_agents(messages: Sequence[Message]) -> dict[str, list[Json]]:
     """The records of sub-agents that have files of their own, by the agents' names."""
-    facts = _facts(messages)
+    facts = _facts(messages, SessionFacts())
     found: dict[str, list[Json]] = {}
     for name, own in _agents(messages):
         records = _records(own, facts._replace(agent=name), Losses())
@@ -85,7 +109,7 @@ def dump_agents(messages: Sequence[Message]) -> dict[str, list[Json]]:
 # What is known of the session
 
 
-def _facts(messages: Sequence[Message]) -> Facts:
+def _facts(messages: Sequence[Message], known: SessionFacts) -> Facts:
     thread = next((message.thread_id for message in messages if message.thread_id), "")
     told: JsonObject = {}
     for message in messages:
@@ -93,9 +117,9 @@ def _facts(messages: Sequence[Message]) -> Facts:
     made = thread if is_uuid(thread) else str(made_uuid("session", thread, *(one.id for one in messages[:1])))
     return Facts(
         _text(told, "sessionId", made),
-        _text(told, "cwd", "/"),
-        _text(told, "version", VERSION),
-        _text(told, "gitBranch", ""),
+        _text(told, "cwd", known.cwd or "/"),
+        _text(told, "version", (known.version if known.agent == "claude-code" else None) or VERSION),
+        _text(told, "gitBranch", known.git_branch or ""),
     )
 
 

@@ -7,6 +7,8 @@ from typing import Final, NamedTuple, assert_never
 from msgspec import UNSET
 
 from partita.formats.claude_code.log.envelope import SOURCE
+from partita.formats.session_losses import NO_PLACE, Losses
+from partita.formats.session_names import Names
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -23,8 +25,6 @@ from partita.types.tools import InterruptedOutput
 from .answers import Response, Steering, model_of, responses_of, usage_of
 from .envelopes import Restored, envelope_of, restore
 from .line import Line
-from .losses import NO_PLACE, Losses
-from .names import Names
 from .new_blocks import Call, user_blocks
 from .new_results import new_result
 

@@ -13,9 +13,11 @@ CALL_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class Names:
     """The names of one file. None is given twice."""
 
-    def __init__(self, thread_id: str, taken: Iterable[str] = ()) -> None:
+    def __init__(self, thread_id: str, taken: Iterable[str] = (), *, calls: str = "toolu_{}") -> None:
+        """`calls`: the form of ids that are made for calls."""
         self._thread_id = thread_id
         self._taken = set(taken)
+        self._calls = calls
 
     def line(self, message_id: str, number: int) -> str:
         """A name for a line of a message."""
@@ -30,7 +32,7 @@ class Names:
         if CALL_ID.fullmatch(call_id) and call_id not in self._taken:
             self._taken.add(call_id)
             return call_id
-        return self._new(f"call {call_id}", message_id, 0, "toolu_{}")
+        return self._new(f"call {call_id}", message_id, 0, self._calls)
 
     def _new(self, kind: str, message_id: str, number: int, form: str) -> str:
         while True:

@@ -1,0 +1,1 @@
+"""Canonical messages → the records of a Codex rollout."""

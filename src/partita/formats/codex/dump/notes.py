@@ -1,0 +1,28 @@
+"""Records that the reader of rollouts kept as data → the same records."""
+
+from typing import Final
+
+from partita.formats.codex.fields import AGENT
+from partita.formats.codex.response_items import STATE as STATE_ITEMS
+from partita.formats.codex.rollout import STATE as STATE_RECORDS
+from partita.types.json import JsonObject, is_object
+from partita.types.parts import DataPart
+
+RECORDS: Final = STATE_RECORDS | {"compacted"}
+WRITTEN: Final = frozenset({"session_meta", "turn_context", "task_started", "task_complete", "model_change"})
+"""Records that the writer makes itself."""
+
+
+def note_record(part: DataPart) -> tuple[str, JsonObject] | None:
+    """The type and the payload of the record that data was made of; `None` if it was made of none."""
+    data = part.data
+    if not part.name.startswith(f"{AGENT}-") or not is_object(data):
+        return None
+    kind = part.name.removeprefix(f"{AGENT}-").replace("-", "_")
+    if kind in RECORDS:
+        return kind, data
+    if kind == "rate_limits":
+        return "event_msg", {"type": "token_count", "info": None, "rate_limits": data}
+    if kind in WRITTEN or data.get("type") != kind:
+        return None
+    return ("response_item" if kind in STATE_ITEMS else "event_msg"), data

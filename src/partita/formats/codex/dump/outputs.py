@@ -1,0 +1,94 @@
+"""Outputs of calls → what `function_call_output` holds.
+
+A rollout has no flag for failures, refusals and interruptions: they show in the text. Of the texts that Codex
+itself writes, the first one is taken that is read back as the same output.
+"""
+
+from collections.abc import Sequence
+from typing import Final, assert_never
+
+from msgspec.structs import replace
+
+from partita.formats.codex.shell import outcome_of
+from partita.formats.losses import Loss
+from partita.formats.session_losses import NO_PLACE, Losses
+from partita.types.json import Json, JsonObject, dumps
+from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
+from partita.types.tools import (
+    ContentItem,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
+
+from .content import image_block
+
+AS_JSON: Final = "an output is text or content items: it is written as JSON"
+IN_TEXT: Final = "a rollout shows by the text alone how a call ended"
+
+
+def output_of(output: ToolOutput, path: str, losses: Losses) -> Json:
+    """The output as Codex writes it."""
+    losses.rest(output, path, "value", "reason", "message")
+    found = _candidates(output, path, losses)
+    bare = replace(output, provider_metadata=None)
+    for one in found:
+        if outcome_of(one).output == bare:
+            return one
+    if not isinstance(output, JsonOutput | ErrorJsonOutput | ContentOutput):
+        said = output.value if isinstance(output, TextOutput | ErrorTextOutput) else output.reason
+        losses.told.append(Loss.of(path, said, IN_TEXT, "changed"))
+    return found[-1]
+
+
+def _candidates(output: ToolOutput, path: str, losses: Losses) -> list[Json]:
+    """The ways to write an output, the plainest first."""
+    match output:
+        case TextOutput(value=text):
+            return [text, _with_code(text, 0), text]
+        case ErrorTextOutput(value=text):
+            return [text, _with_code(text, 1)]
+        case JsonOutput(value=value):
+            losses.say(f"{path}.type", "json", AS_JSON)
+            return [dumps(value).decode()]
+        case ErrorJsonOutput(value=value):
+            losses.say(f"{path}.type", "error-json", AS_JSON)
+            return [_with_code(dumps(value).decode(), 1)]
+        case ContentOutput(value=items):
+            return [_blocks(items, path, losses)]
+        case ExecutionDeniedOutput(reason=reason):
+            return [reason, f"rejected by user: {reason}"] if reason else ["rejected by user"]
+        case InterruptedOutput(reason="timeout", message=message):
+            late = "command timed out after"
+            return [message, f"{late}: {message}"] if message else [late]
+        case InterruptedOutput(message=message):
+            return [message, f"aborted by user: {message}"] if message else ["aborted"]
+        case _:
+            assert_never(output)
+
+
+def _with_code(text: str, code: int) -> str:
+    """A text with its exit code, as shells of Codex gave it until 2025."""
+    return dumps({"output": text, "metadata": {"exit_code": code, "duration_seconds": 0.0}}).decode()
+
+
+def _blocks(items: Sequence[ContentItem], path: str, losses: Losses) -> list[JsonObject]:
+    blocks: list[JsonObject] = []
+    for index, item in enumerate(items):
+        where = f"{path}.value[{index}]"
+        match item:
+            case TextPart(text=text):
+                losses.rest(item, where, "text", "state")
+                blocks.append({"type": "input_text", "text": text})
+            case ImagePart() | FilePart():
+                blocks += image_block(item, where, losses)
+            case ForeignPart() | UnknownPart():
+                losses.whole(item, where, NO_PLACE)
+            case _:
+                assert_never(item)
+    return blocks
