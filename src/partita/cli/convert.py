@@ -6,6 +6,7 @@ from typing import BinaryIO, Final, get_args
 
 import click
 
+from partita.formats.answers.model_view import OpenCalls
 from partita.formats.converting import convert as convert_payload
 from partita.formats.losses import Loss, Severity
 from partita.formats.sniff import guess_format
@@ -44,6 +45,12 @@ Examples:
     is_flag=True,
     help="Put what the target has no place for into its metadata, where it has some.",
 )
+@click.option(
+    "--repair",
+    type=click.Choice(get_args(OpenCalls)),
+    help="Give every tool call exactly one result, as models require. Calls without a result are answered or"
+    " removed.",
+)
 @click.option("--losses", is_flag=True, help="Tell on stderr what could not be carried, one line each.")
 @click.option(
     "--losses-json",
@@ -53,9 +60,11 @@ Examples:
 )
 def convert(
     file: BinaryIO,
+    *,
     source: str | None,
     target: str,
     carry: bool,
+    repair: OpenCalls | None,
     losses: bool,
     losses_json: BinaryIO | None,
 ) -> None:
@@ -72,7 +81,7 @@ def convert(
         guess = guess_format(payload)
         source = guess.format
         say(f"read as {guess.explained()}")
-    converted = convert_payload(payload, source, target, carry=carry)
+    converted = convert_payload(payload, source, target, carry=carry, repair=repair)
     if isinstance(converted.payload, str):
         print_text(converted.payload)
     elif opened.shape == "lines" and is_array(converted.payload):
