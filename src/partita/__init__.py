@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .errors import UnavailableError as UnavailableError
     from .formats.ai_sdk.convert.to_model import ModelTool as ModelTool
     from .formats.ai_sdk.convert.to_model import convert_to_model_messages as convert_to_model_messages
+    from .formats.ai_sdk.model.repair import to_model_messages as to_model_messages
     from .formats.ai_sdk.validate.validate import ToolSchemas as ToolSchemas
     from .formats.ai_sdk.validate.validate import Validation as Validation
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
@@ -393,6 +394,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "convert_to_model_messages",
         "ModelTool",
     ),
+    "partita.formats.ai_sdk.model.repair": ("to_model_messages",),
     "partita.formats.ai_sdk.validate.validate": (
         "validate_ui_messages",
         "Validation",

@@ -24,6 +24,7 @@ class RealPackage:
                       `invalidChunks`, `parsed`, `trace`
     `chunk_valid`     `chunk` → `valid`
     `full_stream`     `parts` of a model's stream, `tools`, `options` → `parts`, `chunks` of one run
+    `generate`        `messages` → `prompt` that `generateText` gives to a model, `error`
     `model_messages`  `messages`, `options` → `result`, `error`
     `partial_json`    `text` → `state`, `value`
     `validate`        `messages`, `options` → `success`, `data`, `error`

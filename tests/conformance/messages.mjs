@@ -32,6 +32,40 @@ export async function modelMessages({ version, messages, options = {} }) {
   }
 }
 
+/** The prompt that a model gets when `generateText` is given `messages`. No address is fetched. */
+export async function generate({ version, messages }) {
+  const { sdk, Model } = release(version);
+  const prompts = [];
+  const model = new Model({
+    supportedUrls: { '*/*': [/.*/] },
+    doGenerate: async ({ prompt }) => {
+      prompts.push(prompt);
+      return ANSWER[version];
+    },
+  });
+  try {
+    await sdk.generateText({ model, messages, maxRetries: 0, ...(version > 6 && { allowSystemInMessages: true }) });
+    return { prompt: prompts[0], error: null };
+  } catch (error) {
+    return { prompt: null, error: describe(error) };
+  }
+}
+
+const COUNTED = { total: 1 };
+const ANSWER = {
+  5: {
+    content: [{ type: 'text', text: 'ok' }],
+    finishReason: 'stop',
+    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    warnings: [],
+  },
+};
+ANSWER[6] = ANSWER[7] = {
+  ...ANSWER[5],
+  finishReason: { unified: 'stop', raw: 'stop' },
+  usage: { inputTokens: COUNTED, outputTokens: COUNTED },
+};
+
 // Release 5 hands over the bare output and no call id: there "content" reads `ran undefined`.
 function toolThatShows(version, kind) {
   const show = TO_MODEL_OUTPUT[kind];

@@ -3,12 +3,13 @@
 
 import { accumulate, chunkIsValid } from './accumulate.mjs';
 import { fullStream } from './full_stream.mjs';
-import { modelMessages, partialJson, validate } from './messages.mjs';
+import { generate, modelMessages, partialJson, validate } from './messages.mjs';
 
 const OPERATIONS = {
   accumulate,
   chunk_valid: chunkIsValid,
   full_stream: fullStream,
+  generate,
   model_messages: modelMessages,
   partial_json: partialJson,
   validate,

@@ -1,15 +1,28 @@
 """Generated streams and messages, valid and broken, through our code and through the real `ai`."""
 
+from typing import get_args
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from partita import (
+    AssistantMessage,
+    MessageList,
+    ToolCallPart,
+    UserMessage,
+    convert,
+    to_json,
+    to_model_messages,
+)
+from partita.formats.answers.model_view import OpenCalls
 from partita.stream.rules import Version
 from partita.types.json import JsonObject
-from tests import strategies
+from tests import canonical, strategies
 from tests.conformance.bridge import RealPackage
 from tests.conformance.comparison import difference
 from tests.harness import run
+from tests.strategies_model import model_messages
 
 VERSIONS: tuple[Version, ...] = (5, 6, 7)
 
@@ -58,6 +71,37 @@ def test_messages_convert_alike(real: RealPackage, version: Version, data: st.Da
         how = st.sampled_from(["wrap", None] if version == 5 else ["wrap", "content", None])
         options["tools"] = data.draw(st.dictionaries(st.sampled_from(strategies.TOOL_NAMES), how))
     check(real, "model_messages", version, {"messages": messages, "options": options})
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(data=st.data())
+def test_a_model_is_given_every_repaired_conversation(
+    real: RealPackage, version: Version, data: st.DataObject
+) -> None:
+    messages = data.draw(
+        st.lists(canonical.messages(), max_size=4)
+        | strategies.ui_messages(version, valid=True).map(lambda ui: MessageList().add(ui, format="ui"))
+        | model_messages(version).map(lambda raw: MessageList().add(raw, format=f"ai-sdk-model-v{version}"))
+    )
+    open_calls: OpenCalls = data.draw(st.sampled_from(get_args(OpenCalls)))
+    flatten_text = data.draw(st.booleans())
+    payload = to_model_messages(
+        messages, version=version, open_calls=open_calls, flatten_text=flatten_text
+    ).payload
+    assume(payload)
+    theirs = real.ask({"op": "generate", "version": version, "messages": payload})
+    assert theirs["error"] is None
+
+
+def test_an_open_call_is_refused_unless_it_is_repaired(real: RealPackage) -> None:
+    call = ToolCallPart("c", "look", "input-available", {})
+    messages = [UserMessage(id="u", content="Look"), AssistantMessage(id="a", content=[call])]
+    for version in (6, 7):
+        raw = convert(to_json(messages), "canonical", f"ai-sdk-model-v{version}").payload
+        refused = real.ask({"op": "generate", "version": version, "messages": raw})
+        assert refused["error"]["name"] == "AI_MissingToolResultsError"
+        repaired = to_model_messages(messages, version=version).payload
+        assert real.ask({"op": "generate", "version": version, "messages": repaired})["error"] is None
 
 
 @pytest.mark.parametrize("version", VERSIONS)

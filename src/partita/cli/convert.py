@@ -6,6 +6,7 @@ from typing import BinaryIO, Final, get_args
 
 import click
 
+from partita.formats.answers.model_view import OpenCalls
 from partita.formats.converting import convert as convert_payload
 from partita.formats.losses import Loss, Severity
 from partita.types.json import dumps, is_array
@@ -43,6 +44,12 @@ Examples:
     is_flag=True,
     help="Put what the target has no place for into its metadata, where it has some.",
 )
+@click.option(
+    "--repair",
+    type=click.Choice(get_args(OpenCalls)),
+    help="Give every tool call exactly one result, as models require. Calls without a result are answered or"
+    " removed.",
+)
 @click.option("--losses", is_flag=True, help="Tell on stderr what could not be carried, one line each.")
 @click.option(
     "--losses-json",
@@ -52,9 +59,11 @@ Examples:
 )
 def convert(
     file: BinaryIO,
+    *,
     source: str | None,
     target: str,
     carry: bool,
+    repair: OpenCalls | None,
     losses: bool,
     losses_json: BinaryIO | None,
 ) -> None:
@@ -67,7 +76,7 @@ def convert(
     if source is None and opened.shape == "data-stream-v4":
         source = DATA_STREAM
     payload = opened.payload()
-    converted = convert_payload(payload, source, target, carry=carry)
+    converted = convert_payload(payload, source, target, carry=carry, repair=repair)
     if converted.guess is not None:
         say(f"read as {converted.guess.explained()}")
     if isinstance(converted.payload, str):

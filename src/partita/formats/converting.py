@@ -1,7 +1,7 @@
 """A payload of one format in another: read, written, and looked over so that nothing is lost in silence."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -10,16 +10,20 @@ from msgspec.structs import replace as struct_replace
 
 from partita.errors import FormatError, PartitaError
 from partita.types.codec import to_json
+from partita.types.fold import origins
 from partita.types.json import Json, is_array
+from partita.types.messages import Message, ToolMessage
 from partita.types.value import unkept
 
+from .answers.model_view import OpenCalls, repair_calls
 from .carrying import carried, unpacked
 from .checking.canonical import IMPLIED
 from .checking.check import unaccounted
 from .checking.held import Held
 from .events import load_events
 from .format import Dumped, Format, Implied, Loaded, Request, ToolSpec
-from .losses import Loss
+from .lazily import later
+from .losses import Loss, relocate
 from .own import CHAT
 from .registry import get_format
 from .session_facts import SessionFacts
@@ -28,6 +32,11 @@ from .sniff import Guess, guess_format, sniff
 UNREAD: Final = "messages have no place for it"
 OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
 NO_TOOLS: Final = "the format has no place for the tools of a request"
+
+MODEL_MESSAGES: Final = "ai-sdk-model-v"
+MODEL_VERSIONS: Final = frozenset({"5", "6", "7"})
+
+to_model_messages: Callable[..., Dumped] = later("ai_sdk.model.repair", "to_model_messages")
 
 _MADE_UP: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
@@ -50,13 +59,19 @@ class Converted:
 
 
 def convert(
-    payload: Json, source: str | None = None, target: str = "canonical", *, carry: bool = False
+    payload: Json,
+    source: str | None = None,
+    target: str = "canonical",
+    *,
+    carry: bool = False,
+    repair: OpenCalls | None = None,
 ) -> Converted:
     """A payload of one format in another, with the losses of both ways.
 
     `source` is guessed when it is not given; a list of events of a stream is folded. With `carry`, what the
     target has no place for goes along in its metadata field, where it has one, and nothing of it is lost:
-    to convert it back gives what there was.
+    to convert it back gives what there was. With `repair`, every call gets exactly one result, as models
+    require: a call that has none is answered or removed.
     """
     writing = get_format(target)
     if source is None:
@@ -65,7 +80,7 @@ def convert(
     else:
         reading, guess = get_format(source), None
         loaded, name = read(payload, reading), reading.name
-    dumped = write(loaded, writing, carry=carry)
+    dumped = write(loaded, writing, carry=carry, repair=repair)
     return Converted(dumped.payload, (*loaded.losses, *dumped.losses), name, guess)
 
 
@@ -103,7 +118,12 @@ def read(payload: Json, reading: Format) -> Loaded:
 
 
 def write(
-    loaded: Loaded, writing: Format, *, carry: bool = False, session: SessionFacts | None = None
+    loaded: Loaded,
+    writing: Format,
+    *,
+    carry: bool = False,
+    repair: OpenCalls | None = None,
+    session: SessionFacts | None = None,
 ) -> Dumped:
     """Messages in a format, and every loss. The settings of a request go to the API they were written for.
 
@@ -112,7 +132,7 @@ def write(
     if session is not None and writing.dump_session is not None:
         dumped = writing.dump_session(loaded.messages, session)
     else:
-        dumped = _dump(loaded, writing)
+        dumped = _dump(loaded, writing) if repair is None else _dump_repaired(loaded, writing, repair)
     if carry:
         filled = carried(dumped.payload, loaded, writing)
         if filled is not None:
@@ -137,12 +157,29 @@ def _load(payload: Json, reading: Format) -> Loaded:
     return load_events(reading.decoder(), payload if is_array(payload) else [payload])
 
 
+def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Dumped:
+    version = writing.name.removeprefix(MODEL_MESSAGES)
+    if version in MODEL_VERSIONS and loaded.request is None:
+        return to_model_messages(loaded.messages, version=int(version), open_calls=open_calls)
+    repaired = repair_calls(loaded.messages, open_calls=open_calls)
+    dumped = _dump(replace(loaded, messages=repaired.messages), writing)
+    return Dumped(dumped.payload, (*repaired.repairs, *relocate(dumped.losses, repaired.origins)))
+
+
+def _relocated(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
+    """Losses of a format, which names the places of folded messages, with the places in the given ones."""
+    if not losses or not any(isinstance(message, ToolMessage) for message in messages):
+        return losses
+    return relocate(losses, origins(messages))
+
+
 def _dump(loaded: Loaded, writing: Format) -> Dumped:
     if writing.dump is None:
         raise FormatError(f"{writing.name} can be read but not written", hint="choose another target")
     request = loaded.request
     if request is None:
-        return writing.dump(loaded.messages)
+        dumped = writing.dump(loaded.messages)
+        return Dumped(dumped.payload, tuple(_relocated(dumped.losses, loaded.messages)))
     same = writing.ask is not None and _is_same_api(request.api, writing.name)
     losses = [] if same else list(_settings(request))
     if writing.ask is None:
@@ -151,7 +188,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     else:
         losses += [] if same else _members(request)
         dumped = writing.ask(loaded.messages, request if same else Request(_bare(request)))
-    return Dumped(dumped.payload, (*losses, *dumped.losses))
+    return Dumped(dumped.payload, (*losses, *_relocated(dumped.losses, loaded.messages)))
 
 
 def _settings(request: Request) -> Sequence[Loss]:

@@ -68,6 +68,16 @@ TAKEN_OUT = JsonOutput(None)
 Position: TypeAlias = tuple[int, int]
 """Where a part is: the index of its message, and its own index in there."""
 
+
+class Origin(NamedTuple):
+    """Where a folded message was."""
+
+    index: int
+    parts: Sequence[Position]
+    results: Mapping[Position, Position] = {}  # never changed
+    """By the position of a call, where its result was."""
+
+
 MessageT = TypeVar("MessageT", AssistantMessage, ToolMessage)
 
 
@@ -127,6 +137,29 @@ def fold(messages: Sequence[Message]) -> list[Message]:
         else:
             folded.append(message)
     return folded
+
+
+def origins(messages: Sequence[Message]) -> list[Origin]:
+    """Where each message that `fold` returns, each of its parts and each output of its calls was."""
+    answers = _answers(messages)
+    taken = {answer.position for answer in answers.values()}
+    joined: defaultdict[int, list[Position]] = defaultdict(list)
+    for piece in _pieces(messages):
+        joined[piece.head_place] += [(piece.place, index) for index in range(len(piece.message.parts))]
+    found: list[Origin] = []
+    for place, message in enumerate(messages):
+        positions = [(place, index) for index in range(len(message.parts))]
+        if type(message) is AssistantMessage:
+            if place in joined:
+                results = {at: answers[at].position for at in joined[place] if at in answers}
+                found.append(Origin(place, joined[place], results))
+        elif type(message) is ToolMessage:
+            left = [position for position in positions if position not in taken]
+            if left or not positions:
+                found.append(Origin(place, left))
+        else:
+            found.append(Origin(place, positions))
+    return found
 
 
 def _joined(

@@ -1,26 +1,29 @@
 """A stored conversation as a model may be sent it: one step a message, every call answered right behind it.
 
-What would make a provider refuse the conversation is mended, and each repair is told: calls that were cut
-while they were written are left out, calls that never got an answer get one that says so, results without a
-call are left out. Notices and internal turns are not talk, and are not sent.
+What would make a provider refuse the conversation is repaired, and each repair is reported: calls whose input
+was cut off are removed, calls without a result are answered or removed, results without a call and second
+results are removed. Events and internal messages are not sent.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
-from partita.types.fold import fold
+from partita.types.codec import to_json
+from partita.types.fold import SETTLED, Origin, fold, origins, state_after
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
     Message,
+    Part,
     SystemMessage,
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    has_ended,
     network_text,
 )
 from partita.types.parts import (
@@ -42,40 +45,212 @@ _UNSENT: Final = frozenset[type](NOT_SENT)
 
 CUT: Final = "the call was cut while it was written"
 NO_CALL: Final = "a result without a call"
-TWICE: Final = "the step has another call with this id"
+SECOND_RESULT: Final = "the call already has a result"
+SECOND_CALL: Final = "another call of the same step has this id"
 UNANSWERED: Final = "the call never got an answer"
 WAITS: Final = "the call still waits for someone to allow it"
+UNFINISHED: Final = "the network execution has no result"
+JOINED: Final = "texts that follow each other are joined"
+
+SEPARATOR: Final = "\n"
+"""Stands between two texts that are joined."""
+
+OpenCalls: TypeAlias = Literal["answer", "remove"]
+"""What happens to a call without a result: it gets one that says so, or it is removed."""
 
 
 class View(NamedTuple):
-    """What a model is sent, and what had to be mended."""
+    """The messages that a model is sent, and the repairs they needed."""
 
     messages: tuple[Message, ...]
     repairs: tuple[Loss, ...]
 
 
-def model_view(messages: Sequence[Message]) -> View:
-    """The model's view of a conversation."""
-    repairs: list[Loss] = []
-    view: list[Message] = []
-    for place, message in enumerate(fold(messages)):
-        if not message.internal and message.type != "event":
-            view += _seen(message, place, repairs)
-    return View(tuple(view), tuple(repairs))
+class Repaired(NamedTuple):
+    """Messages that a model takes, with outputs in their calls; the repairs; and where each message was."""
+
+    messages: tuple[Message, ...]
+    repairs: tuple[Loss, ...]
+    origins: tuple[Origin, ...]
 
 
-def _seen(message: Message, place: int, repairs: list[Loss]) -> Iterable[Message]:
+def model_view(
+    messages: Sequence[Message], *, open_calls: OpenCalls = "answer", flatten_text: bool = False
+) -> View:
+    """The messages that a model is sent, one step each, with their results behind them."""
+    repair = _Repair(messages, open_calls, flatten_text)
+    view = [seen for kept in repair.run() for seen in _seen(kept.message)]
+    return View(tuple(view), tuple(repair.repairs))
+
+
+def repair_calls(
+    messages: Sequence[Message], *, open_calls: OpenCalls = "answer", flatten_text: bool = False
+) -> Repaired:
+    """The same messages before they are split into steps, as formats write them."""
+    repair = _Repair(messages, open_calls, flatten_text)
+    kept = repair.run()
+    messages = tuple(one.message for one in kept)
+    return Repaired(messages, tuple(repair.repairs), tuple(map(repair.origin, kept)))
+
+
+class _Kept(NamedTuple):
+    """A message that is sent, its index among the folded ones, and the numbers its parts had there."""
+
+    message: Message
+    place: int
+    numbers: tuple[int, ...] | None = None  # `None`: all of them, in order
+
+
+class _Repair:
+    """One pass over a conversation."""
+
+    def __init__(self, messages: Sequence[Message], open_calls: OpenCalls, flatten_text: bool) -> None:
+        self._given = messages
+        self._folded = fold(messages)
+        self._open_calls = open_calls
+        self._flatten_text = flatten_text
+        self._origins: list[Origin] | None = None
+        self.repairs: list[Loss] = []
+
+    def run(self) -> list[_Kept]:
+        kept: list[_Kept] = []
+        for place, message in enumerate(self._folded):
+            if message.internal or message.type == "event":
+                continue
+            match message:
+                case AssistantMessage():
+                    kept.append(self._assistant(message, place))
+                case ToolMessage():
+                    self._drop_results(message, place)
+                case _:
+                    kept.append(_Kept(message, place))
+        return [self._flattened(one) for one in kept] if self._flatten_text else kept
+
+    def origin(self, kept: _Kept) -> Origin:
+        """Where a message was in the given messages."""
+        origin = self._origin(kept.place)
+        if kept.numbers is None:
+            return origin
+        return origin._replace(parts=[origin.parts[number] for number in kept.numbers])
+
+    def _origin(self, place: int) -> Origin:
+        if self._origins is None:
+            self._origins = origins(self._given)
+        return self._origins[place]
+
+    def _path(self, place: int, number: int) -> str:
+        message, part = self._origin(place).parts[number]
+        return f"$[{message}].content.parts[{part}]"
+
+    def _remove(self, part: Part, place: int, number: int, why: str) -> None:
+        self.repairs.append(Loss.of(self._path(place, number), to_json(part), why))
+
+    def _drop_results(self, message: ToolMessage, place: int) -> None:
+        calls = (part for one in self._folded for part in one.parts if isinstance(part, ToolCallPart))
+        called = {part.id for part in calls}
+        for number, part in enumerate(message.parts):
+            if isinstance(part, ToolResultPart):
+                self._remove(part, place, number, SECOND_RESULT if part.id in called else NO_CALL)
+
+    def _assistant(self, message: AssistantMessage, place: int) -> _Kept:
+        parts: list[AssistantPart] = []
+        numbers: list[int] = []
+        twins = _twins(message.parts)
+        for number, part in enumerate(message.parts):
+            sent: AssistantPart | None = part
+            if number in twins:
+                self._remove(part, place, number, SECOND_CALL)
+                sent = None
+            elif isinstance(part, ToolCallPart):
+                sent = self._call(part, place, number)
+            if sent is not None:
+                parts.append(sent)
+                numbers.append(number)
+        content = message.content
+        network = content.network_execution
+        if network is not None and not has_ended(network):
+            path = f"$[{self._origin(place).index}].content.networkExecution"
+            self.repairs.append(Loss.of(path, to_json(network), UNFINISHED))
+            content = replace(content, network_execution=None)
+        is_same = len(parts) == len(message.parts) and all(map(_is, parts, message.parts))
+        if is_same and content is message.content:
+            return _Kept(message, place)
+        return _Kept(replace(message, content=replace(content, parts=tuple(parts))), place, tuple(numbers))
+
+    def _call(self, call: ToolCallPart, place: int, number: int) -> ToolCallPart | None:
+        """A call that may be sent; `None` if it is removed."""
+        if _is_cut(call):
+            self._remove(call, place, number, CUT)
+            return None
+        if call.output is not None:
+            return call if call.state in SETTLED else replace(call, state=state_after(call.output))
+        if call.provider_executed:
+            return call
+        output, why = _missing_output(call)
+        if why is not None and self._open_calls == "remove":
+            self._remove(call, place, number, why)
+            return None
+        if why is not None:
+            self.repairs.append(Loss.of(self._path(place, number), call.id, why, "repaired"))
+        return replace(call, state=state_after(output), output=output)
+
+    def _flattened(self, kept: _Kept) -> _Kept:
+        """A message with texts that follow each other as one, and as its content if there is nothing else."""
+        parts: list[Any] = []
+        numbers: list[int] = []
+        known = range(len(kept.message.parts)) if kept.numbers is None else kept.numbers
+        for number, part in zip(known, kept.message.parts, strict=True):
+            last = parts[-1] if parts else None
+            if isinstance(last, TextPart) and isinstance(part, TextPart) and _joins(last) and _joins(part):
+                parts[-1] = TextPart(last.text + SEPARATOR + part.text)
+                where = self._path(kept.place, number)
+                self.repairs.append(Loss(where, "where the text begins", JOINED, "changed"))
+            else:
+                parts.append(part)
+                numbers.append(number)
+        content = replace(kept.message.content, parts=tuple(parts))
+        match [part for part in parts if not isinstance(part, (StepStartPart, *NOT_SENT))]:
+            case [TextPart(text=text) as only] if _joins(only):
+                content = replace(content, content=text)
+            case _:
+                pass
+        return _Kept(replace(kept.message, content=content), kept.place, tuple(numbers))
+
+
+def _joins(part: TextPart) -> bool:
+    """Whether a text has nothing that belongs to it alone."""
+    return part.provider_metadata is None and part.citations is None and not part.extra
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _twins(parts: Sequence[AssistantPart]) -> set[int]:
+    """The numbers of calls whose id another call of their step has; the first with an output is not in it."""
+    dropped: set[int] = set()
+    chosen: dict[str, tuple[int, ToolCallPart]] = {}
+    for number, part in enumerate(parts):
+        if isinstance(part, StepStartPart | SteeringMessagePart):
+            chosen.clear()
+        elif isinstance(part, ToolCallPart):
+            twin = chosen.get(part.id)
+            if twin is not None and (twin[1].output is not None or part.output is None):
+                dropped.add(number)
+                continue
+            if twin is not None:
+                dropped.add(twin[0])
+            chosen[part.id] = (number, part)
+    return dropped
+
+
+def _seen(message: Message) -> Iterable[Message]:
     match message:
         case SystemMessage() | UserMessage():
             return _talk(message)
         case AssistantMessage():
-            return _steps(message, place, repairs)
+            return _steps(message)
         case ToolMessage():
-            repairs.extend(
-                Loss.of(_path(place, number), part.id, NO_CALL)
-                for number, part in enumerate(message.parts)
-                if isinstance(part, ToolResultPart)
-            )
             return ()
 
 
@@ -87,13 +262,9 @@ def _talk(message: SystemMessage | UserMessage) -> Iterable[Message]:
     return (replace(message, content=replace(message.content, parts=kept)),) if kept else ()  # pyright: ignore[reportArgumentType] # each role keeps its own parts
 
 
-def _path(place: int, number: int) -> str:
-    return f"$[{place}].content.parts[{number}]"
-
-
-def _steps(message: AssistantMessage, place: int, repairs: list[Loss]) -> Iterator[Message]:
+def _steps(message: AssistantMessage) -> Iterator[Message]:
     step: list[AssistantPart] = []
-    for number, part in enumerate(_parts(message)):
+    for part in _parts(message):
         match part:
             case StepStartPart():
                 yield from _step(message, step)
@@ -104,28 +275,11 @@ def _steps(message: AssistantMessage, place: int, repairs: list[Loss]) -> Iterat
                 said = tuple(item for item in part.parts if not isinstance(item, NOT_SENT))
                 if said:
                     yield UserMessage(id=part.id, content=said)
-            case ToolCallPart() if _is_cut(part):
-                repairs.append(Loss.of(_path(place, number), part.id, CUT))
-            case ToolCallPart() if part.provider_executed:
-                step.append(part)
-            case ToolCallPart():
-                _add_call(step, part, _path(place, number), repairs)
             case _ if type(part) not in _UNSENT:
                 step.append(part)
             case _:
                 pass
     yield from _step(message, step)
-
-
-def _add_call(step: list[AssistantPart], call: ToolCallPart, where: str, repairs: list[Loss]) -> None:
-    """Add a call to its step. Of two with one id the one with an output stays: no call is answered twice."""
-    for index, other in enumerate(step):
-        if isinstance(other, ToolCallPart) and other.id == call.id and not other.provider_executed:
-            repairs.append(Loss.of(where, call.id, TWICE))
-            if call.output is not None and not isinstance(call.output, InterruptedOutput):
-                step[index] = call
-            return
-    step.append(call if call.output is not None else _answered(call, where, repairs))
 
 
 def _parts(message: AssistantMessage) -> Sequence[AssistantPart]:
@@ -159,13 +313,6 @@ def _is_cut(call: ToolCallPart) -> bool:
         return True
     was_written = call.input is UNSET or call.raw_input is not UNSET  # the words so far are kept beside it
     return was_written and isinstance(call.output, InterruptedOutput)
-
-
-def _answered(call: ToolCallPart, where: str, repairs: list[Loss]) -> ToolCallPart:
-    output, repair = _missing_output(call)
-    if repair:
-        repairs.append(Loss.of(where, call.id, repair))
-    return replace(call, output=output)
 
 
 def _missing_output(call: ToolCallPart) -> tuple[ToolOutput, str | None]:

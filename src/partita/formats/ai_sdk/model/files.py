@@ -13,7 +13,9 @@ from msgspec import UNSET
 
 from partita.types.json import Json, JsonObject, is_object
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+"""What a URL begins with."""
+
 _DATA_URL = re.compile(r"data:[^,]*;base64,")
 
 TAGS = ("data", "url", "text", "reference")
@@ -70,7 +72,7 @@ def is_reference(value: Json) -> bool:
 def _read_text(raw: Json, media_type: str | None) -> FileData | None:
     if not isinstance(raw, str):
         return None
-    if _SCHEME.match(raw):
+    if SCHEME.match(raw):
         return FileData(raw, media_type)
     return FileData(f"data:{media_type or ''};base64,{raw}", media_type, shape="base64")
 
