@@ -10,6 +10,7 @@ from litestar.openapi.spec import Example
 from litestar.params import Body, FromPath, HeaderParameter, JSONBody
 from litestar.types import ControllerRouterHandler
 
+from partita.formats.ai_sdk.ui.chat import APPROVALS, chat_message
 from partita.runtime.replay.retelling import retold
 from partita.runtime.session.sse import follow_sse, place_of
 from partita.server.hub import Caller
@@ -18,11 +19,13 @@ from partita.server.streaming import EventStream
 from partita.store import messages, runs
 from partita.store.transaction import Transaction
 from partita.stream.targets import CHUNKS, Target
-from partita.types.chunks import Chunk, ToolApprovalRequest, ToolApprovalResponse
+from partita.types.chunks import Chunk, MessageMetadata, ToolApprovalRequest, ToolApprovalResponse
+from partita.types.json import is_object
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run
 
 from .body import ChatBody, StopBody
+from .rows import ids_of, rows_before
 from .turn import ChatTurn
 
 VERSION: Final = "x-ai-sdk-version"
@@ -76,7 +79,9 @@ async def send(
     known by their ids. The answer goes on when the client leaves: resume it, or stop it.
     """
     begun = await ChatTurn(caller, data).begin()
-    return _stream(caller, begun.run, version, after=begun.after)
+    target = _target(caller, version)
+    before = () if begun.message_id is None else await _answered(caller, begun.run, target)
+    return _stream(caller, begun.run, target, before, after=begun.after, message_id=begun.message_id)
 
 
 @get(
@@ -101,8 +106,9 @@ async def resume(
     run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    before = _chunks_before(message, _target(caller, version))
-    return _stream(caller, run, version, before, after=after, ids=plain)
+    target = _target(caller, version)
+    before = await _chunks_before(caller, message, target)
+    return _stream(caller, run, target, before, after=after, ids=plain)
 
 
 @post("/api/chat/{chat_id:str}/stop", tags=["chat"], summary="Stop an answer", status_code=200)
@@ -114,7 +120,9 @@ async def stop(
     """
     wanted = data or StopBody()
     run = await caller.session.active_run(chat_id)
-    if run is None or wanted.run_id not in (None, run.id) or wanted.message_id not in (None, run.message_id):
+    if run is None or wanted.run_id not in (None, run.id):
+        return Reply(Stopped(stopped=False))
+    if wanted.message_id is not None and wanted.message_id not in await ids_of(caller.session, run):
         return Reply(Stopped(stopped=False))
     await caller.session.stop(run.id, wanted.reason)
     return Reply(Stopped(stopped=True, run_id=run.id))
@@ -131,17 +139,36 @@ def _at_work(tx: Transaction, thread_id: str) -> tuple[Run, Message | None] | No
     return run, messages.get(tx, run.thread_id, run.message_id or "", "inline")
 
 
-def _chunks_before(message: Message | None, target: Target) -> Sequence[Chunk]:
+async def _chunks_before(caller: Caller, message: Message | None, target: Target) -> Sequence[Chunk]:
     """What the message held before its run, as chunks: a client that reconnects receives all of it."""
     if not isinstance(message, AssistantMessage):
         return ()
-    chunks = tuple(retold(message))[:-1]
+    rows = [row for row in await rows_before(caller.store, message) if isinstance(row, AssistantMessage)]
+    chunks = [*(chunk for row in rows for chunk in retold(row))][:-1]
+    chunks += _approvals(rows, target)
     if target.knows(CHUNKS[ToolApprovalResponse]):
         return chunks
     # Release 6 has no chunk for an allowed call: it would ask for approval again.
     allowed = {one.approval_id for one in chunks if isinstance(one, ToolApprovalResponse) and one.approved}
     return [
         one for one in chunks if not isinstance(one, ToolApprovalRequest) or one.approval_id not in allowed
+    ]
+
+
+async def _answered(caller: Caller, run: Run, target: Target) -> Sequence[Chunk]:
+    """Who answered the approvals of the message that a run continues: the client knows only the answers."""
+    stored = await caller.store.get_message(run.thread_id, run.message_id or "")
+    if not isinstance(stored, AssistantMessage):
+        return ()
+    return _approvals([stored], target)
+
+
+def _approvals(rows: Sequence[AssistantMessage], target: Target) -> list[Chunk]:
+    metadata = [chat_message(row, target.major).content.metadata for row in rows]
+    return [
+        MessageMetadata({APPROVALS: one[APPROVALS]})
+        for one in metadata
+        if is_object(one) and APPROVALS in one
     ]
 
 
@@ -152,22 +179,24 @@ def _target(caller: Caller, version: str | None) -> Target:
 def _stream(
     caller: Caller,
     run: Run,
-    version: str | None,
+    target: Target,
     before: Sequence[Chunk] = (),
     *,
     after: int = 0,
     ids: bool = False,
+    message_id: str | None = None,
 ) -> EventStream:
     settings = caller.hub.settings
     body: AsyncGenerator[bytes, None] = follow_sse(
         caller.session,
         run.id,
-        version=_target(caller, version),
+        version=target,
         before=() if after else before,
         after=after,
         ids=ids,
         keep_alive=settings.keep_alive,
         until_asked=True,
+        message_id=message_id,
     )
     headers = {"x-partita-run-id": run.id, "x-partita-thread-id": _printable(run.thread_id)}
     return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)

@@ -17,15 +17,20 @@ from partita.types.runs import Run
 from .body import ChatBody, id_of
 from .reading import check_seed, read_message, same_words
 from .replying import give_replies
+from .rows import ids_of, rows_from
 
 LEFT: Final = "the client has gone on without it"
 
 
 class Begun(NamedTuple):
-    """The run that answers a request, and what of it the client has: all up to a number."""
+    """The run that answers a request, and what of it the client has: all up to a number.
+
+    `message_id` is the id under which the client has the message that the run continues.
+    """
 
     run: Run
     after: int = 0
+    message_id: str | None = None
 
 
 class ChatTurn:
@@ -62,9 +67,9 @@ class ChatTurn:
         if not goes_on:
             return Begun(await self._say(agent, said))
         message_id = id_of(said[-1], len(said) - 1)
-        if at_work is not None and at_work.message_id == message_id:
-            return Begun(at_work, heard)  # it has waited for the reply, and goes on
-        return Begun(await self._go_on(agent, message_id))
+        if at_work is not None and message_id in await ids_of(self._session, at_work):
+            return Begun(at_work, heard, message_id)  # it has waited for the reply, and goes on
+        return Begun(await self._go_on(agent, message_id), message_id=message_id)
 
     async def _begin_at_once(self, said: Sequence[JsonObject]) -> Run | None:
         """Begin with a message that came alone and is new, which most often needs no look at anything."""
@@ -131,7 +136,10 @@ class ChatTurn:
     async def _leave(self, before: Sequence[JsonObject]) -> None:
         """Stop the run whose answer the client has, and goes on behind: it does not read it any more."""
         run = self._seen.run
-        if run is not None and any(raw.get("id") == run.message_id for raw in before):
+        if run is None or not before:
+            return
+        ids = await ids_of(self._session, run)
+        if any(raw.get("id") in ids for raw in before):
             await self._session.stop(run.id, LEFT)
             await self._look(self._body.said)
 
@@ -145,7 +153,7 @@ class ChatTurn:
             known = await self._known(id_of(said[place], place))
             if known is not None:
                 if thread is None or thread.active_leaf_id != known.id:
-                    self._parent_id = await self._end_of_answer(known)
+                    self._parent_id = (await rows_from(self._store, known))[-1].id
                 return new
             message = read_message(said[place], place, self._thread_id)
             if isinstance(message, AssistantMessage):
@@ -159,14 +167,6 @@ class ChatTurn:
             )
         return new
 
-    async def _end_of_answer(self, message: Message) -> str:
-        """The last message of the run that wrote one: to a client, all of them are one."""
-        if message.run_id is None:
-            return message.id
-        page = await self._store.list_messages(self._thread_id, limit=None, after=message.seq)
-        own = [one.id for one in page.items if one.run_id == message.run_id]
-        return own[-1] if own else message.id
-
     async def _go_on(self, agent: AgentService, message_id: str) -> Run:
         """Go on with an answer, now that its calls have had their replies."""
         known = await self._store.get_message(self._thread_id, message_id)  # as it is with its replies
@@ -174,7 +174,7 @@ class ChatTurn:
             raise NotFoundError(
                 f"no answer {message_id!r} in chat {self._thread_id!r}", hint="load its messages again"
             )
-        return await self._start(agent, after=message_id)
+        return await self._start(agent, after=(await rows_from(self._store, known))[-1].id)
 
     async def _answer_again(self, agent: AgentService, said: Sequence[JsonObject]) -> Run:
         """Answer a message of the user once more, on a branch of its own."""
