@@ -7,21 +7,26 @@ from typing import Any
 import pytest
 
 from partita import Agent, Network, tool
-from partita.runtime.service import AgentService, Options, Prompt
+from partita.runtime.service import AgentService, Options, Prompt, Question
 from partita.store.facade.store import Store
 from partita.types.chunks import (
     ChildChunk,
     Chunk,
     MessageFinish,
     MessageStart,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
     TextDelta,
     TextEnd,
     TextStart,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
     ToolInputAvailable,
     ToolOutputAvailable,
 )
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent
 from partita.types.json import JsonObject
+from partita.types.messages import AssistantMessage, NetworkResult, UserMessage
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.browser import State
 from tests.server.clients.conftest import ServeChat
@@ -189,6 +194,94 @@ async def test_a_network_in_a_network(site: ServeChat) -> None:
     (nested,) = [part for part in parts if part["type"] == "dynamic-tool" and part["toolName"] == "agent"]
     assert nested["output"]["text"] == "One moment.It is 41 metres tall."
     assert len(nested["output"]["childMessages"]) == 2
+
+
+class Waiting:
+    """A network whose second execution waits for an approval: at work, or until it is continued."""
+
+    name = "waiting"
+
+    def __init__(self, *, at_work: bool) -> None:
+        self._at_work = at_work
+        self._ids = (f"{number}-{at_work}" for number in range(1, 9))
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[AgentStreamEvent]:
+        """Two executions and an answer, from where the thread stands."""
+        assert options is not None
+        last = prompt[-1]
+        if isinstance(last, UserMessage):
+            for chunk in self._begin():
+                yield ChunkEvent(chunk=chunk)
+            if not self._at_work:
+                yield CompleteEvent()
+                return
+            assert options.desk is not None
+            decision = await options.desk.ask(Question("a1", "c1", "switch_off", {}))
+            yield ChunkEvent(chunk=ToolApprovalResponse("a1", decision.approved, decision.reason))
+        elif isinstance(last, AssistantMessage):
+            yield ChunkEvent(chunk=MessageStart(last.id))
+        for chunk in self._end():
+            yield ChunkEvent(chunk=chunk)
+        yield CompleteEvent()
+
+    def _begin(self) -> list[Chunk]:
+        first, self._second = next(self._ids), next(self._ids)
+        path = (f"{self._second}:network",)
+        return [
+            MessageStart(first),
+            NetworkExecutionStart("tool", "height", "it fits"),
+            NetworkExecutionEnd(NetworkResult("41")),
+            MessageFinish("stop"),
+            MessageStart(self._second),
+            NetworkExecutionStart("agent", "keeper", "it fits"),
+            ChildChunk(path, MessageStart("s1")),
+            ChildChunk(path, TextStart("t")),
+            ChildChunk(path, TextDelta("t", "May I?")),
+            ToolInputAvailable("c1", "switch_off", {}),
+            ToolApprovalRequest("a1", "c1"),
+        ]
+
+    def _end(self) -> list[Chunk]:
+        path = (f"{self._second}:network",)
+        return [
+            ToolOutputAvailable("c1", "dark"),
+            ChildChunk(path, TextEnd("t")),
+            NetworkExecutionEnd(NetworkResult("It is dark.")),
+            MessageFinish("stop"),
+            MessageStart(next(self._ids)),
+            TextStart("t"),
+            TextDelta("t", "Good night."),
+            TextEnd("t"),
+            MessageFinish("stop"),
+        ]
+
+
+@pytest.mark.parametrize("browser", [6, 7], indirect=True)
+@pytest.mark.parametrize("reloads", [False, True], ids=["live", "after a reload"])
+@pytest.mark.parametrize("at_work", [False, True], ids=["ended", "at work"])
+async def test_an_approval_in_a_network(site: ServeChat, at_work: bool, reloads: bool) -> None:
+    here = await site(Waiting(at_work=at_work))
+    chat = await here.chat(goOn="approvals")
+    asked = await chat.send("Make it dark.")
+    if not at_work:
+        assert asked.messages == await here.stored()
+    if reloads:
+        await chat.view.leave()
+        chat = await here.load(goOn="approvals", resume=at_work)
+        again = await chat.view.until(said=["approval-requested"], settled=True)
+        assert again.messages == asked.messages
+    await chat.view.call("addToolApprovalResponse", {"id": "a1", "approved": True})
+    state = await chat.finished(said=["Good night."])
+    assert (state.ids, len(executions(state))) == (asked.ids, 2)
+    assert executions(state)[1]["output"]["text"] == "It is dark."
+    assert sorted(state.last["metadata"]["approvals"]["a1"]) == ["respondedAt", "respondedBy"]
 
 
 class Delegating:

@@ -20,6 +20,7 @@ from partita.types.chunks import (
     ToolOutputDenied,
     ToolOutputError,
 )
+from partita.types.messages import AssistantMessage
 
 from .framing import Framing
 from .live_run import Seen
@@ -65,6 +66,7 @@ async def follow_sse(
     framing: Framing | None = None,
     since: int = 0,
     message_id: str | None = None,
+    continued: AssistantMessage | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The events of a run for a client of that release of the AI SDK: what was said, then what comes.
 
@@ -72,9 +74,11 @@ async def follow_sse(
     last one it saw: see `place_of`. With `until_asked`, the stream ends when the run waits for an approval:
     `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run. A `framing`
     writes another format; `since` is the number behind which it begins, as if nothing had come before.
-    `message_id` is the id that the client has for the message that the run continues.
+    `continued` is the message that the run continues, as it was before; the client has it as `message_id`.
     """
-    encoder = framing or (SseEncoder() if version is None else ChatEncoder(version, message_id))
+    encoder = framing or (
+        SseEncoder() if version is None else ChatEncoder(version, message_id=message_id, continued=continued)
+    )
     questions, last, quiet = Questions(), None, 0.0
     tick = min(keep_alive, ASKED) if until_asked else keep_alive
     if told := b"".join([encoder.encode(chunk) for chunk in before]):

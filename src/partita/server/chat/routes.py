@@ -16,8 +16,6 @@ from partita.runtime.session.sse import follow_sse, place_of
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
-from partita.store import messages, runs
-from partita.store.transaction import Transaction
 from partita.stream.targets import CHUNKS, Target
 from partita.types.chunks import Chunk, MessageMetadata, ToolApprovalRequest, ToolApprovalResponse
 from partita.types.json import is_object
@@ -25,7 +23,7 @@ from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run
 
 from .body import ChatBody, StopBody
-from .rows import ids_of, rows_before
+from .rows import at_work, ids_of, rows_before
 from .turn import ChatTurn
 
 VERSION: Final = "x-ai-sdk-version"
@@ -80,8 +78,16 @@ async def send(
     """
     begun = await ChatTurn(caller, data).begin()
     target = _target(caller, version)
-    before = () if begun.message_id is None else await _answered(caller, begun.run, target)
-    return _stream(caller, begun.run, target, before, after=begun.after, message_id=begun.message_id)
+    before = _approvals([begun.continued], target) if begun.continued else ()
+    return _stream(
+        caller,
+        begun.run,
+        target,
+        before,
+        after=begun.after,
+        message_id=begun.message_id,
+        continued=begun.continued,
+    )
 
 
 @get(
@@ -100,7 +106,7 @@ async def resume(
     """The answer at work, from its first chunk and with the same message id, then live; 204 when there is
     none. A plain SSE client that comes back with `Last-Event-ID` goes on behind it.
     """
-    found = await caller.store.read(_at_work, chat_id)
+    found = await caller.store.read(at_work, chat_id)
     if found is None:
         return EventStream(None)
     run, message = found
@@ -128,17 +134,6 @@ async def stop(
     return Reply(Stopped(stopped=True, run_id=run.id))
 
 
-def _at_work(tx: Transaction, thread_id: str) -> tuple[Run, Message | None] | None:
-    """The run at work in a thread, and its message as it was before the run, both as of one moment.
-
-    A run that ended between two reads would have stored its whole answer, and its log would repeat it.
-    """
-    run = runs.running(tx, thread_id)
-    if run is None:
-        return None
-    return run, messages.get(tx, run.thread_id, run.message_id or "", "inline")
-
-
 async def _chunks_before(caller: Caller, message: Message | None, target: Target) -> Sequence[Chunk]:
     """What the message held before its run, as chunks: a client that reconnects receives all of it."""
     if not isinstance(message, AssistantMessage):
@@ -155,15 +150,8 @@ async def _chunks_before(caller: Caller, message: Message | None, target: Target
     ]
 
 
-async def _answered(caller: Caller, run: Run, target: Target) -> Sequence[Chunk]:
-    """Who answered the approvals of the message that a run continues: the client knows only the answers."""
-    stored = await caller.store.get_message(run.thread_id, run.message_id or "")
-    if not isinstance(stored, AssistantMessage):
-        return ()
-    return _approvals([stored], target)
-
-
 def _approvals(rows: Sequence[AssistantMessage], target: Target) -> list[Chunk]:
+    """Who answered the approvals of these messages, and when: a client knows only what was answered."""
     metadata = [chat_message(row, target.major).content.metadata for row in rows]
     return [
         MessageMetadata({APPROVALS: one[APPROVALS]})
@@ -185,6 +173,7 @@ def _stream(
     after: int = 0,
     ids: bool = False,
     message_id: str | None = None,
+    continued: AssistantMessage | None = None,
 ) -> EventStream:
     settings = caller.hub.settings
     body: AsyncGenerator[bytes, None] = follow_sse(
@@ -197,6 +186,7 @@ def _stream(
         keep_alive=settings.keep_alive,
         until_asked=True,
         message_id=message_id,
+        continued=continued,
     )
     headers = {"x-partita-run-id": run.id, "x-partita-thread-id": _printable(run.thread_id)}
     return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)

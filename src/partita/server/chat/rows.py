@@ -2,12 +2,25 @@
 
 from partita.formats.ai_sdk.ui.chat import is_continued
 from partita.runtime.session.session import Session
+from partita.store import messages, runs
 from partita.store.facade.store import Store
+from partita.store.transaction import Transaction
 from partita.types.messages import Message
 from partita.types.runs import Run
 
 EARLIER = 50
 """How many messages before the one that a run continues may be executions of the same network."""
+
+
+def at_work(tx: Transaction, thread_id: str) -> tuple[Run, Message | None] | None:
+    """The run at work in a thread, and the message it continues as it was before, both as of one moment.
+
+    A run that ended between two reads would have stored its whole answer, and its log would repeat it.
+    """
+    run = runs.running(tx, thread_id)
+    if run is None:
+        return None
+    return run, messages.get(tx, run.thread_id, run.message_id or "", "inline")
 
 
 async def rows_from(store: Store, message: Message) -> list[Message]:

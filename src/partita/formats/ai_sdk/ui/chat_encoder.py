@@ -26,7 +26,7 @@ from partita.types.chunks import (
     ToolOutputError,
 )
 from partita.types.json import JsonObject
-from partita.types.messages import ToolCallPart
+from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import JsonOutput
 
 from .chat import chat_network_part, chat_tool_metadata
@@ -56,16 +56,27 @@ FOLDED: frozenset[type[Chunk]] = frozenset(
 class ChatEncoder:
     """Chunks of one run in, bytes for its client out. All that comes is one message to the client."""
 
-    def __init__(self, target: Target | str | int, message_id: str | None = None) -> None:
-        """`message_id` is the id of the message in the client, unless it is that of the first start."""
+    def __init__(
+        self,
+        target: Target | str | int,
+        *,
+        message_id: str | None = None,
+        continued: AssistantMessage | None = None,
+    ) -> None:
+        """`continued` is the message that the run continues, which the client has under `message_id`."""
         self._encoder = SseEncoder(target, one_message=True, message_id=message_id)
         assert self._encoder.target is not None, "there is a target"
         self._version = self._encoder.target.major
-        self._fold = Accumulator(lenient=True)
-        self._message_id = ""
-        self._network: ToolCallPart | None = None  # the network execution, as it was sent
-        self._has_children = False
+        self._fold = Accumulator(continued, lenient=True)
+        self._message_id = "" if continued is None else continued.id
+        self._network: ToolCallPart | None = None  # the network execution, as the client has it
+        self._has_children = continued is not None
         self._sent: dict[str, JsonObject | None] = {}  # tool metadata with messages, by call
+        if continued is not None:
+            network = continued.content.network_execution
+            if network is not None:
+                self._network = chat_network_part(continued.id, network, self._version)
+            self._sent = {part.id: chat_tool_metadata(part, self._version) for part in self._calls()}
 
     def encode(self, chunk: Chunk, json: bytes | None = None) -> bytes:
         """The events of a chunk, whose JSON may be available."""
