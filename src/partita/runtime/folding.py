@@ -28,7 +28,7 @@ from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.runs import RunStatus
-from partita.types.tools import InterruptedOutput, Interruption
+from partita.types.tools import Approval, InterruptedOutput, Interruption
 from partita.types.usage import Usage
 
 DECISION: Final = "data-partita-decision"
@@ -115,13 +115,17 @@ class RunFold:
         noted = None if call.approval is None else self._decisions.get(call.approval.id)
         if noted is None or call.approval is None:
             return call
-        by = noted.get("by")
-        approval = replace(
-            call.approval,
-            responded_by=by if isinstance(by, str) else None,
-            responded_at=_moment(noted.get("at")),
-        )
-        return replace(call, approval=approval)
+        return replace(call, approval=with_decision(call.approval, noted))
+
+
+def with_decision(approval: Approval, noted: JsonObject) -> Approval:
+    """An approval with who answered it and when, as the data of a `DECISION` note says."""
+    by = noted.get("by")
+    return replace(
+        approval,
+        responded_by=by if isinstance(by, str) else None,
+        responded_at=_moment(noted.get("at")),
+    )
 
 
 def fold_run(

@@ -72,10 +72,20 @@ class SseEncoder:
     The bytes are whole events: they may be sent as they come, to any number of clients of that release.
     """
 
-    def __init__(self, target: Target | str | int | None = None, *, one_message: bool = False) -> None:
-        """With `one_message`, all that comes is one message to the client, which knows no second one."""
+    def __init__(
+        self,
+        target: Target | str | int | None = None,
+        *,
+        one_message: bool = False,
+        message_id: str | None = None,
+    ) -> None:
+        """With `one_message`, all that comes is one message to the client, which knows no second one.
+
+        `message_id` is then the id that the client has for it, if it is not that of the first start.
+        """
         self.target = Target.parse(str(target)) if isinstance(target, str | int) else target
         self._one_message = one_message
+        self._message_id = message_id
         self.withheld: list[Withheld] = []
         """What the client was not told."""
         self._count = 0
@@ -87,12 +97,14 @@ class SseEncoder:
 
     def _prepare(self, target: Target) -> None:
         network = _Network()
-        blocks, one_message = self._blocks, self._one_message
+        blocks, one_message, announced = self._blocks, self._one_message, self._message_id
 
         def message_start(chunk: MessageStart) -> Sequence[Chunk]:
             before = network.message_id
             network.message_id = chunk.message_id or before
             said = blocks.message_start(chunk)
+            if not before and announced not in (None, chunk.message_id):
+                return (*said[:-1], replace(chunk, message_id=announced), _next_message(network.message_id))
             if not before or not one_message:
                 return said
             mark = () if network.message_id == before else (_next_message(network.message_id),)

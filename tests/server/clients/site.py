@@ -11,8 +11,6 @@ from partita.types.json import JsonObject
 
 from .browser import Browser, State, View
 
-RESPONDED = ("respondedBy", "respondedAt")
-
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -74,21 +72,6 @@ class Chat:
         """The state once all is answered, which has to be what the server has stored."""
         state = await self.view.until(settled=True, **wanted)
         assert not state.rejected
-        stored = [told(message) for message in await self.site.stored(self.thread_id)]
+        stored = await self.site.stored(self.thread_id)
         assert state.messages == stored, f"shown: {state.messages}\nstored: {stored}"
         return state
-
-
-def told(stored: JsonObject) -> JsonObject:
-    """A stored message without what no stream tells, and a page learns only when it is loaded anew.
-
-    That is who answered a question and when, which is ours and not of the AI SDK.
-    """
-    return {**stored, "parts": [_told(part) for part in stored["parts"]]}
-
-
-def _told(part: JsonObject) -> JsonObject:
-    if "approval" not in part:
-        return part
-    known = {key: value for key, value in part["approval"].items() if key not in RESPONDED}
-    return {**part, "approval": known}

@@ -143,6 +143,8 @@ async def test_an_approval(site: ServeChat, approved: bool, reason: str | None, 
     assert tools_of(state) == [("tool-switch_off", end)]
     (call,) = [part for part in state.last["parts"] if "approval" in part]
     assert (call["approval"]["approved"], call["approval"].get("reason")) == (approved, reason)
+    answered = state.last["metadata"]["approvals"][call["approval"]["id"]]
+    assert sorted(answered) == ["respondedAt", "respondedBy"]
     assert len(state.messages) == 2
 
 
@@ -166,6 +168,7 @@ async def test_an_agent_that_asks_while_it_works(site: ServeChat, approved: bool
     await chat.view.call("addToolApprovalResponse", {"id": "a1", "approved": approved})
     state = await chat.finished(said=["Good night."])
     assert tools_of(state) == [("tool-switch_off", end)]
+    assert sorted(state.last["metadata"]["approvals"]["a1"]) == ["respondedAt", "respondedBy"]
     assert len(state.messages) == 2
 
 

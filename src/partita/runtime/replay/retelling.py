@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.runtime.session.live_run import Seen
 from partita.store.facade.store import Store
@@ -21,6 +22,8 @@ from partita.types.chunks import (
     FileChunk,
     MessageFinish,
     MessageStart,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningFileChunk,
@@ -39,7 +42,14 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode
 from partita.types.json import is_object
-from partita.types.messages import AssistantMessage, AssistantPart, Message, ToolCallPart
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    NetworkExecution,
+    ToolCallPart,
+    network_call,
+)
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -141,9 +151,25 @@ def _known(chunk: Chunk, message_id: str, calls: Mapping[tuple[str, str], Timing
 def retold(message: AssistantMessage) -> Iterator[Chunk]:
     """The chunks of a message, its texts in pieces of a few words."""
     yield MessageStart(message.id, message.content.metadata)
+    network = message.content.network_execution
+    if network is not None:
+        yield from _network(network, network_call(message.id))
     for number, part in enumerate(message.parts):
         yield from _part(part, str(number))
     yield MessageFinish()
+
+
+def _network(network: NetworkExecution, call_id: str) -> Iterator[Chunk]:
+    yield NetworkExecutionStart(
+        network.primitive_type,
+        network.primitive_id,
+        network.selection_reason,
+        network.input,
+        network.iteration,
+    )
+    if network.final_result is not None:
+        yield from (ChildMessage((call_id,), child) for child in network.final_result.messages)
+        yield NetworkExecutionEnd(replace(network.final_result, messages=()))
 
 
 def _part(part: AssistantPart, number: str) -> Iterator[Chunk]:

@@ -219,14 +219,21 @@ class Session:
         return await self._run(run_id)
 
     async def follow(
-        self, run_id: str, *, after: int = 0, everything: bool = False, idle: float | None = None
+        self,
+        run_id: str,
+        *,
+        after: int = 0,
+        everything: bool = False,
+        idle: float | None = None,
+        approvals: bool = False,
     ) -> AsyncGenerator[Sequence[Seen], None]:
         """The chunks of a run after a number: what is stored, then what comes, until it ends.
 
         Our own notes in the log, and internal messages, are left out unless everything is asked for. With
-        `idle`, nothing is given whenever nothing has come for about so many seconds.
+        `idle`, nothing is given whenever nothing has come for about so many seconds. With `approvals`, who
+        answered an approval, and when, is given as metadata of the message.
         """
-        showing = Showing() if everything else await Showing.at(self.store, run_id, after)
+        showing = Showing(approvals) if everything else await Showing.at(self.store, run_id, after, approvals)
         live = await self._at_hand(run_id)
         stream = (
             follow_stored(self.store, run_id, after, idle)

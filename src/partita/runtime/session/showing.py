@@ -3,8 +3,21 @@
 from collections.abc import Sequence
 from typing import Final
 
+from partita.formats.ai_sdk.ui.chat import APPROVALS, approval_fact
+from partita.runtime.folding import DECISION, with_decision
 from partita.store.facade.store import Store
-from partita.types.chunks import ChildChunk, DataChunk, MessageFinish, MessageStart, starts_internal
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    DataChunk,
+    MessageFinish,
+    MessageMetadata,
+    MessageStart,
+    starts_internal,
+)
+from partita.types.codec import encode
+from partita.types.json import is_object
+from partita.types.tools import Approval
 
 from .following import seen_of
 from .live_run import Seen
@@ -13,17 +26,28 @@ MATTERS: Final = frozenset({MessageStart, MessageFinish, DataChunk, ChildChunk})
 """Chunks that say whether something is shown, or may themselves not be."""
 
 
+def decision_of(chunk: Chunk) -> MessageMetadata | None:
+    """What a client is told of a note that an approval was answered."""
+    if not isinstance(chunk, DataChunk) or chunk.type != DECISION or not is_object(chunk.data):
+        return None
+    approval_id = str(chunk.data.get("approvalId"))
+    fact = approval_fact(with_decision(Approval(approval_id), chunk.data))
+    return MessageMetadata({APPROVALS: {approval_id: fact}})
+
+
 class Showing:
     """Goes along with a run, and knows whether the message at hand is internal."""
 
-    def __init__(self) -> None:
+    def __init__(self, approvals: bool = False) -> None:
+        """With `approvals`, the note of who answered one is shown as metadata of the message."""
         self._internal = False
         self._internal_below: set[tuple[str, ...]] = set()  # paths of sub-agents whose message is internal
+        self._approvals = approvals
 
     @classmethod
-    async def at(cls, store: Store, run_id: str, after: int) -> "Showing":
+    async def at(cls, store: Store, run_id: str, after: int, approvals: bool = False) -> "Showing":
         """One that has gone along up to a number."""
-        showing = cls()
+        showing = cls(approvals)
         if after > 0:
             showing.of(seen_of(await store.read_log(run_id, limit=after)))
         return showing
@@ -45,6 +69,8 @@ class Showing:
             hidden = isinstance(chunk, ChildChunk) and self._is_internal_below(chunk)
             if not self._internal and not hidden and not one.is_note:
                 shown.append(one)
+            elif self._approvals and not self._internal and (fact := decision_of(chunk)) is not None:
+                shown.append(one._replace(chunk=fact, json=encode(fact)))
             if isinstance(chunk, MessageFinish):
                 self._internal = False
         return shown

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from typing import Final
 
+from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
 from partita.stream.encoder import SseEncoder
 from partita.stream.sse import HEADERS
 from partita.stream.targets import Target
@@ -19,6 +20,7 @@ from partita.types.chunks import (
     ToolOutputDenied,
     ToolOutputError,
 )
+from partita.types.messages import AssistantMessage
 
 from .framing import Framing
 from .live_run import Seen
@@ -63,6 +65,8 @@ async def follow_sse(
     until_asked: bool = False,
     framing: Framing | None = None,
     since: int = 0,
+    message_id: str | None = None,
+    continued: AssistantMessage | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The events of a run for a client of that release of the AI SDK: what was said, then what comes.
 
@@ -70,15 +74,18 @@ async def follow_sse(
     last one it saw: see `place_of`. With `until_asked`, the stream ends when the run waits for an approval:
     `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run. A `framing`
     writes another format; `since` is the number behind which it begins, as if nothing had come before.
+    `continued` is the message that the run continues, as it was before; the client has it as `message_id`.
     """
-    encoder = framing or SseEncoder(version, one_message=True)
+    encoder = framing or (
+        SseEncoder() if version is None else ChatEncoder(version, message_id=message_id, continued=continued)
+    )
     questions, last, quiet = Questions(), None, 0.0
     tick = min(keep_alive, ASKED) if until_asked else keep_alive
     if told := b"".join([encoder.encode(chunk) for chunk in before]):
         yield told
     # A client that comes back is written to as if it had never gone: what it has seen is read, not sent.
     held: Sequence[Seen] = ()
-    async with aclosing(session.follow(run_id, after=since, idle=tick)) as steps:
+    async with aclosing(session.follow(run_id, after=since, idle=tick, approvals=framing is None)) as steps:
         async for seen in steps:
             if seen:
                 last, quiet = seen[-1].chunk, 0.0

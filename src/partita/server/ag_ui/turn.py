@@ -33,7 +33,8 @@ async def begin(caller: CallerView, name: str, body: RunInput, loaded: Loaded, o
     before = await _before(caller, body.thread_id, last.id) if isinstance(last, AssistantMessage) else None
     messages = dump(loaded.messages, version=7).payload
     chat = ChatBody(id=body.thread_id, messages=messages, agent=name)
-    run, heard = await ChatTurn(caller, chat, options).begin()
+    begun = await ChatTurn(caller, chat, options).begin()
+    run, heard = begun.run, begun.after
     goes_on = before is not None and run.message_id == before.id
     return Begun(run, heard, _told(before) if goes_on else ())
 

@@ -1,17 +1,20 @@
 """Replies to calls, as they come inside a client's messages: found, and given to those who wait for them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.session import Session
 from partita.server.hub import CallerView
+from partita.store.facade.store import Store
 from partita.store.glances import Glance
 from partita.types.json import JsonObject
 from partita.types.messages import ToolCallPart
+from partita.types.runs import Run
 
 from .body import id_of
 from .reading import read_message, replies_in
+from .rows import ids_of, rows_from
 
 WAITING: Final = ("approval-requested", "input-available")
 """States of calls that wait for somebody."""
@@ -22,9 +25,10 @@ async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonOb
     answers = [(place, raw) for place, raw in enumerate(said) if raw.get("role") == "assistant"]
     if not answers or not (seen.waiting or seen.run):
         return
-    waiting = await _waiting(caller.session, seen)
+    at_work, ids = await _at_work(caller.session, seen.run)
     for place, raw in answers:
-        calls = waiting.get(id_of(raw, place))
+        message_id = id_of(raw, place)
+        calls = at_work if message_id in ids else await _stored(caller.store, message_id, seen)
         if not calls:
             continue
         for reply in replies_in(read_message(raw, place, thread_id), calls, caller.principal.name):
@@ -40,14 +44,22 @@ async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonOb
                 )
 
 
-async def _waiting(session: Session, seen: Glance) -> Mapping[str, list[str]]:
-    """The calls that wait for somebody, by message: of stored ones, and of one at work."""
-    if seen.run is None:
-        return seen.waiting
-    at_work = {
-        message.id: [
-            part.id for part in message.parts if isinstance(part, ToolCallPart) and part.state in WAITING
-        ]
-        for message in (await session.so_far(seen.run)).messages
-    }
-    return {**seen.waiting, **at_work}
+async def _at_work(session: Session, run: Run | None) -> tuple[list[str], set[str]]:
+    """The calls of the run at work that wait for somebody, and the ids that its message may have."""
+    if run is None:
+        return [], set()
+    calls = [
+        part.id
+        for message in (await session.so_far(run)).messages
+        for part in message.parts
+        if isinstance(part, ToolCallPart) and part.state in WAITING
+    ]
+    return calls, await ids_of(session, run)
+
+
+async def _stored(store: Store, message_id: str, seen: Glance) -> list[str]:
+    """The stored calls that wait for somebody in what the client has as one message."""
+    known = seen.messages.get(message_id)
+    if not seen.waiting or known is None:
+        return seen.waiting.get(message_id, [])
+    return [call for row in await rows_from(store, known) for call in seen.waiting.get(row.id, ())]

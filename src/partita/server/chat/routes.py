@@ -10,19 +10,20 @@ from litestar.openapi.spec import Example
 from litestar.params import Body, FromPath, HeaderParameter, JSONBody
 from litestar.types import ControllerRouterHandler
 
+from partita.formats.ai_sdk.ui.chat import APPROVALS, chat_message
 from partita.runtime.replay.retelling import retold
 from partita.runtime.session.sse import follow_sse, place_of
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
-from partita.store import messages, runs
-from partita.store.transaction import Transaction
 from partita.stream.targets import CHUNKS, Target
-from partita.types.chunks import Chunk, ToolApprovalRequest, ToolApprovalResponse
+from partita.types.chunks import Chunk, MessageMetadata, ToolApprovalRequest, ToolApprovalResponse
+from partita.types.json import is_object
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run
 
 from .body import ChatBody, StopBody
+from .rows import at_work, ids_of, rows_before
 from .turn import ChatTurn
 
 VERSION: Final = "x-ai-sdk-version"
@@ -76,7 +77,17 @@ async def send(
     known by their ids. The answer goes on when the client leaves: resume it, or stop it.
     """
     begun = await ChatTurn(caller, data).begin()
-    return _stream(caller, begun.run, version, after=begun.after)
+    target = _target(caller, version)
+    before = _approvals([begun.continued], target) if begun.continued else ()
+    return _stream(
+        caller,
+        begun.run,
+        target,
+        before,
+        after=begun.after,
+        message_id=begun.message_id,
+        continued=begun.continued,
+    )
 
 
 @get(
@@ -95,14 +106,15 @@ async def resume(
     """The answer at work, from its first chunk and with the same message id, then live; 204 when there is
     none. A plain SSE client that comes back with `Last-Event-ID` goes on behind it.
     """
-    found = await caller.store.read(_at_work, chat_id)
+    found = await caller.store.read(at_work, chat_id)
     if found is None:
         return EventStream(None)
     run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    before = _chunks_before(message, _target(caller, version))
-    return _stream(caller, run, version, before, after=after, ids=plain)
+    target = _target(caller, version)
+    before = await _chunks_before(caller, message, target)
+    return _stream(caller, run, target, before, after=after, ids=plain)
 
 
 @post("/api/chat/{chat_id:str}/stop", tags=["chat"], summary="Stop an answer", status_code=200)
@@ -114,34 +126,37 @@ async def stop(
     """
     wanted = data or StopBody()
     run = await caller.session.active_run(chat_id)
-    if run is None or wanted.run_id not in (None, run.id) or wanted.message_id not in (None, run.message_id):
+    if run is None or wanted.run_id not in (None, run.id):
+        return Reply(Stopped(stopped=False))
+    if wanted.message_id is not None and wanted.message_id not in await ids_of(caller.session, run):
         return Reply(Stopped(stopped=False))
     await caller.session.stop(run.id, wanted.reason)
     return Reply(Stopped(stopped=True, run_id=run.id))
 
 
-def _at_work(tx: Transaction, thread_id: str) -> tuple[Run, Message | None] | None:
-    """The run at work in a thread, and its message as it was before the run, both as of one moment.
-
-    A run that ended between two reads would have stored its whole answer, and its log would repeat it.
-    """
-    run = runs.running(tx, thread_id)
-    if run is None:
-        return None
-    return run, messages.get(tx, run.thread_id, run.message_id or "", "inline")
-
-
-def _chunks_before(message: Message | None, target: Target) -> Sequence[Chunk]:
+async def _chunks_before(caller: Caller, message: Message | None, target: Target) -> Sequence[Chunk]:
     """What the message held before its run, as chunks: a client that reconnects receives all of it."""
     if not isinstance(message, AssistantMessage):
         return ()
-    chunks = tuple(retold(message))[:-1]
+    rows = [row for row in await rows_before(caller.store, message) if isinstance(row, AssistantMessage)]
+    chunks = [*(chunk for row in rows for chunk in retold(row))][:-1]
+    chunks += _approvals(rows, target)
     if target.knows(CHUNKS[ToolApprovalResponse]):
         return chunks
     # Release 6 has no chunk for an allowed call: it would ask for approval again.
     allowed = {one.approval_id for one in chunks if isinstance(one, ToolApprovalResponse) and one.approved}
     return [
         one for one in chunks if not isinstance(one, ToolApprovalRequest) or one.approval_id not in allowed
+    ]
+
+
+def _approvals(rows: Sequence[AssistantMessage], target: Target) -> list[Chunk]:
+    """Who answered the approvals of these messages, and when: a client knows only what was answered."""
+    metadata = [chat_message(row, target.major).content.metadata for row in rows]
+    return [
+        MessageMetadata({APPROVALS: one[APPROVALS]})
+        for one in metadata
+        if is_object(one) and APPROVALS in one
     ]
 
 
@@ -152,22 +167,26 @@ def _target(caller: Caller, version: str | None) -> Target:
 def _stream(
     caller: Caller,
     run: Run,
-    version: str | None,
+    target: Target,
     before: Sequence[Chunk] = (),
     *,
     after: int = 0,
     ids: bool = False,
+    message_id: str | None = None,
+    continued: AssistantMessage | None = None,
 ) -> EventStream:
     settings = caller.hub.settings
     body: AsyncGenerator[bytes, None] = follow_sse(
         caller.session,
         run.id,
-        version=_target(caller, version),
+        version=target,
         before=() if after else before,
         after=after,
         ids=ids,
         keep_alive=settings.keep_alive,
         until_asked=True,
+        message_id=message_id,
+        continued=continued,
     )
     headers = {"x-partita-run-id": run.id, "x-partita-thread-id": _printable(run.thread_id)}
     return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)

@@ -14,6 +14,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.runs import Run
 
+from . import rows
 from .body import ChatBody, id_of
 from .reading import check_seed, read_message, same_words
 from .replying import give_replies
@@ -22,10 +23,15 @@ LEFT: Final = "the client has gone on without it"
 
 
 class Begun(NamedTuple):
-    """The run that answers a request, and what of it the client has: all up to a number."""
+    """The run that answers a request, and what of it the client has: all up to a number.
+
+    `continued` is the message that the run continues, as it was before; the client has it as `message_id`.
+    """
 
     run: Run
     after: int = 0
+    message_id: str | None = None
+    continued: AssistantMessage | None = None
 
 
 class ChatTurn:
@@ -55,16 +61,23 @@ class ChatTurn:
         agent = self._agent()
         goes_on = bool(said) and said[-1].get("role") == "assistant"
         at_work = self._seen.run
-        heard = await self._session.last_seq(at_work.id) if goes_on and at_work else 0
+        heard, before = 0, None
+        if goes_on and at_work is not None:
+            heard = await self._session.last_seq(at_work.id)
+            before = await self._store.read(rows.at_work, self._thread_id)
         await give_replies(self._caller, self._thread_id, said, self._seen)
         if self._body.trigger == "regenerate-message":
             return Begun(await self._answer_again(agent, said))
         if not goes_on:
             return Begun(await self._say(agent, said))
         message_id = id_of(said[-1], len(said) - 1)
-        if at_work is not None and at_work.message_id == message_id:
-            return Begun(at_work, heard)  # it has waited for the reply, and goes on
-        return Begun(await self._go_on(agent, message_id))
+        if at_work is not None and message_id in await rows.ids_of(self._session, at_work):
+            # It has waited for the reply, and goes on.
+            continued = before[1] if before is not None else None
+            return Begun(at_work, heard, message_id, _assistant(continued))
+        continued = await self._last_row(message_id)
+        run = await self._start(agent, after=continued.id)
+        return Begun(run, message_id=message_id, continued=continued)
 
     async def _begin_at_once(self, said: Sequence[JsonObject]) -> Run | None:
         """Begin with a message that came alone and is new, which most often needs no look at anything."""
@@ -131,7 +144,10 @@ class ChatTurn:
     async def _leave(self, before: Sequence[JsonObject]) -> None:
         """Stop the run whose answer the client has, and goes on behind: it does not read it any more."""
         run = self._seen.run
-        if run is not None and any(raw.get("id") == run.message_id for raw in before):
+        if run is None or not before:
+            return
+        ids = await rows.ids_of(self._session, run)
+        if any(raw.get("id") in ids for raw in before):
             await self._session.stop(run.id, LEFT)
             await self._look(self._body.said)
 
@@ -145,7 +161,7 @@ class ChatTurn:
             known = await self._known(id_of(said[place], place))
             if known is not None:
                 if thread is None or thread.active_leaf_id != known.id:
-                    self._parent_id = await self._end_of_answer(known)
+                    self._parent_id = (await rows.rows_from(self._store, known))[-1].id
                 return new
             message = read_message(said[place], place, self._thread_id)
             if isinstance(message, AssistantMessage):
@@ -159,22 +175,15 @@ class ChatTurn:
             )
         return new
 
-    async def _end_of_answer(self, message: Message) -> str:
-        """The last message of the run that wrote one: to a client, all of them are one."""
-        if message.run_id is None:
-            return message.id
-        page = await self._store.list_messages(self._thread_id, limit=None, after=message.seq)
-        own = [one.id for one in page.items if one.run_id == message.run_id]
-        return own[-1] if own else message.id
-
-    async def _go_on(self, agent: AgentService, message_id: str) -> Run:
-        """Go on with an answer, now that its calls have had their replies."""
-        known = await self._store.get_message(self._thread_id, message_id)  # as it is with its replies
-        if not isinstance(known, AssistantMessage):
+    async def _last_row(self, message_id: str) -> AssistantMessage:
+        """The message to continue, now that its calls have had their replies: the last of its run."""
+        known = await self._store.get_message(self._thread_id, message_id)
+        last = None if known is None else _assistant((await rows.rows_from(self._store, known))[-1])
+        if last is None:
             raise NotFoundError(
                 f"no answer {message_id!r} in chat {self._thread_id!r}", hint="load its messages again"
             )
-        return await self._start(agent, after=message_id)
+        return last
 
     async def _answer_again(self, agent: AgentService, said: Sequence[JsonObject]) -> Run:
         """Answer a message of the user once more, on a branch of its own."""
@@ -216,3 +225,7 @@ class ChatTurn:
                 raise
             await self._store.switch_branch(self._thread_id, after)  # it was on another branch
         return await self._session.start(agent, self._thread_id, None, after=after, busy=busy, options=how)
+
+
+def _assistant(message: Message | None) -> AssistantMessage | None:
+    return message if isinstance(message, AssistantMessage) else None

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita.formats.ai_sdk.ui.chat import join_runs
 from partita.formats.ai_sdk.ui.v4_shape import written_time
 from partita.formats.mastra.dump_message import dump_v2_message
 from partita.formats.mastra.dump_v1_message import dump_v1_messages
@@ -36,7 +37,9 @@ def ui_messages(messages: Sequence[Message], format_: str) -> list[JsonObject]:
     times = {message.id: message for message in talk}
     dump = get_format(format_).dump
     assert dump is not None, "UI messages are written"
-    return [_placed(raw, times.get(raw["id"])) for raw in dump(talk).payload]
+    # Clients of release 4 cannot read our streams, so they have each message of a run by itself.
+    shown = talk if format_ == f"{UI}4" else join_runs(talk)
+    return [_placed(raw, times.get(raw["id"])) for raw in dump(shown).payload]
 
 
 def _placed(raw: JsonObject, message: Message | None) -> JsonObject:

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 from litestar.di import NamedDependency, Provide
 from litestar.params import QueryParameter
 
+from partita.formats.ai_sdk.ui.chat import is_continued
 from partita.server.problems import Problem
 from partita.store import messages
 from partita.store.facade.messages import Role
@@ -90,13 +91,30 @@ class MessageChoice:
                 messages.around, thread_id, self.around, self.wanted, blobs=self.blobs, **near
             )
             return Page(found)
+        return await self._page(store, thread_id, self.limit, self.cursor)
+
+    async def read_whole_runs(self, store: Store, thread_id: str) -> Page[Message]:
+        """The same, but a page does not end between two messages of one run."""
+        page = await self.read(store, thread_id)
+        items, following = list(page.items), page.next
+        while items and following is not None:
+            more = await self._page(store, thread_id, 1, following)
+            neighbours = (items[-1], *more.items)
+            if not more.items or not is_continued(*(neighbours[::-1] if self.backwards else neighbours)):
+                break
+            items, following = [*items, *more.items], more.next
+        return Page(tuple(items), following)
+
+    async def _page(
+        self, store: Store, thread_id: str, limit: int | None, cursor: str | None
+    ) -> Page[Message]:
         return await store.read(
             messages.list_page,
             thread_id,
             self.wanted,
-            limit=self.limit,
+            limit=limit,
             order=self.order,
-            cursor=self.cursor,
+            cursor=cursor,
             blobs=self.blobs,
         )
 

@@ -14,7 +14,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from partita.errors import FormatError
-from partita.formats.format import Loaded
+from partita.formats.ai_sdk.ui.chat import dump_chat
+from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
 from partita.server.hub import Caller, CallerView
@@ -24,6 +25,7 @@ from partita.store.ids import new_id
 from partita.store.part_times import PartTime, part_times
 from partita.store.prepared import prepare
 from partita.store.values import BlobMode, Page
+from partita.stream.rules import RULES, Version
 from partita.types.codec import Codec
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import (
@@ -48,6 +50,9 @@ from .threads import thread_of
 
 TAGS: Final = ["messages"]
 CANONICAL: Final = "canonical"
+
+CHAT_FORMATS: Final[Mapping[str, Version]] = {f"ai-sdk-ui-v{version}": version for version in RULES}
+"""The formats of UI messages whose clients read streams of this server."""
 
 PARTS: Final[Mapping[type[Message], Codec[Any]]] = {
     SystemMessage: Codec(SystemPart),
@@ -113,19 +118,26 @@ async def list_messages(
     """A page of messages, by their numbers.
 
     In another format than `canonical` the items are a conversation: oldest first, whichever end the pages are
-    taken from. `?format=ai-sdk-ui-v7&bare=true` gives what `useChat({messages})` takes.
+    taken from. `?format=ai-sdk-ui-v7&bare=true` gives what `useChat({messages})` takes: what its client had
+    at the end of each stream, so the messages of one run are one message.
     """
-    page = await choice.read(caller.store, thread_id)
-    answer = _written(page, format_name, backwards=choice.backwards)
+    known = get_format(format_name)
+    version = None if choice.wanted.internal else CHAT_FORMATS.get(known.name)
+    if version is None:
+        page = await choice.read(caller.store, thread_id)
+        answer = _written(page, known, backwards=choice.backwards)
+    else:
+        page = await choice.read_whole_runs(caller.store, thread_id)
+        dumped = dump_chat(page.items[::-1] if choice.backwards else page.items, version)
+        answer = MessagePage(items=dumped.payload, next=page.next, losses=_lost(dumped.losses))
     if timings:
         times = await caller.store.read(part_times, thread_id, [message.id for message in page.items])
         answer = replace(answer, timings=times)
     return _bare(request, answer) if choice.bare else Reply(answer)
 
 
-def _written(page: Page[Message], format_name: str, *, backwards: bool) -> MessagePage:
+def _written(page: Page[Message], known: Format, *, backwards: bool) -> MessagePage:
     """A page in a format."""
-    known = get_format(format_name)
     if known.dump is None:
         raise FormatError(
             f"{known.name} can be read but not written", where="query format", hint="choose another format"

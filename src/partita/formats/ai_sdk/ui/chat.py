@@ -1,0 +1,221 @@
+"""Messages as a `useChat` client holds them once it has read the stream of a run.
+
+A run may store several messages, as a network does. Its stream announces one id, so the client has one
+message: `join_runs` joins the stored messages in the same way. `chat_message` moves what no chunk can put
+where `dump` puts it:
+
+- A network execution is a `dynamic-tool` part in front of the other parts of its message. Its `output` is
+  `{text?, value?, childMessages}`, because no chunk can set another member of a part.
+- The messages of a sub-agent are `toolMetadata.childMessages` of its call, once the call has an output.
+- Who answered an approval, and when, is in the metadata of the message: `approvals`, by approval id.
+
+`ChatEncoder` sends the same in a stream.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from partita.errors import StreamError
+from partita.formats.format import Dumped
+from partita.stream.encoder import NETWORK_KEY
+from partita.stream.metadata import merge_metadata
+from partita.stream.rules import Version
+from partita.types.codec import to_json
+from partita.types.fold import fold
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    NetworkExecution,
+    ToolCallPart,
+    derive_type,
+    network_call,
+)
+from partita.types.tools import Approval, JsonOutput, TextOutput
+
+from .dump import dump
+
+CHILDREN = "childMessages"
+"""Where an output, or the tool metadata of a call, holds the messages of a sub-agent."""
+
+APPROVALS = "approvals"
+"""Where the metadata of a message says who answered its approvals, and when."""
+
+WITH_METADATA = frozenset({"output-available", "output-error"})
+"""The states of calls that a chunk with tool metadata leads to."""
+
+
+# Runs
+
+
+def is_continued(message: Message, following: Message) -> bool:
+    """Whether a client has two neighbouring messages as one: the same run wrote them.
+
+    A run that continues a network becomes the run of its last message only. The executions before it keep
+    theirs, and a network never ends with an execution.
+    """
+    if not isinstance(message, AssistantMessage) or not isinstance(following, AssistantMessage):
+        return False
+    if message.run_id is None or following.run_id is None or message.thread_id != following.thread_id:
+        return False
+    return message.run_id == following.run_id or message.content.network_execution is not None
+
+
+def join_runs(messages: Sequence[Message]) -> list[Message]:
+    """The messages that are not internal, those of one run joined under the id of the first."""
+    return [
+        _joined([_with_network_part(row) for row in group if isinstance(row, AssistantMessage)])
+        if len(group) > 1
+        else group[0]
+        for group in _groups(messages)
+    ]
+
+
+def dump_chat(messages: Sequence[Message], version: Version = 7) -> Dumped:
+    """UI messages as a client has them that has read their streams."""
+    joined: list[Message] = []
+    for group in _groups(messages):
+        rows = [chat_message(row, version) for row in group if isinstance(row, AssistantMessage)]
+        joined.append(_joined(rows) if rows else group[0])
+    dumped = dump(joined, version)
+    if version == 5:  # its clients keep no tool metadata
+        for message in dumped.payload:
+            for part in message["parts"]:
+                part.pop("toolMetadata", None)
+    return dumped
+
+
+def _groups(messages: Sequence[Message]) -> list[list[Message]]:
+    groups: list[list[Message]] = []
+    for message in fold([message for message in messages if not message.internal]):
+        if groups and is_continued(groups[-1][-1], message):
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
+
+
+def _joined(rows: Sequence[AssistantMessage]) -> AssistantMessage:
+    first = rows[0]
+    if len(rows) == 1:
+        return first
+    parts = tuple(part for row in rows for part in row.parts)
+    content = replace(first.content, parts=parts, metadata=_metadata_of(rows))
+    return replace(first, content=content, type=derive_type(parts))
+
+
+def _metadata_of(rows: Sequence[AssistantMessage]) -> Json | UnsetType:
+    merged: Json | UnsetType = UNSET
+    for row in rows:
+        metadata = row.content.metadata
+        if metadata is not UNSET and metadata is not None:
+            try:
+                merged = merge_metadata(merged, metadata)
+            except StreamError:  # what there is so far is not an object
+                merged = metadata
+    return merged
+
+
+def _with_network_part(message: AssistantMessage) -> AssistantMessage:
+    """A message whose network execution is a call in front of its parts, with what was said in it."""
+    network = message.content.network_execution
+    if network is None:
+        return message
+    result = network.final_result
+    text = None if result is None else result.text
+    part = replace(
+        _network_call(message.id, network),
+        output=None if result is None else JsonOutput(None) if text is None else TextOutput(text),
+        children=() if result is None else result.messages,
+    )
+    return _with_parts(message, (part, *message.parts))
+
+
+def _network_call(message_id: str, network: NetworkExecution) -> ToolCallPart:
+    return ToolCallPart(
+        network_call(message_id),
+        network.primitive_type,
+        "output-available" if network.final_result else "input-available",
+        {"primitiveId": network.primitive_id, "selectionReason": network.selection_reason},
+        dynamic=True,
+        tool_metadata={NETWORK_KEY: to_json(network)},
+    )
+
+
+def _with_parts(message: AssistantMessage, parts: Sequence[Any]) -> AssistantMessage:
+    content = replace(message.content, parts=tuple(parts), network_execution=None)
+    type_ = derive_type(content.parts) if message.type == derive_type(message.parts) else message.type
+    return replace(message, content=content, type=type_)
+
+
+# What a stream can carry
+
+
+def chat_message(message: AssistantMessage, version: Version) -> AssistantMessage:
+    """A message as its chunks make it in a client."""
+    network = message.content.network_execution
+    parts = [_chat_part(part, version) for part in message.parts]
+    if network is not None:
+        parts.insert(0, chat_network_part(message.id, network, version))
+    changed = _with_parts(message, parts)
+    facts = {
+        part.approval.id: fact
+        for part in message.parts
+        if isinstance(part, ToolCallPart) and part.approval and (fact := approval_fact(part.approval))
+    }
+    metadata = message.content.metadata
+    if not facts or not (metadata is UNSET or metadata is None or is_object(metadata)):
+        return changed
+    merged = merge_metadata(metadata, {APPROVALS: facts})
+    return replace(changed, content=replace(changed.content, metadata=merged))
+
+
+def _chat_part(part: Any, version: Version) -> Any:
+    if not isinstance(part, ToolCallPart):
+        return part
+    if part.approval is not None:
+        part = replace(part, approval=replace(part.approval, responded_by=None, responded_at=None))
+    if not part.children:
+        return part
+    return replace(part, children=(), tool_metadata=chat_tool_metadata(part, version))
+
+
+def chat_network_part(message_id: str, network: NetworkExecution, version: Version) -> ToolCallPart:
+    """A network execution as a call. Its messages are in the output alone, not in the metadata too."""
+    result = network.final_result
+    if result is None:
+        return _network_call(message_id, network)
+    output: JsonObject = {} if result.text is None else {"text": result.text}
+    if result.value is not UNSET:
+        output["value"] = result.value
+    output[CHILDREN] = _drawn(result.messages, version)
+    rest = replace(network, final_result=replace(result, messages=()))
+    return replace(_network_call(message_id, rest), output=JsonOutput(output))
+
+
+def chat_tool_metadata(part: ToolCallPart, version: Version) -> JsonObject | None:
+    """The tool metadata of a call, with the messages of its sub-agent if a chunk can carry them."""
+    if part.state not in WITH_METADATA or not part.children or version == 5:
+        return part.tool_metadata
+    return {**(part.tool_metadata or {}), CHILDREN: _drawn(part.children, version)}
+
+
+def _drawn(messages: Sequence[Message], version: Version) -> list[JsonObject]:
+    drawn: list[JsonObject] = dump(list(_chat_messages(messages, version)), version).payload
+    return drawn
+
+
+def _chat_messages(messages: Sequence[Message], version: Version) -> Iterator[Message]:
+    for message in messages:
+        if not message.internal:
+            yield chat_message(message, version) if isinstance(message, AssistantMessage) else message
+
+
+def approval_fact(approval: Approval) -> JsonObject:
+    """Who answered an approval, and when."""
+    fact = Approval(approval.id, responded_by=approval.responded_by, responded_at=approval.responded_at)
+    written: JsonObject = to_json(fact)
+    return {key: value for key, value in written.items() if key != "id"}
