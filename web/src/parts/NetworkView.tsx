@@ -87,6 +87,7 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
   const { Messages } = useViewing();
   const id = useId();
   const failure = failureOf(result);
+  const isText = Boolean(result.text) && (result.value === undefined || typeof result.value === "string");
   const shown = result.messages?.filter((message) => !message.internal) ?? [];
   return (
     <section aria-labelledby={id} className={styles.body}>
@@ -106,8 +107,8 @@ function Result({ result, place }: { result: NetworkResult; place: PartPlace }) 
           <Words text={failure} />
         </p>
       )}
-      {result.text && <Markdown text={result.text} live={false} />}
-      {result.value !== undefined && <JsonTree value={result.value} open={1} />}
+      {isText && <Markdown text={String(result.text)} live={false} />}
+      {result.value !== undefined && !isText && <JsonTree value={result.value} open={1} />}
     </section>
   );
 }
