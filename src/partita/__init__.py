@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from .store.log.retention import Retention as Retention
     from .store.log.run_log import LogEntry as LogEntry
     from .store.log.run_log import LogRecord as LogRecord
+    from .store.memory import MemoryStore as MemoryStore
     from .store.opening import open_store as open_store
     from .store.search.search import Hit as Hit
     from .store.values import Blob as Blob
@@ -424,6 +425,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "SyncStore",
     ),
     "partita.store.facade.store": ("Store",),
+    "partita.store.memory": ("MemoryStore",),
     "partita.store.values": (
         "Page",
         "StoredPart",

@@ -481,7 +481,7 @@ def test_a_call_cut_while_it_is_written_stays_open() -> None:
 
 
 def test_a_whole_call_whose_input_is_no_json_is_refused_with_its_words() -> None:
-    chunks = decoded([record({"tool_calls": [piece(0, '{"q":', id="a", name="find")]}, finish="length")])
+    chunks = decoded([record({"tool_calls": [piece(0, '{"q":', id="a", name="find")]}, finish="tool_calls")])
     (bad,) = parts_of(chunks)
     assert (bad["state"], bad["input"]) == ("output-error", '{"q":')
 

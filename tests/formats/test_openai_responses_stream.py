@@ -2,7 +2,9 @@
 
 from typing import Final
 
+from partita.formats.answers.model_view import model_view
 from partita.formats.openai_responses.decoder import ResponsesDecoder
+from partita.formats.openai_responses.reading.load import load
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -14,6 +16,7 @@ from partita.types.chunks import (
     type_of,
 )
 from partita.types.json import Json, JsonObject
+from partita.types.messages import ToolCallPart, ToolMessage
 from tests.formats.openai_responses_answers import (
     added,
     created,
@@ -351,3 +354,131 @@ def test_finishing_twice_tells_nothing_twice() -> None:
     decoder.feed(ended())
     assert decoder.finish()
     assert decoder.finish() == []
+
+
+# Servers that change or omit what tells items apart
+
+
+def bare(kind: str, **fields: Json) -> JsonObject:
+    """An event without a place."""
+    return {"type": f"response.{kind}", **fields}
+
+
+def named(id: str, *content: JsonObject) -> JsonObject:
+    return {**message(*content), "id": id}
+
+
+HIGH = [words("High")]
+ROTATING: Final[dict[str, list[Json]]] = {
+    "every id is another one": [
+        bare("output_item.added", item=named("a")),
+        bare("output_text.delta", item_id="b", delta="Hi"),
+        bare("output_text.delta", item_id="c", delta="gh"),
+        bare("output_text.done", item_id="d", text="High"),
+        bare("output_item.done", item=named("e", *HIGH)),
+        ended(named("f", *HIGH)),
+    ],
+    "the whole item has another id and place": [
+        delta("Hi", item_id="a"),
+        delta("gh", item_id="a"),
+        bare("output_item.done", output_index=1, item=named("b", *HIGH)),
+        ended(named("c", *HIGH)),
+    ],
+    "no ids at all": [
+        bare("output_text.delta", delta="Hi"),
+        bare("output_text.delta", delta="gh"),
+        bare("output_item.done", item=named("", *HIGH)),
+        ended(named("", *HIGH)),
+    ],
+    "the whole item says otherwise": [
+        bare("output_item.added", item=named("a")),
+        bare("output_text.delta", item_id="b", delta="High"),
+        bare("output_item.done", item=named("c", words("Low"))),
+        ended(named("d", words("Low"))),
+    ],
+}
+
+
+@each_row("events", ROTATING.values(), ids=ROTATING)
+def test_a_text_is_told_once_whatever_ids_its_events_have(events: list[Json]) -> None:
+    assert [part["text"] for part in parts(decode(events))] == ["High"]
+
+
+def test_two_texts_stay_two_whatever_ids_their_items_have() -> None:
+    events: list[Json] = []
+    for name, text in (("a", "High"), ("b", "Higher")):
+        events += [
+            bare("output_item.added", item=named(name)),
+            bare("output_text.delta", item_id=name, delta=text),
+            bare("output_item.done", item=named(f"{name}-whole", words(text))),
+        ]
+    assert [part["text"] for part in parts(decode(events))] == ["High", "Higher"]
+
+
+def test_a_call_and_its_reasoning_are_told_once_whatever_ids_their_items_have() -> None:
+    thought = {"type": "reasoning", "id": "a", "summary": []}
+    call = {"type": "function_call", "id": "d", "call_id": "c", "name": "tide", "arguments": ""}
+    events: list[Json] = [
+        bare("output_item.added", item=thought),
+        bare("reasoning_summary_text.delta", item_id="b", summary_index=0, delta="Hm."),
+        bare(
+            "output_item.done",
+            item={**thought, "id": "c", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        ),
+        bare("output_item.added", item=call),
+        bare("function_call_arguments.delta", item_id="e", delta='{"at":'),
+        bare("function_call_arguments.delta", item_id="f", delta='"noon"}'),
+        bare("output_item.done", item={**call, "id": "g", "arguments": '{"at":"noon"}'}),
+    ]
+    first, second = parts(decode(events))
+    assert (first["text"], second["id"], second["input"]) == ("Hm.", "c", {"at": "noon"})
+
+
+SEARCHED: JsonObject = {
+    "type": "custom_tool_call",
+    "id": "ctc_1",
+    "call_id": "c",
+    "name": "x_keyword_search",
+    "input": "tides",
+    "status": "completed",
+}
+TOOLS: Final[dict[str, tuple[list[JsonObject], bool, str]]] = {
+    "a tool of the provider": ([{"type": "x_search"}], True, "stop"),
+    "beside tools of the client": ([{"type": "x_search"}, {"type": "custom", "name": "note"}], True, "stop"),
+    "a tool of the client": (
+        [{"type": "web_search"}, {"type": "custom", "name": "x_keyword_search"}],
+        False,
+        "tool-calls",
+    ),
+    "a tool in a namespace": (
+        [
+            {"type": "web_search"},
+            {"type": "namespace", "tools": [{"type": "custom", "name": "x_keyword_search"}]},
+        ],
+        False,
+        "tool-calls",
+    ),
+    "tools that are not known": ([], False, "tool-calls"),
+}
+
+
+@each_row(("tools", "executed", "reason"), TOOLS.values(), ids=TOOLS)
+def test_a_custom_tool_that_the_client_did_not_declare_is_the_providers(
+    tools: list[JsonObject], executed: bool, reason: str
+) -> None:
+    whole = {**response(SEARCHED), "tools": tools}
+    begun = bare("created", response={**whole, "output": [], "status": "in_progress"})
+    streamed = decode(
+        [begun, added({**SEARCHED, "input": ""}), done(SEARCHED), bare("completed", response=whole)]
+    )
+    body = ResponsesDecoder().read_body(whole)
+    for chunks in (streamed, body):
+        (call,) = parts(chunks)
+        assert bool(call.get("providerExecuted")) == executed
+        assert told(chunks)["finishReason"] == reason
+    (loaded,) = load(whole).messages
+    (call,) = [part for part in loaded.parts if isinstance(part, ToolCallPart)]
+    assert bool(call.provider_executed) == executed
+    assert isinstance(loaded.content.metadata, dict)
+    assert loaded.content.metadata["finishReason"] == reason
+    assert any(isinstance(each, ToolMessage) for each in model_view([loaded]).messages) != executed

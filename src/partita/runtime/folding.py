@@ -17,6 +17,8 @@ from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import (
     Chunk,
     DataChunk,
+    ErrorChunk,
+    MessageAbort,
     MessageMetadata,
     NetworkExecutionEnd,
     ReasoningDelta,
@@ -36,6 +38,8 @@ DECISION: Final = "data-partita-decision"
 
 ENDED: Final = "ended"
 """Where the metadata of a message says how its run ended, unless it ended well."""
+
+NO_END: Final = "the agent stopped without saying how it ended"
 
 LEGACY_NETWORK: Final = "legacyNetwork"
 """In the metadata of a message: its network execution is to be written as a JSON string too."""
@@ -151,6 +155,40 @@ def with_ending(message: AssistantMessage, status: RunStatus, reason: str | None
         return message
     metadata = {**(said if is_object(said) else {}), ENDED: ending_of(status, reason)}
     return replace(message, content=replace(message.content, metadata=metadata))
+
+
+def ending_chunks(fold: RunFold, status: RunStatus, reason: str | None) -> list[Chunk]:
+    """The chunks that tell clients how a run ended, and what comes of its open calls."""
+    if status == "completed":
+        return []
+    known: Json = fold.current.content.metadata
+    chunks = _cut_calls(fold.current, status)
+    if known is UNSET or is_object(known):
+        chunks.append(MessageMetadata({ENDED: ending_of(status, reason)}))
+    if status != "failed":
+        return [*chunks, MessageAbort(reason)]
+    return chunks if reason in fold.errors else [*chunks, ErrorChunk(reason or NO_END)]
+
+
+def _cut_calls(message: AssistantMessage, status: RunStatus) -> list[Chunk]:
+    """The results of calls and of a network execution that were running: without them a client would wait."""
+    closed = close_message(message, INTERRUPTIONS.get(status))
+    network = closed.content.network_execution
+    cut: list[Chunk] = [
+        ToolOutputChunk(part.id, part.output)
+        for part, before in zip(closed.parts, message.parts, strict=True)
+        if part is not before and isinstance(part, ToolCallPart) and part.output is not None
+    ]
+    if network is not None and network is not message.content.network_execution:
+        cut.append(NetworkExecutionEnd(network.final_result))
+    return cut
+
+
+def ending_in(message: AssistantMessage) -> JsonObject | None:
+    """How the run of a message ended, `{status, reason?}`, unless it completed."""
+    metadata: Json = message.content.metadata
+    ended = metadata.get(ENDED) if is_object(metadata) else None
+    return ended if is_object(ended) else None
 
 
 def ending_of(status: RunStatus, reason: str | None) -> JsonObject:

@@ -72,14 +72,19 @@ class MessageList:
     messages.drain()                            # what is to be saved
     """
 
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
-        """`messages` are stored already: `drain` returns one of them only once it has changed."""
+    def __init__(self, messages: Iterable[Message] = (), *, thread_id: str | None = None) -> None:
+        """`messages` are stored already: `drain` returns one of them only once it has changed.
+
+        `thread_id` is given to the messages to save that have none.
+        """
+        self._thread_id = thread_id
         self._messages: dict[str, Message] = {message.id: message for message in messages}
         self._sources: dict[str, MessageSource] = dict.fromkeys(self._messages, "memory")
         self._saved: dict[str, Message] = dict(self._messages)
         self._stream: MessagesAccumulator | None = None
         self._decoder: tuple[str, Decoder] | None = None
         self._steps: dict[str, int] = {}  # by streamed message: how many parts its finished steps have
+        self._continued: dict[str, frozenset[str]] = {}  # by streamed message: the calls it had before
         self._complete: set[str] = set()  # streamed messages that had their finish
         self._generated: set[str] = set()  # ids that were made here
         self.losses: list[Loss] = []
@@ -293,13 +298,14 @@ class MessageList:
         owner = self._owner_of(chunk)
         if owner is not None and owner != stream.current_id:
             stream.feed(MessageStart(owner))
-        is_new = isinstance(chunk, MessageStart) and chunk.message_id not in (None, stream.current_id)
         stream.feed(chunk)
+        if stream.current_id not in self._steps:
+            known = self._messages.get(stream.current_id)
+            self._steps[stream.current_id] = 0 if known is None else len(known.parts)
+            self._continued[stream.current_id] = frozenset(() if known is None else _calls_in(known))
         match chunk:
             case MessageStart():
                 self._complete.discard(stream.current_id)
-                if is_new:
-                    self._steps[stream.current_id] = len(stream.current.parts)
             case StepFinish():
                 self._steps[stream.current_id] = len(stream.current.parts)
             case MessageFinish():
@@ -328,7 +334,7 @@ class MessageList:
     def end(self) -> AssistantMessage | None:
         """End the stream and return the message it was at; `None` if there was no stream.
 
-        Without a `finish`, calls that have no output are given up: the stream was cut.
+        Without a `finish`, calls of the stream that have no output are given up: the stream was cut.
         """
         decoder, self._decoder = self._decoder, None
         if decoder is not None:
@@ -347,10 +353,13 @@ class MessageList:
     def _end_stream(self) -> None:
         self._settle()
         for message in self._streamed():
-            cut = None if message.id in self._complete else "lost"
-            self._messages[message.id] = close_message(message, cut)
+            ended = close_message(message)
+            if message.id not in self._complete:
+                ended = _given_up_but(ended, self._continued.get(message.id, frozenset()))
+            self._messages[message.id] = ended
         self._stream = None
         self._steps.clear()
+        self._continued.clear()
         self._complete.clear()
 
     def _settle(self) -> None:
@@ -384,7 +393,7 @@ class MessageList:
         """
         return tuple(
             message
-            for message in self._up_to(at)
+            for message in map(self._placed, self._up_to(at))
             if self._sources.get(message.id) != "context" and self._saved.get(message.id) != message
         )
 
@@ -393,6 +402,10 @@ class MessageList:
         unsaved = self.unsaved(at)
         self._saved |= {message.id: message for message in unsaved}
         return unsaved
+
+    def _placed(self, message: Message) -> Message:
+        is_placed = message.thread_id is not None or self._thread_id is None
+        return message if is_placed else replace(message, thread_id=self._thread_id)
 
     def _up_to(self, at: Boundary) -> Iterator[Message]:
         streamed = {message.id for message in self._streamed()}
@@ -447,6 +460,20 @@ def _results_in(message: Message) -> Iterator[ToolResultPart]:
 
 def _asks(part: object, approval_id: str) -> bool:
     return isinstance(part, ToolCallPart) and part.approval is not None and part.approval.id == approval_id
+
+
+def _calls_in(message: Message) -> Iterator[str]:
+    yield from (part.id for part in message.parts if isinstance(part, ToolCallPart))
+
+
+def _given_up_but(message: AssistantMessage, calls: frozenset[str]) -> AssistantMessage:
+    """A message whose stream was cut: its open calls get no output, but for those that were there before."""
+    closed = close_message(message, "lost")
+    parts = tuple(
+        before if isinstance(before, ToolCallPart) and before.id in calls else part
+        for before, part in zip(message.parts, closed.parts, strict=True)
+    )
+    return replace(closed, content=replace(closed.content, parts=parts))
 
 
 def _given_up(message: AssistantMessage) -> set[str]:

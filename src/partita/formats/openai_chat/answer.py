@@ -24,6 +24,10 @@ IN_PIECES: Final = frozenset({"token_ids"})
 """Lists of which every record brings the next items."""
 
 
+CUT: Final = frozenset({"length", "content-filter", "error"})
+"""Reasons for which servers stop an answer, wherever it is."""
+
+
 class Answer:
     """An answer, told through `outlet`. One answer is one step of a message."""
 
@@ -83,9 +87,10 @@ class Answer:
         self.words.finish()
         self.server_tools.settle()
         self.note({"audio": self.audio.settle(self.outlet)})
-        self.calls.settle(self.id, complete=complete)
+        reason = self._reason(complete)
+        self.calls.settle(self.id, complete=complete, cut=reason in CUT)
         usage = None if self._usage is None else usage_of(self._usage)
-        self.outlet.finish(self._reason(complete), self.raw_finish, usage, self._facts(complete))
+        self.outlet.finish(reason, self.raw_finish, usage, self._facts(complete))
 
     def _reason(self, complete: bool) -> str:
         if self._failures:

@@ -5,7 +5,7 @@ from typing import Final
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import Call, Outlet
 from partita.types.chunks import CustomChunk, ToolInputAvailable, ToolInputStart
-from partita.types.json import Json, JsonObject, dumps, heal, is_object
+from partita.types.json import Json, JsonObject, dumps, heal, is_object, loads
 
 from .looking import is_empty, word
 from .notes import FIELDS
@@ -69,13 +69,17 @@ class Calls:
         for key, pieces in self._legacy.items():
             pieces.append(word(piece, key))
 
-    def settle(self, answer_id: str, *, complete: bool) -> None:
-        """Nothing more comes. Inputs are whole only if the answer is."""
+    def settle(self, answer_id: str, *, complete: bool, cut: bool = False) -> None:
+        """Nothing more comes. Inputs are whole only if the answer is.
+
+        Of an answer that the server `cut`, an input that is no JSON stays open, and so does the last text.
+        """
         for pieces in self._calls:
             if pieces.call is None:
                 pieces.name = UNKNOWN_TOOL
                 self._start(pieces, answer_id)
-            if complete and pieces.call is not None:
+            is_open = cut and (pieces is self._calls[-1] if pieces.custom else not _is_whole(pieces.call))
+            if complete and not is_open and pieces.call is not None:
                 self._end(pieces, pieces.call)
         told = {key: "".join(pieces) for key, pieces in self._legacy.items()}
         if any(told.values()):
@@ -134,6 +138,16 @@ class Calls:
             self._outlet.emit(ToolInputAvailable(call.id, call.name, words, None, named))
             return
         self._outlet.end_call(call._replace(pieces=[words]), metadata=facts)
+
+
+def _is_whole(call: Call | None) -> bool:
+    """Whether the input of a call is JSON, or there is none."""
+    words = "" if call is None else heal("".join(call.pieces))
+    try:
+        loads(words.strip() or "{}")
+    except DecodeError:
+        return False
+    return True
 
 
 def _said(piece: JsonObject) -> JsonObject:

@@ -13,7 +13,7 @@ from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 
 from . import ending
-from .answer import Answer, Item
+from .answer import Answer, Item, client_tools_of
 from .fields import array, error_words, inner, objects, present, text, whole
 from .hosted_calls import TOOLS, HostedCall
 from .other_items import OtherItem, OutputItem
@@ -115,7 +115,7 @@ class ResponsesDecoder:
         """Take an event; whether it was understood."""
         kind = text(event, "type")
         if kind in BEGINNINGS:
-            self._response = {**self._response, **inner(event, "response")}
+            self._update(inner(event, "response"))
         elif kind in ENDINGS:
             self._end(event)
         elif kind in ("response.output_item.added", "response.output_item.done"):
@@ -127,15 +127,31 @@ class ResponsesDecoder:
         elif not kind and _is_response(event):
             self._read_response(event)
         else:
-            item = self._find(event) or self._stray(event)
-            return item is not None and item.hear(event)
+            return self._hear(event)
         return True
+
+    def _hear(self, event: JsonObject) -> bool:
+        """Take an event inside an item. Without a known item it is for the last one that understands it."""
+        item = self._find(event)
+        if item is None and whole(event, "output_index") is None:
+            return any(item.hear(event) for item in self._unended()) or self._hear_stray(event)
+        return self._hear_stray(event) if item is None else item.hear(event)
+
+    def _hear_stray(self, event: JsonObject) -> bool:
+        item = self._stray(event)
+        return item is not None and item.hear(event)
+
+    def _unended(self) -> list[Item]:
+        """The items that are not whole, the last first."""
+        return [item for item in reversed(self._items.values()) if not item.is_ended]
 
     def _take_item(self, event: JsonObject, *, is_whole: bool) -> bool:
         given = inner(event, "item")
         if not text(given, "type"):
             return False
         item = self._find(event, given)
+        if item is None and is_whole:
+            item = self._find_open(given, whole(event, "output_index"))
         if item is None or item.kind != text(given, "type") or (item.is_ended and not is_whole):
             if item is not None:
                 item.stop(whole=True)
@@ -150,6 +166,14 @@ class ResponsesDecoder:
         if place is not None and place in self._items:
             return self._items[place]
         return self._ids.get(text(event, "item_id") or text(given or {}, "id"))
+
+    def _find_open(self, given: JsonObject, place: int | None) -> Item | None:
+        """The item that a whole one with another id completes: one with the same text, or the only one."""
+        unended = [item for item in self._unended() if item.kind == text(given, "type")]
+        for item in reversed(unended):
+            if item.may_be(given):
+                return item
+        return unended[0] if place is None and len(unended) == 1 else None
 
     def _make(self, given: JsonObject, place: int | None) -> Item:
         kind = text(given, "type")
@@ -172,7 +196,7 @@ class ResponsesDecoder:
         """Take the last event. Its output fills what did not come in events of its own."""
         response = inner(event, "response")
         self._has_ended = True
-        self._response = {**self._response, **response}
+        self._update(response)
         self._beside = {
             name: said
             for name, said in event.items()
@@ -199,7 +223,13 @@ class ResponsesDecoder:
             elif self._counts[kind] < wanted[kind]:
                 self._make(given, None).end(given)
 
+    def _update(self, response: JsonObject) -> None:
+        """Take what is said of the response as a whole."""
+        self._response = {**self._response, **response}
+        self._answer.client_tools = client_tools_of(self._response)
+
     def _read_response(self, response: JsonObject) -> None:
+        self._answer.client_tools = client_tools_of(response)
         for place, given in enumerate(array(response, "output")):
             if is_object(given):
                 self._take_item({"item": given, "output_index": place}, is_whole=False)

@@ -30,6 +30,10 @@ class OutputItem:
         """Take an event inside the output."""
         return text(event, "type") in HEARD and not self.is_ended
 
+    def may_be(self, item: JsonObject) -> bool:
+        """No: nothing of it came in pieces."""
+        return False
+
     def end(self, item: JsonObject) -> None:
         """Take the whole output. Without its call in this answer it is kept as it is."""
         if self.is_ended:
@@ -60,6 +64,10 @@ class OtherItem:
 
     def hear(self, event: JsonObject) -> bool:
         """Understand nothing: the events of an item that is not known are not known either."""
+        return False
+
+    def may_be(self, item: JsonObject) -> bool:
+        """No: nothing of it came in pieces."""
         return False
 
     def end(self, item: JsonObject) -> None:

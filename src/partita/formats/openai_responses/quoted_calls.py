@@ -70,6 +70,10 @@ class QuotedCall:
             return False
         return True
 
+    def may_be(self, item: JsonObject) -> bool:
+        """Whether a whole item has the id of the call."""
+        return bool(text(item, "call_id")) and text(item, "call_id") == text(self._item, "call_id")
+
     def end(self, item: JsonObject) -> None:
         """Take the whole call, and its output if the provider ran it."""
         if self.is_ended:

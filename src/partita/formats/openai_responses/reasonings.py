@@ -6,7 +6,7 @@ from typing import Final
 from partita.types.json import JsonObject, is_object
 
 from .answer import Answer
-from .fields import ITEM, array, inner, present, rest_of, text, whole
+from .fields import ITEM, array, inner, objects, present, rest_of, text, whole
 
 RAW: Final = "reasoning_text"
 SUMMARY: Final = "summary_text"
@@ -33,7 +33,7 @@ class Thought:
         self.id = id
         self.kind = kind
         """Not known until the first event: an item may stay empty."""
-        self.has_words = False
+        self.words: list[str] = []
 
 
 class ReasoningItem:
@@ -60,16 +60,24 @@ class ReasoningItem:
         thought = self._thought(kind, index)
         if "delta" in event:
             self._say(thought, text(event, "delta"))
-        elif not thought.has_words:
+        elif not thought.words:
             self._say(thought, text(event, "text") or text(inner(event, "part"), "text"))
         return True
+
+    def may_be(self, item: JsonObject) -> bool:
+        """Whether a whole item begins with the words that came in pieces."""
+        said = "".join(word for thought in self._thoughts.values() for word in thought.words)
+        whole_text = "".join(
+            text(part, "text") for name in ("summary", "content") for part in objects(item, name)
+        )
+        return bool(said) and whole_text.startswith(said)
 
     def end(self, item: JsonObject) -> None:
         """Take the whole item. Its encrypted content counts, not the one it began with."""
         for kind, field in ((SUMMARY, "summary"), (RAW, "content")):
             for index, part in enumerate(array(item, field)):
                 thought = self._thought(kind, index)
-                if not thought.has_words:
+                if not thought.words:
                     self._say(thought, text(part, "text") if is_object(part) else "")
         self._encrypted = item.get("encrypted_content")
         self._close(rest_of(item, "summary", "content", "encrypted_content", "status"))
@@ -103,7 +111,7 @@ class ReasoningItem:
 
     def _say(self, thought: Thought, words: str) -> None:
         if words:
-            thought.has_words = True
+            thought.words.append(words)
             self._answer.outlet.reasoning(thought.id, words, self._metadata(thought))
 
     def _metadata(self, thought: Thought) -> JsonObject:

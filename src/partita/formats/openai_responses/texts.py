@@ -9,7 +9,7 @@ from partita.types.parts import Citation
 
 from .annotations import AT_ONCE, citation_of, source_of
 from .answer import Answer
-from .fields import ITEM, NAMESPACE, array, inner, present, rest_of, text, whole
+from .fields import ITEM, NAMESPACE, array, inner, objects, present, rest_of, text, whole
 
 KINDS: Final[Mapping[str, str]] = {"output_text": "text", "refusal": "refusal"}
 """Content parts that are words, and the field that holds them."""
@@ -21,7 +21,7 @@ class Passage:
     def __init__(self, id: str) -> None:
         self.id = id
         self.is_refusal = False
-        self.has_words = False
+        self.words: list[str] = []
         self.logprobs: list[Json] = []
         self.annotations: list[JsonObject] = []
         self.sources: list[SourceUrlChunk | SourceDocumentChunk] = []
@@ -61,6 +61,12 @@ class MessageItem:
                 return False
         return True
 
+    def may_be(self, item: JsonObject) -> bool:
+        """Whether a whole message begins with the words that came in pieces."""
+        said = "".join(word for passage in self._passages.values() for word in passage.words)
+        content = [text(part, KINDS.get(text(part, "type"), "")) for part in objects(item, "content")]
+        return bool(said) and "".join(content).startswith(said)
+
     def end(self, item: JsonObject) -> None:
         """Take the whole message: what did not come in pieces comes now."""
         self._known |= present(phase=text(item, "phase"))
@@ -91,15 +97,13 @@ class MessageItem:
         passage.is_refusal |= refused
         self._answer.is_refusal |= refused
         if words:
-            passage.has_words = True
+            passage.words.append(words)
             self._answer.outlet.text(passage.id, words)
 
     def _fill(self, passage: Passage, part: JsonObject) -> None:
         """Take a content part that is whole. Words that came in pieces are not told again."""
         refused = text(part, "type") == "refusal"
-        self._speak(
-            passage, "" if passage.has_words else text(part, KINDS[text(part, "type")]), refused=refused
-        )
+        self._speak(passage, "" if passage.words else text(part, KINDS[text(part, "type")]), refused=refused)
         passage.logprobs = passage.logprobs or [*array(part, "logprobs")]
         for annotation in array(part, "annotations")[len(passage.annotations) :]:
             self._cite(passage, annotation)

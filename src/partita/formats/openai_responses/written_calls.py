@@ -38,7 +38,8 @@ class WrittenCall:
         self._words: Json = None
         """The whole input, once it was said in one piece: text, or an object as some servers write it."""
         wanted = text(item, "call_id") or text(item, "id")
-        self._call = Call(answer.call_id(wanted, provider_executed=False), text(item, "name"), [])
+        self._call = Call(answer.call_id(wanted, provider_executed=False), "", [])
+        self._name(item)
         if self._call.name:
             self._start()
 
@@ -54,16 +55,28 @@ class WrittenCall:
             self._answer.outlet.grow_call(self._call.id, text(event, "delta"))
         return True
 
+    def may_be(self, item: JsonObject) -> bool:
+        """Whether a whole item has the id of the call."""
+        return bool(text(item, "call_id")) and text(item, "call_id") == text(self._item, "call_id")
+
     def end(self, item: JsonObject) -> None:
         """Take the whole call."""
         self._item = item
         self._words = item.get(FIELDS[self.kind]) or self._words
-        self._call = self._call._replace(name=text(item, "name") or self._call.name)
+        self._name(item)
         self._close(cut=text(item, "status") == "incomplete")
 
     def stop(self, *, whole: bool) -> None:
         """Nothing more comes: an answer that is whole has whole calls, even if it does not say so."""
         self._close(cut=not whole and self._words is None)
+
+    def _name(self, item: JsonObject) -> None:
+        """Take the name of the tool, which tells who runs it."""
+        name = text(item, "name") or self._call.name
+        executed = self.kind == CUSTOM and self._answer.is_providers_tool(name)
+        self._call = self._call._replace(name=name, provider_executed=executed or None)
+        if executed:
+            self._answer.answer_call(self._call.id)
 
     def _start(self) -> None:
         calls = self._answer.outlet.calls
@@ -71,7 +84,10 @@ class WrittenCall:
             return
         if self.kind == CUSTOM:
             calls[self._call.id] = self._call
-            self._answer.outlet.emit(ToolInputStart(self._call.id, self._call.name, input_encoding="text"))
+            executed = self._call.provider_executed
+            self._answer.outlet.emit(
+                ToolInputStart(self._call.id, self._call.name, executed, input_encoding="text")
+            )
         else:
             self._answer.outlet.start_call(self._call)
 

@@ -1,10 +1,12 @@
 """An agent: a model, instructions and tools, over a store. It is itself a service, so agents hold agents."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Final
 
 from partita.errors import AgentError
+from partita.runtime.folding import ending_in
 from partita.runtime.registry import get_agent
 from partita.runtime.service import AgentService, Options, Prompt
 from partita.runtime.session.approvals import Answer
@@ -15,6 +17,7 @@ from partita.runtime.tools.tool import Tool
 from partita.runtime.tools.toolset import Toolset
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
+from partita.store.memory import MemoryStore
 from partita.store.turns import Busy
 from partita.types.chunks import Chunk
 from partita.types.events import AgentStreamEvent
@@ -23,6 +26,7 @@ from partita.types.messages import AssistantMessage, UserMessage
 from partita.types.runs import Run
 
 from .loop import Loop, Setup
+from .memory import stream_turn
 
 MAX_STEPS: Final = 20
 
@@ -39,7 +43,7 @@ class Agent:
         model: str | AgentService,
         *,
         tools: Iterable[Tool | Callable[..., Any]] = (),
-        store: Store | None = None,
+        store: Store | MemoryStore | None = None,
         session: Session | None = None,
         instructions: str | None = None,
         name: str = "agent",
@@ -50,6 +54,8 @@ class Agent:
         """`model` is a service or its name, such as `openai:gpt-5`; `max_steps` bounds its answers in a turn.
 
         `settings` go to the model in its own names. With a `session`, runs are shared with whoever uses it.
+        With a `MemoryStore` that is no `Store`, `stream` and `run` work without a session: a turn stops when
+        its reader stops, nobody else can follow it, and two turns of a thread at once are not prevented.
         """
         if max_steps < 1:
             raise AgentError(f"max_steps is {max_steps}", hint="give at least 1")
@@ -60,8 +66,9 @@ class Agent:
             tools=Toolset(tools),
             runner=runner or ToolRunner(),
             max_steps=max_steps,
-            store=store if session is None else session.store,
+            store=session.store if session is not None else store if isinstance(store, Store) else None,
         )
+        self._memory = None if session is not None or isinstance(store, Store) else store
         self._instructions = instructions
         self._settings = settings or {}
         self._session = session
@@ -86,6 +93,11 @@ class Agent:
     def session(self) -> Session:
         """The session that runs this agent's turns; made when it is first needed."""
         if self._session is None:
+            if self._memory is not None:
+                raise AgentError(
+                    f"the store of agent {self.name!r} has no runs",
+                    hint="use stream() or run(), or a `Store`",
+                )
             if self._setup.store is None:
                 raise AgentError(
                     f"agent {self.name!r} has no store", hint="Agent(…, store=await open_store(URL))"
@@ -143,7 +155,16 @@ class Agent:
         options: Options | None = None,
         resource_id: str | None = None,
     ) -> AsyncGenerator[Chunk, None]:
-        """Begin a turn and give its chunks, each once it is stored. To stop reading does not stop it."""
+        """Begin a turn and give its chunks, each once it is stored. To stop reading does not stop it.
+
+        With a `MemoryStore`, messages are stored after each step, and to stop reading stops the turn.
+        """
+        if self._memory is not None:
+            turn = self._remembered(thread_id, input, after, busy, options, resource_id)
+            async with aclosing(turn) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            return
         run = await self.start(
             thread_id, input, after=after, busy=busy, options=options, resource_id=resource_id
         )
@@ -156,6 +177,8 @@ class Agent:
 
         The error has the run's id and status. What was produced until then is stored as the run's message.
         """
+        if self._memory is not None:
+            return await self._run_remembered(thread_id, input, **how)
         run = await self.session.wait((await self.start(thread_id, input, **how)).id)
         if run.status != "completed":
             raise AgentError(
@@ -174,6 +197,41 @@ class Agent:
                 status=run.status,
             )
         return message
+
+    def _remembered(
+        self,
+        thread_id: str,
+        input: Input = None,
+        after: str | None = None,
+        busy: Busy = "refuse",
+        options: Options | None = None,
+        resource_id: str | None = None,
+    ) -> AsyncGenerator[Chunk, None]:
+        """A turn over a `MemoryStore`."""
+        assert self._memory is not None, "only with a memory store"
+        if after is not None or busy != "refuse":
+            raise AgentError(
+                "a memory store has no branches and no runs", hint="leave out `after` and `busy`"
+            )
+        return stream_turn(self, self._memory, thread_id, input, options, resource_id)
+
+    async def _run_remembered(self, thread_id: str, input: Input, **how: Any) -> AssistantMessage:
+        async with aclosing(self._remembered(thread_id, input, **how)) as chunks:
+            async for _ in chunks:
+                pass
+        assert self._memory is not None, "only with a memory store"
+        last = [*await self._memory.list_messages(thread_id, limit=1, order="desc")]
+        if not last or not isinstance(last[0], AssistantMessage):
+            raise AgentError(f"the turn left no message in thread {thread_id!r}", hint="look at its messages")
+        ended = ending_in(last[0])
+        if ended is not None:
+            raise AgentError(
+                f"the turn ended as {ended.get('status')}: {ended.get('reason')}",
+                where=f"thread {thread_id}",
+                hint=f"what it produced is message {last[0].id!r}",
+                status=str(ended.get("status")),
+            )
+        return last[0]
 
     async def answer(self, thread_id: str, answer: Answer) -> None:
         """Allow or refuse a call that asked. `stream(thread_id)` then goes on with it."""

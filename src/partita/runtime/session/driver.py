@@ -10,20 +10,10 @@ from msgspec.structs import replace
 
 from partita.errors import PartitaError
 from partita.runtime.closing import closed
-from partita.runtime.folding import DELTAS, ENDED, INTERRUPTIONS, ending_of
+from partita.runtime.folding import DELTAS, NO_END, ending_chunks
 from partita.store.facade.store import Store
 from partita.store.turns import Ending
-from partita.stream.accumulator import close_message
-from partita.types.chunks import (
-    Chunk,
-    DataChunk,
-    ErrorChunk,
-    MessageAbort,
-    MessageMetadata,
-    MessageStart,
-    NetworkExecutionEnd,
-    ToolOutputChunk,
-)
+from partita.types.chunks import Chunk, DataChunk, MessageStart
 from partita.types.events import (
     AgentStreamEvent,
     CancelledEvent,
@@ -34,7 +24,7 @@ from partita.types.events import (
     raw_bytes,
 )
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.messages import AssistantMessage
 from partita.types.usage import Usage
 
 from .agent_sessions import AgentSession
@@ -47,8 +37,6 @@ FAILURE: Final = "data-partita-error"
 
 GRACE: Final = 10.0
 """How many seconds an agent has to clean up once it is told to stop."""
-
-NO_END: Final = "the agent stopped without saying how it ended"
 
 
 class Driver:
@@ -142,12 +130,7 @@ class Driver:
         return chunk
 
     async def _fail(self, event: ErrorEvent, raw: bytes | None) -> None:
-        said: JsonObject = {"message": event.message}
-        if event.name is not None:
-            said["name"] = event.name
-        if event.details is not UNSET:
-            said["details"] = event.details
-        await self.writer.put(DataChunk(FAILURE, said, transient=True), raw)
+        await self.writer.put(failure_chunk(event), raw)
         self.result = event.details if is_object(event.details) else None
         self._ending = Ending("failed", event.message)
 
@@ -176,30 +159,7 @@ class Driver:
 
     def _last_words(self, ending: Ending) -> list[Chunk]:
         """What tells those who watch how the run ended, and why the stream ends here."""
-        if ending.status == "completed":
-            return []
-        known = self._live.fold.current.content.metadata
-        fits = known is UNSET or is_object(known)
-        ended = MessageMetadata({ENDED: ending_of(ending.status, ending.reason)})
-        said: list[Chunk] = [*self._cut_calls(ending), *([ended] if fits else [])]
-        if ending.status != "failed":
-            return [*said, MessageAbort(ending.reason)]
-        is_told = ending.reason in self._live.fold.errors
-        return said if is_told else [*said, ErrorChunk(ending.reason or NO_END)]
-
-    def _cut_calls(self, ending: Ending) -> list[Chunk]:
-        """What comes of the calls that were at work: who watches would wait for it for ever."""
-        message = self._live.fold.current
-        whole = close_message(message, INTERRUPTIONS.get(ending.status))
-        network = whole.content.network_execution
-        cut: list[Chunk] = [
-            ToolOutputChunk(part.id, part.output)
-            for part, before in zip(whole.parts, message.parts, strict=True)
-            if part is not before and isinstance(part, ToolCallPart) and part.output is not None
-        ]
-        if network is not None and network is not message.content.network_execution:
-            cut.append(NetworkExecutionEnd(network.final_result))
-        return cut
+        return ending_chunks(self._live.fold, ending.status, ending.reason)
 
     def _own_usage(self, message: AssistantMessage) -> Usage | None:
         """What a message says that it took, unless it said so before this run."""
@@ -211,6 +171,16 @@ class Driver:
         if first.parent_id is None and self._parent_id is not None:
             first = replace(first, parent_id=self._parent_id)
         return [first, *rest]
+
+
+def failure_chunk(event: ErrorEvent) -> DataChunk:
+    """All that an agent reports of its failure."""
+    said: JsonObject = {"message": event.message}
+    if event.name is not None:
+        said["name"] = event.name
+    if event.details is not UNSET:
+        said["details"] = event.details
+    return DataChunk(FAILURE, said, transient=True)
 
 
 def described(error: BaseException) -> str:

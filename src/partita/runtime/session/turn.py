@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from partita.errors import AgentError, NotFoundError
 from partita.runtime.folding import ENDED
-from partita.store.facade.store import Store
 from partita.store.ids import new_id
+from partita.store.memory import MemoryStore
 from partita.types.json import Json, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, UserMessage
 from partita.types.parts import StepStartPart
@@ -28,7 +28,7 @@ class Turn(NamedTuple):
     after: str | None = None
 
 
-async def turn_of(store: Store, thread_id: str, input: Input, after: str | None) -> Turn:
+async def turn_of(store: MemoryStore, thread_id: str, input: Input, after: str | None) -> Turn:
     """The turn that an input asks for. Without one, the last message is answered, or gone on with."""
     if isinstance(input, str):
         said: tuple[Message, ...] = (UserMessage(id=new_id(), content=input, parent_id=after),)
@@ -75,12 +75,9 @@ def check_turn(turn: Turn, history: Sequence[Message]) -> None:
         )
 
 
-async def history_of(
-    store: Store, thread_id: str, after: str | None = None, *, internal: bool | None = False
-) -> tuple[Message, ...]:
-    """The messages of a thread on its active branch up to one, with `internal=None` the internal ones too."""
-    page = await store.list_messages(thread_id, limit=None, internal=internal)
-    return up_to(page.items, thread_id, after)
+async def history_of(store: MemoryStore, thread_id: str, after: str | None = None) -> tuple[Message, ...]:
+    """The messages of a thread on its active branch, up to and including one."""
+    return up_to(tuple(await store.list_messages(thread_id, limit=None)), thread_id, after)
 
 
 def up_to(talk: tuple[Message, ...], thread_id: str, after: str | None) -> tuple[Message, ...]:

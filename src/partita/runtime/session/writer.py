@@ -126,7 +126,7 @@ class Writer:
         try:
             self._live.fold.feed(chunk)
         except StreamError as error:
-            told = DataChunk(REFUSED, {"chunk": to_json(chunk), "why": str(error)}, transient=True)
+            told = refused_chunk(chunk, error)
             return told, encode(told)
         return chunk, json
 
@@ -174,3 +174,8 @@ class Writer:
 async def _done(future: "asyncio.Future[int]") -> None:
     await asyncio.wait([future])
     await asyncio.sleep(0)  # its callbacks come first
+
+
+def refused_chunk(chunk: Chunk, error: StreamError) -> DataChunk:
+    """What stands in a stream for a chunk that its message cannot take."""
+    return DataChunk(REFUSED, {"chunk": to_json(chunk), "why": str(error)}, transient=True)

@@ -9,7 +9,7 @@ from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.openai_responses import ending
 from partita.formats.openai_responses.amending import amendments
-from partita.formats.openai_responses.answer import Answer
+from partita.formats.openai_responses.answer import Answer, client_tools_of
 from partita.formats.openai_responses.fields import NAMESPACE, array, error_words, text
 from partita.formats.openai_responses.request_content import own
 from partita.formats.openai_responses.tools import read_request
@@ -29,7 +29,7 @@ NO_ITEM: Final = "an item of the output is an object"
 def read_answer(body: JsonObject) -> Loaded:
     """The answer that a response is, or the error that came instead."""
     losses: list[Loss] = []
-    turn = Turn(message_id(0), losses)
+    turn = Turn(message_id(0), losses, client_tools_of(body))
     for place, item in enumerate(array(body, "output")):
         path = f"$.output[{place}]"
         if not is_object(item):

@@ -36,8 +36,10 @@ MOVED_ANSWER: Final = "the answer to an approval stands right behind the questio
 class Turn:
     """The parts of an assistant message, item by item."""
 
-    def __init__(self, id: str, losses: list[Loss]) -> None:
+    def __init__(self, id: str, losses: list[Loss], client_tools: frozenset[str] | None = None) -> None:
+        """`client_tools` are the names of the tools that the client runs, if they are known."""
         self.id = id
+        self._client_tools = client_tools
         self.parts: list[AssistantPart] = []
         self._losses = losses
         self._sources = 0
@@ -96,7 +98,7 @@ class Turn:
         plain = plain_part(items[0]) if len(items) == 1 else None
         if plain is not None:
             return [plain]
-        answer = Answer(self._sources)
+        answer = Answer(self._sources, self._client_tools)
         parts = read_items(items, answer)
         self._sources = answer.sources
         return parts

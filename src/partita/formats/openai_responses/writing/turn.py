@@ -195,7 +195,8 @@ def read_again(
     items: Sequence[JsonObject], original: AssistantPart
 ) -> tuple[AssistantPart, list[JsonObject]]:
     """The part that the items of a part are read as, and what they are read as besides."""
-    turn = Turn("", [])
+    is_providers = isinstance(original, ToolCallPart) and original.provider_executed
+    turn = Turn("", [], frozenset() if is_providers else None)
     for item in items:
         turn.add(item, "")
     again = next((part for part in turn.parts if type(part) is type(original)), turn.parts[0])
