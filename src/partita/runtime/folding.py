@@ -12,6 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
+from partita.formats.mastra.network_forms import LEGACY_NETWORK
 from partita.formats.mastra.network_string import network_string
 from partita.stream.accumulator import Accumulator, close_message
 from partita.types.chunks import (
@@ -39,9 +40,6 @@ DECISION: Final = "data-partita-decision"
 
 ENDED: Final = "ended"
 """Where the metadata of a message says how its run ended, unless it ended well."""
-
-LEGACY_NETWORK: Final = "legacyNetwork"
-"""In the metadata of a message: its network execution is to be written as a JSON string too."""
 
 INTERRUPTIONS: Final[Mapping[RunStatus, Interruption]] = {
     "cancelled": "aborted",
@@ -119,7 +117,7 @@ class RunFold:
         )
         content = replace(message.content, parts=parts, usage=usage or message.content.usage)
         if content.network_execution is not None and is_object(said) and said.get(LEGACY_NETWORK) is True:
-            content = replace(content, content=network_string(content.network_execution))
+            content = replace(content, content=network_string(message.id, content.network_execution))
         return replace(
             message,
             content=content,

@@ -100,12 +100,12 @@ class MessageList:
         """The list as a model may be sent it, and what had to be mended for that."""
         return model_view(self.messages)
 
-    def to(self, format: str) -> Dumped:
-        """The list in any format that can be written, with its losses."""
+    def to(self, format: str, **options: Json) -> Dumped:
+        """The list in any format that can be written, with its losses; `options` are those of the format."""
         target = get_format(format)
         if target.dump is None:
             raise FormatError(f"{target.name} can be read but not written", hint="choose another format")
-        return target.dump(self.messages)
+        return target.dump(self.messages, **options)
 
     def _loaded(self, payload: Json, name: str | None) -> Sequence[Message]:
         def read(format_: Format) -> Loaded:
