@@ -140,10 +140,13 @@ def test_the_result_of_a_tool_is_in_the_request_of_every_provider(target: str) -
     assert '{\\"sum\\":3}' in sent
 
 
-def test_a_workflow_run_is_the_output() -> None:
+def test_a_workflow_run_is_the_output_or_the_error() -> None:
+    run: dict[str, Any] = {"status": "success", "steps": {}, "result": SUM}
+    done = network_part(in_text(ran("workflow", runId="r", runResult=run, chunks=[], runSuccess=True)))
+    assert (done["state"], done["output"]) == ("output-available", run)
     run = {"status": "failed", "steps": {}, "error": {"message": "no oven"}}
-    part = network_part(in_text(ran("workflow", runId="r", runResult=run, chunks=[], runSuccess=False)))
-    assert part["output"] == run
+    failed = network_part(in_text(ran("workflow", runId="r", runResult=run, chunks=[], runSuccess=False)))
+    assert (failed["state"], failed["errorText"]) == ("output-error", "no oven")
 
 
 def test_a_page_of_version_4_shows_networks() -> None:
@@ -289,3 +292,100 @@ def test_a_network_that_waits_for_approval_is_shown_as_waiting(form: Any) -> Non
     assert network_part(stored, 5)["state"] == "input-available"
     (older,) = convert([stored], "mastra-v2", "ai-sdk-ui-v4").payload
     assert older["toolInvocations"][0]["state"] == "call"
+
+
+# --- the forms of a network in a row ---------------------------------------------------------------------
+
+INNER = [
+    {"id": "n1", "role": "user", "type": "text", "content": "When?"},
+    {
+        "id": "n2",
+        "role": "assistant",
+        "type": "tool-call",
+        "content": [{"type": "tool-call", "toolCallId": "k1", "toolName": "hours", "args": {"day": "mon"}}],
+    },
+    {
+        "id": "n3",
+        "role": "tool",
+        "type": "tool-result",
+        "content": [
+            {"type": "tool-result", "toolCallId": "k1", "toolName": "hours", "result": {"until": 18}}
+        ],
+    },
+    {"id": "n4", "role": "assistant", "type": "text", "content": "Till six."},
+]
+FAILED_RUN = {"status": "failed", "steps": {}, "error": {"message": "no oven"}}
+RUNS: dict[str, dict[str, Any]] = {
+    "an agent": ran("agent", text="Till six.", messages=INNER),
+    "an agent with calls in a list": ran("agent", text="Result", toolCalls=[CALL]),
+    "a tool": ran("tool", result=SUM, toolCallId="k1"),
+    "a workflow": ran("workflow", runId="r", runResult={"status": "success"}, chunks=[], runSuccess=True),
+    "a workflow that failed": ran("workflow", runId="r", runResult=FAILED_RUN, chunks=[], runSuccess=False),
+}
+
+
+def written(payload: dict[str, Any], form: str | None) -> dict[str, Any]:
+    """The content of a row with that network, read and written in a form."""
+    messages = MessageList()
+    messages.add(in_text(payload), format="mastra-v2")
+    (stored,) = messages.to("mastra-v2", network=form).payload
+    content: dict[str, Any] = stored["content"]
+    return content
+
+
+def old_reading(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a reader finds that looks for the string in text parts."""
+    texts = [part["text"] for part in content["parts"] if part["type"] == "text"]
+    return [json.loads(text) for text in texts if '"isNetwork":true' in text]
+
+
+@each_row("payload", RUNS.values(), ids=RUNS)
+@each_row("form", ["string", "both"])
+def test_an_old_reader_finds_the_network_as_it_was(form: str, payload: dict[str, Any]) -> None:
+    (found,) = old_reading(written(payload, form))
+    result = found.pop("finalResult")
+    assert {**found, "finalResult": {key: result[key] for key in payload["finalResult"]}} == {
+        "isNetwork": True,
+        **payload,
+    }
+    if payload is RUNS["an agent"]:  # readers of 2025 take the calls from the list
+        (listed,) = result["toolCalls"]
+        assert (listed["toolCallId"], listed["toolName"], listed["result"]) == ("k1", "hours", {"until": 18})
+
+
+@each_row("payload", RUNS.values(), ids=RUNS)
+@each_row("form", ["part", "field", "string", "both"])
+def test_every_form_is_read_and_shown_once(form: str, payload: dict[str, Any]) -> None:
+    content = written(payload, form)
+    assert ("networkExecution" in content) == (form in ("field", "both"))
+    parts = shown(row(content))
+    expected = network_part(in_text(payload))
+    (found,) = [part for part in parts if part["type"] == "dynamic-tool"]
+    assert {key: found.get(key) for key in ("state", "input", "output", "errorText", "childMessages")} == {
+        key: expected.get(key) for key in ("state", "input", "output", "errorText", "childMessages")
+    }
+    assert not any('"isNetwork"' in part.get("text", "") for part in parts)
+
+
+def test_the_field_stands_beside_the_text_of_the_result() -> None:
+    content = written(ran("agent", text="Till six.", messages=INNER), "field")
+    assert content["parts"] == [{"type": "text", "text": "Till six."}]
+    network = content["networkExecution"]
+    assert (network["isNetwork"], network["primitiveId"]) == (True, "chosen")
+    assert [message["content"]["format"] for message in network["finalResult"]["messages"]] == [2, 2, 2]
+    assert written(ran("tool", result=SUM), "field")["parts"] == []
+
+
+def test_a_message_of_double_writing_has_both_forms() -> None:
+    messages = MessageList()
+    messages.add(in_text(RUNS["a tool"], metadata={"legacyNetwork": True}))
+    content = messages.to("mastra-v2").payload[0]["content"]
+    assert old_reading(content) == [content["networkExecution"]]
+    assert content["networkExecution"]["finalResult"] == {"result": SUM, "toolCallId": "k1"}
+    parts = shown(row(content), 7)
+    assert [part["type"] for part in parts] == ["dynamic-tool"]
+
+
+def test_a_form_that_there_is_not_is_refused() -> None:
+    with pytest.raises(PartitaError, match="no form 'column'"):
+        written(RUNS["a tool"], "column")

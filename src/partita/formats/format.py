@@ -122,7 +122,8 @@ class Format:
     name: str
     title: str
     load: Callable[[Json], Loaded] | None = None
-    dump: Callable[[Sequence[Message]], Dumped] | None = None
+    dump: Callable[..., Dumped] | None = None
+    """Writes messages. Options of the format itself are named: `dump(messages, network="field")`."""
     decoder: Callable[[], Decoder] | None = None
     encoder: Callable[[], Encoder] | None = None
     ask: Callable[[Sequence[Message], Request], Dumped] | None = None

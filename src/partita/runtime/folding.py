@@ -11,6 +11,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
+from partita.formats.mastra.network_forms import LEGACY_NETWORK
 from partita.formats.mastra.network_string import network_string
 from partita.stream.accumulator import close_message
 from partita.stream.messages import MessagesAccumulator
@@ -40,9 +41,6 @@ ENDED: Final = "ended"
 """Where the metadata of a message says how its run ended, unless it ended well."""
 
 NO_END: Final = "the agent stopped without saying how it ended"
-
-LEGACY_NETWORK: Final = "legacyNetwork"
-"""In the metadata of a message: its network execution is to be written as a JSON string too."""
 
 INTERRUPTIONS: Final[Mapping[RunStatus, Interruption]] = {
     "cancelled": "aborted",
@@ -106,7 +104,7 @@ class RunFold:
         )
         content = replace(message.content, parts=parts, usage=usage or message.content.usage)
         if content.network_execution is not None and is_object(said) and said.get(LEGACY_NETWORK) is True:
-            content = replace(content, content=network_string(content.network_execution))
+            content = replace(content, content=network_string(message.id, content.network_execution))
         return replace(
             message,
             content=content,

@@ -436,12 +436,12 @@ class MessageList:
         """The messages as a model gets them, each call with one answer, and what was repaired for that."""
         return model_view(self.canonical(source))
 
-    def to(self, format: str, *, source: MessageSource | None = None) -> Dumped:
-        """The messages in any format that can be written, with its losses."""
+    def to(self, format: str, *, source: MessageSource | None = None, **options: Json) -> Dumped:
+        """The messages in any format that can be written, with its losses; `options` are the format's."""
         target = get_format(format)
         if target.dump is None:
             raise FormatError(f"{target.name} can be read but not written", hint="choose another format")
-        return target.dump(self.canonical(source))
+        return target.dump(self.canonical(source), **options)
 
 
 def _is_chunk(event: Json) -> TypeGuard[Chunk]:

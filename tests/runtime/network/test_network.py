@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from partita.errors import AgentError
+from partita.formats.ai_sdk.ui.dump import dump as dump_ui
 from partita.formats.mastra.v2 import load as load_mastra
+from partita.formats.registry import get_format
 from partita.runtime.agent.agent import Agent
 from partita.runtime.folding import RunFold, fold_run
 from partita.runtime.network.network import Network
@@ -17,7 +19,7 @@ from partita.store.opening import open_store
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import encode
-from partita.types.json import JsonObject, loads
+from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import AssistantMessage, Message, NetworkExecution, ToolCallPart
 from partita.types.parts import TextPart
 
@@ -255,30 +257,42 @@ async def test_a_router_that_fails_fails_the_run(store: Store) -> None:
 async def test_both_forms_are_written_for_a_transition(store: Store) -> None:
     chosen = network(store, *WHOLE, strings=True)
     await live(chosen)
-    for message in await stored(store):
+    dump = get_format("mastra-v2").dump
+    assert dump is not None
+    messages = await stored(store)
+    found: list[tuple[Json, Json]] = []
+    for message, row in zip(messages, dump(messages).payload, strict=True):
         execution = message.content.network_execution if isinstance(message, AssistantMessage) else None
+        content = row["content"]
+        texts = [part["text"] for part in content["parts"] if part["type"] == "text"]
+        strings = [text for text in texts if '"isNetwork":true' in text]
         if execution is None:
-            assert message.content.content is None
+            assert not strings
             continue
-        text = message.content.content
-        assert text is not None
-        assert loads(text)["isNetwork"] is True
-        row = {
-            "id": message.id,
-            "role": "assistant",
-            "createdAt": "2026-01-01T00:00:00.000Z",
-            "content": {"format": 2, "parts": [{"type": "text", "text": text}]},
-        }
-        (read,) = load_mastra([row]).messages
-        assert isinstance(read, AssistantMessage)
-        again = read.content.network_execution
-        assert again is not None
-        assert (again.primitive_type, again.primitive_id, again.selection_reason) == (
-            execution.primitive_type,
-            execution.primitive_id,
-            execution.selection_reason,
-        )
+        assert strings == [message.content.content]
+        payload = loads(strings[0])
+        assert payload["finalResult"].keys() == content["networkExecution"]["finalResult"].keys()
+        found.append((payload["primitiveType"], payload["finalResult"]))
+        for form in (content, {"format": 2, "parts": [{"type": "text", "text": strings[0]}]}):
+            (read,) = load_mastra([{"id": message.id, "role": "assistant", "content": form}]).messages
+            (shown,) = dump_ui([read]).payload[0]["parts"]
+            (expected,) = dump_ui([message]).payload[0]["parts"]
+            assert (shown["state"], shown["output"]) == (expected["state"], expected["output"])
+            assert _calls(shown) == _calls(expected)
+    (_, agent), (_, tool_), (_, workflow) = found
+    assert agent["text"] == "Seven swans."
+    assert [message["role"] for message in agent["messages"]] == ["user", "assistant", "tool", "assistant"]
+    assert [one["result"] for one in agent["toolCalls"]] == [7]
+    assert tool_["result"] == 3
+    assert tool_["toolCallId"]
+    assert (workflow["runResult"], workflow["runSuccess"]) == ({"cups": 2, "done": True}, True)
     await chosen.session.close()
+
+
+def _calls(part: JsonObject) -> list[tuple[str, Json]]:
+    """The calls under a part, with their outputs."""
+    inner = [one for child in part.get("childMessages", ()) for one in child["parts"] if "toolCallId" in one]
+    return [(one["toolCallId"], one["output"]) for one in inner]
 
 
 async def test_networks_hold_networks(store: Store) -> None:

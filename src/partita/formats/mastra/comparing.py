@@ -172,8 +172,8 @@ def _marks(part: Json) -> JsonObject:
 
 def _note_differences(before: Json, after: Json, path: str) -> Iterator[Loss]:
     told, found = _beyond_spelling(before), _beyond_spelling(after)
-    if dumps(told) != dumps(found):
-        yield Loss.of(path, told or None, WHY[NOTE], "minor")
+    if told and dumps(told) != dumps(found):
+        yield Loss.of(path, told, WHY[NOTE], "minor")
 
 
 def _beyond_spelling(note: Json) -> JsonObject:

@@ -5,7 +5,6 @@ from typing import TypeGuard
 
 from msgspec import UNSET
 
-from partita.formats.ai_sdk.ui.v4_shape import written_time
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import AssistantMessage, Content, Message, Part, ToolCallPart, ToolMessage
 from partita.types.parts import FilePart
@@ -13,43 +12,39 @@ from partita.types.parts import FilePart
 from .calls import unlisted_calls
 from .dump_files import attachment_of
 from .dump_parts import dump_parts
+from .envelope import written_around
 from .mirrors import repetitions, whole_parts
-from .network_part import network_part
+from .network_forms import NetworkForm, add_network, form_of
 from .notes import kept_of, note_of
 
 ATTACHMENTS = "experimental_attachments"
 
 
-def dump_v2_message(message: Message) -> JsonObject:
-    """A message as Mastra gives it out of its table: the content is an object, and no text."""
+def dump_v2_message(message: Message, network: NetworkForm | None = None) -> JsonObject:
+    """A message as Mastra gives it out of its table: the content is an object, and no text.
+
+    `network` is the form of a network execution. By default it is a part; where the metadata of the message
+    asks for a string too, it is both the field and the string.
+    """
     row: JsonObject = {"id": message.id, "role": _speaker(message), **written_around(message)}
-    return {**row, **kept_of(message), "content": dump_content(message)}
+    return {**row, **kept_of(message), "content": dump_content(message, network)}
 
 
-def written_around(message: Message) -> JsonObject:
-    """The time, the thread and the owner of a message."""
-    result: JsonObject = {}
-    if message.created_at is not None:
-        result["createdAt"] = written_time(message.created_at)
-    if message.thread_id is not None:
-        result["threadId"] = message.thread_id
-    if message.resource_id is not None:
-        result["resourceId"] = message.resource_id
-    return result
-
-
-def dump_content(message: Message) -> JsonObject:
+def dump_content(message: Message, network: NetworkForm | None = None) -> JsonObject:
     """The content of a V2 message. One without parts gets those that its readers would make of the rest."""
     content = message.content
     around = _written_beside(content)
     parts = dump_parts(_listed(content, around))
-    is_alone = not isinstance(message, AssistantMessage) or message.content.network_execution is None
-    if not parts and is_alone:
+    execution = message.content.network_execution if isinstance(message, AssistantMessage) else None
+    if not parts and execution is None:
         parts = whole_parts([], around, _speaker(message), {})
     mirrored = _mirrored(parts, note_of(content))
-    if isinstance(message, AssistantMessage) and not is_alone:
-        parts.append(network_part(message))
-    return {**around, **mirrored, "format": 2, "parts": parts}
+    result: JsonObject = {**around, **mirrored, "format": 2, "parts": parts}
+    if isinstance(message, AssistantMessage) and execution is not None:
+        add_network(
+            result, message, execution, form_of(message, network), lambda one: [dump_v2_message(one, network)]
+        )
+    return result
 
 
 def _listed(content: Content, around: JsonObject) -> Sequence[Part]:

@@ -11,7 +11,7 @@ from partita.types.parts import ForeignPart, TextPart
 from partita.types.value import unkept
 
 from .core import type_of
-from .dump_message import written_around
+from .envelope import written_around
 from .notes import FORMAT, kept_of
 
 

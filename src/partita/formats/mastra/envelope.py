@@ -11,6 +11,7 @@ from typing import NamedTuple
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.ui.v4_shape import written_time
 from partita.types.json import Json, JsonObject, is_object, kind_of
+from partita.types.messages import Message
 from partita.types.times import in_utc
 
 ROW_THREAD = "thread_id"
@@ -78,6 +79,18 @@ def read_moment(value: Json) -> datetime | None:
     except (ValueError, OverflowError, DecodeError):
         pass
     return None
+
+
+def written_around(message: Message) -> JsonObject:
+    """The time, the thread and the owner of a message."""
+    result: JsonObject = {}
+    if message.created_at is not None:
+        result["createdAt"] = written_time(message.created_at)
+    if message.thread_id is not None:
+        result["threadId"] = message.thread_id
+    if message.resource_id is not None:
+        result["resourceId"] = message.resource_id
+    return result
 
 
 def _id_of(rest: JsonObject, path: str, index: int) -> str:

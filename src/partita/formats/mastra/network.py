@@ -88,6 +88,8 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
             parts.append(part)
         elif not isinstance(result, NetworkExecution):
             parts.append(_data_part(ROUTING, result, part))
+        elif network is not None and is_same(network, result):
+            continue  # written in both forms
         elif network is None:
             network = _with_waiting(result, content.metadata)
             note["network"] = _stood(part, place if len(read) > 1 else None)
@@ -97,6 +99,17 @@ def _with_structure(message: AssistantMessage) -> AssistantMessage:
     content = replace(content, parts=tuple(parts), network_execution=network)
     noted = {key: item for key, item in note.items() if item != {}}
     return replace(message, content=with_note(content, noted) if noted else content)
+
+
+def is_same(execution: NetworkExecution, other: NetworkExecution) -> bool:
+    """Whether two executions are one that was written in two forms."""
+    return _identity(execution) == _identity(other)
+
+
+def _identity(execution: NetworkExecution) -> tuple[object, ...]:
+    result = execution.final_result or NetworkResult()
+    chosen = (execution.primitive_type, execution.primitive_id, execution.selection_reason or "")
+    return (*chosen, result.text or "", result.value)
 
 
 def _with_waiting(execution: NetworkExecution, metadata: Json) -> NetworkExecution:

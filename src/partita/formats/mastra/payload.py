@@ -29,9 +29,9 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
 )
-from partita.types.tools import ToolOutput, ToolResultPart
+from partita.types.tools import Interruption, ToolOutput, ToolResultPart
 
-from .calls import output_of
+from .calls import output_of, read_invocation
 from .notes import extra_of
 from .rows import load_rows
 
@@ -43,6 +43,8 @@ MARKS: Mapping[PrimitiveType, frozenset[str]] = {
     "tool": frozenset({"result", "toolCallId"}),
 }
 """What in a result tells the primitive, if the payload does not say it."""
+
+INTERRUPTIONS: tuple[Interruption, ...] = get_args(Interruption)
 
 FLAT = ("result", "toolCallId")
 """What the first tools had right in the payload."""
@@ -116,6 +118,8 @@ def _read_result(body: JsonObject, type_: PrimitiveType) -> NetworkResult:
     text = rest.pop("text") if isinstance(rest.get("text"), str) else None
     name = "runResult" if "runResult" in rest else "result"
     value = rest.pop(name, UNSET)
+    error = rest.pop("error") if isinstance(rest.get("error"), str) else _failure(rest, value)
+    interrupted = rest.pop("interrupted") if rest.get("interrupted") in INTERRUPTIONS else None
     messages, is_whole = _read_messages(rest.get("messages"))
     if messages and is_whole:
         del rest["messages"]
@@ -123,7 +127,17 @@ def _read_result(body: JsonObject, type_: PrimitiveType) -> NetworkResult:
     note: JsonObject = (
         {"value": name} if type_ == "workflow" and name == "result" and value is not UNSET else {}
     )
-    return NetworkResult(text, calls, messages, value, extra=extra_of(rest, note, NetworkResult))
+    extra = extra_of(rest, note, NetworkResult)
+    return NetworkResult(text, calls, messages, value, error, interrupted, extra=extra)
+
+
+def _failure(body: JsonObject, run: Json) -> str | None:
+    """Why a workflow failed, which the state of its run has."""
+    if body.get("runSuccess") is not False and not (is_object(run) and run.get("status") == "failed"):
+        return None
+    error: Json = run.get("error") if is_object(run) else None
+    message: Json = error.get("message") if is_object(error) else error
+    return message if isinstance(message, str) and message else "the workflow failed"
 
 
 def _read_messages(raws: Json) -> tuple[tuple[Message, ...], bool]:
@@ -178,9 +192,12 @@ def _read_calls(raws: Json, messages: Sequence[Message]) -> tuple[ToolCallPart, 
 
 def _read_call(raw: Json, results: Mapping[str, ToolOutput]) -> ToolCallPart | None:
     told: Json = raw.get("payload", raw) if is_object(raw) else None
+    if is_object(told) and "state" in told:
+        return read_invocation({"type": "tool-invocation", "toolInvocation": told})
     match told:
         case {"toolCallId": str(id_), "toolName": str(name)}:
-            output = output_of(told["result"]) if "result" in told else results.get(id_)
+            failed = told.get("isError") is True
+            output = output_of(told["result"], failed=failed) if "result" in told else results.get(id_)
             metadata = told.get("providerMetadata")
             return ToolCallPart(
                 id_,

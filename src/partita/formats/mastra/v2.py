@@ -11,7 +11,7 @@ which may stand among them, what `v1` loses.
 
 Lost on dump: what reading the result again would not give back, such as numbers, runs, branches, and what an
 invocation has no room for. A row of the table is written as a message: under `threadId`, its content no text.
-A network execution is a part, never JSON in a text. See `network_part`.
+A network execution is a part, unless another form is asked for. See `network_forms`.
 """
 
 from collections.abc import Sequence
@@ -26,6 +26,7 @@ from partita.types.messages import Message
 from .comparing import losses_of
 from .dump_message import dump_v2_message
 from .network import structured
+from .network_forms import NetworkForm, checked_form
 from .rows import load_row, load_rows, unwrapped
 
 
@@ -40,9 +41,14 @@ def load(payload: Json) -> Loaded:
         return Loaded(tuple(structured(message) or message for message in messages), tuple(losses))
 
 
-def dump(messages: Sequence[Message]) -> Dumped:
-    """Messages as the list that Mastra's memory takes and gives."""
+def dump(messages: Sequence[Message], network: NetworkForm | None = None) -> Dumped:
+    """Messages as the list that Mastra's memory takes and gives.
+
+    `network` is how network executions are written: as a `part`, in a `field`, as a `string`, or `both`
+    (the field and the string).
+    """
+    checked_form(network)
     with conversion():
         folded = fold(messages)
-        payload = [dump_v2_message(message) for message in folded]
+        payload = [dump_v2_message(message, network) for message in folded]
         return Dumped(payload, losses_of(folded, load(payload).messages))

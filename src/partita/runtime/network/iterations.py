@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from partita.formats.mastra.network_forms import LEGACY_NETWORK
 from partita.formats.usages import add_usages
 from partita.runtime.agent.calls import open_calls
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.agent.stitching import Stitching
 from partita.runtime.closing import closed
-from partita.runtime.folding import LEGACY_NETWORK, RunFold
+from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.ids import new_id
 from partita.types.chunks import (
