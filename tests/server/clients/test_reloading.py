@@ -329,6 +329,23 @@ async def test_the_messages_of_a_sub_agent(site: ServeChat) -> None:
         assert call["toolMetadata"]["kind"] == "agent"
 
 
+async def test_a_network_is_one_row_for_assistant_ui(site: ServeChat) -> None:
+    here = await site(network(TALK))
+    chat = await here.chat()
+    await chat.send("How tall is it?")
+    await chat.view.call("regenerate")
+    await chat.view.until(settled=True)
+    await chat.send("And how old?")
+    state = await chat.finished()
+    query = {"format": f"ai-sdk/v{here.browser.version}", "shape": "page"}
+    page = await here.request("GET", "/api/assistant-ui/threads/harbour/messages", params=query)
+    rows = {row["id"]: row for row in page.json()["messages"]}
+    assert len(rows) == 5
+    assert page.json()["headId"] == state.ids[-1]
+    assert [{"id": id_, **rows[id_]["content"]} for id_ in state.ids] == state.messages
+    assert [rows[id_]["parent_id"] for id_ in state.ids] == [None, *state.ids[:-1]]
+
+
 @pytest.mark.parametrize("order", ["asc", "desc"])
 async def test_a_page_does_not_cut_a_network(site: ServeChat, order: str) -> None:
     here = await site(network(answers(lights=list(WHOLE), old=[finish("Old.")])))
