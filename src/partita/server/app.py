@@ -26,6 +26,7 @@ from .auth.user import UserAuth, UserFunction
 from .feed import Feed
 from .gate.gate import Gate
 from .hub import Agents, CallerView, Hub
+from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
 from .observing.metrics import Metrics
@@ -113,6 +114,7 @@ class PartitaApp:
                 )
                 session = Session(store, lease=self.settings.lease, watch=self.metrics.count_run)
                 await stack.enter_async_context(session)
+                await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
             self.hub = Hub(
                 store=store,

@@ -49,4 +49,6 @@ class Settings:
     """What becomes of a message that is sent while its thread has a run at work."""
     lease: float = LEASE
     """For how many seconds a process holds its runs. After that, those of one that died are ended."""
+    seal_after: float | None = 60.0
+    """After how many seconds the log of an ended run is rewritten as compressed blocks; `None`: never."""
     limits: Limits = field(default_factory=Limits)

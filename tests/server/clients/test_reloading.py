@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from partita import Agent, Network, tool
@@ -327,6 +328,57 @@ async def test_the_messages_of_a_sub_agent(site: ServeChat) -> None:
         (child,) = call["toolMetadata"]["childMessages"]
         assert child["parts"] == [{"type": "text", "text": "I look. It is off.", "state": "done"}]
         assert call["toolMetadata"]["kind"] == "agent"
+
+
+async def test_a_network_that_is_saved_as_it_was_given_stays_as_it_is(site: ServeChat, store: Store) -> None:
+    here = await site(network(TALK))
+    chat = await here.chat()
+    await chat.send("How tall is it?")
+    state = await chat.finished()
+    rows = (await store.list_messages("harbour", internal=None)).items
+    path = f"/api/threads/harbour/messages?format=ai-sdk-ui-v{here.browser.version}"
+    await here.request("PUT", path, json=await here.stored())
+    assert (await store.list_messages("harbour", internal=None)).items == rows
+    async with httpx.AsyncClient(base_url=here.url) as client:
+        changed = {**state.last, "parts": [says("42.")]}
+        refused = await client.put(path, json=[changed])
+    assert refused.status_code == 409
+    assert (await store.list_messages("harbour", internal=None)).items == rows
+
+
+@pytest.mark.parametrize("order", ["ASC", "DESC"])
+async def test_a_network_is_one_message_for_mastra(site: ServeChat, order: str) -> None:
+    here = await site(network(scripted(*WHOLE)))
+    chat = await here.chat()
+    await chat.send("How are the lights?")
+    state = await chat.finished()
+    query = {"uiFormat": f"v{here.browser.version}", "orderBy[direction]": order}
+    page = await here.request("GET", "/api/memory/threads/harbour/messages", params=query)
+    messages = page.json()["uiMessages"][:: 1 if order == "ASC" else -1]
+    assert [message["id"] for message in messages] == state.ids
+    *drawn, answer = messages[1]["parts"]
+    assert [part["toolCallId"] for part in drawn] == [part["toolCallId"] for part in executions(state)]
+    assert drawn[0]["output"] == "One moment.It is 41 metres tall."
+    assert [child["role"] for child in drawn[0]["childMessages"]] == ["user", "assistant"]
+    assert answer["text"] == "Both are lit."
+    assert len(page.json()["messages"]) == 6
+
+
+async def test_a_network_is_one_row_for_assistant_ui(site: ServeChat) -> None:
+    here = await site(network(TALK))
+    chat = await here.chat()
+    await chat.send("How tall is it?")
+    await chat.view.call("regenerate")
+    await chat.view.until(settled=True)
+    await chat.send("And how old?")
+    state = await chat.finished()
+    query = {"format": f"ai-sdk/v{here.browser.version}", "shape": "page"}
+    page = await here.request("GET", "/api/assistant-ui/threads/harbour/messages", params=query)
+    rows = {row["id"]: row for row in page.json()["messages"]}
+    assert len(rows) == 5
+    assert page.json()["headId"] == state.ids[-1]
+    assert [{"id": id_, **rows[id_]["content"]} for id_ in state.ids] == state.messages
+    assert [rows[id_]["parent_id"] for id_ in state.ids] == [None, *state.ids[:-1]]
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])

@@ -9,7 +9,6 @@ from partita.server.open_calls import check_calls
 from partita.store import messages, saving, threads
 from partita.store.prepared import prepare
 from partita.store.transaction import Transaction
-from partita.types.json import JsonObject
 from partita.types.messages import Message, SystemMessage
 
 from .rows import Row, checked_format, content_of
@@ -60,5 +59,4 @@ def _add(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message
 
 
 def _says_the_same(known: Message, row: Row) -> bool:
-    content: JsonObject | None = content_of(known, row.format)
-    return content == row.content
+    return content_of([known], row.format) == row.content

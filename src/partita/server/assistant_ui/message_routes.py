@@ -103,7 +103,7 @@ async def _kept(caller: CallerView, thread_id: str, row: Row) -> Row:
 
 
 def _row(message: Message, format_: str) -> Row:
-    content = content_of(message, format_) or {}
+    content = content_of([message], format_)
     return Row(id=message.id, parent_id=message.parent_id, format=format_, content=content)
 
 

@@ -10,15 +10,16 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from partita.formats.ai_sdk.ui.chat import dump_chat, is_continued
 from partita.formats.mastra.unmarked import unmarked
-from partita.formats.registry import get_format
 from partita.server.problems import Problem
+from partita.stream.rules import RULES, Version
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject
-from partita.types.messages import Message
+from partita.types.messages import Message, ToolMessage
 
-FORMATS: Final[Mapping[str, str]] = {f"ai-sdk/v{version}": f"ai-sdk-ui-v{version}" for version in (5, 6, 7)}
-"""What assistant-ui calls formats of UI messages, and what we do."""
+FORMATS: Final[Mapping[str, Version]] = {f"ai-sdk/v{version}": version for version in RULES}
+"""What assistant-ui calls the UI messages of each version of the AI SDK."""
 
 DEFAULT: Final = "ai-sdk/v6"
 
@@ -56,28 +57,39 @@ def tree_of(messages: Sequence[Message], leaf: str | None, format_: str) -> Tree
     told the head takes the last row for it.
     """
     parents = {message.id: message.parent_id for message in messages}
-    shown = {
-        message.id: content
-        for message in fold([message for message in messages if not message.internal])
-        if (content := content_of(message, format_)) is not None
-    }
+    visible = fold([message for message in messages if not message.internal])
+    shown = {message.id: message for message in visible if not isinstance(message, ToolMessage)}
+    groups: dict[str, list[Message]] = {}  # what a client has as one message, by each message in it
+    for id_, message in shown.items():
+        parent = shown.get(_shown(parents.get(id_), parents, shown) or "")
+        is_more = parent is not None and parent.id in groups and is_continued(parent, message)
+        groups[id_] = groups[parent.id] if is_more and parent is not None else []
+        groups[id_].append(message)
     rows = [
-        Row(id=id_, parent_id=_shown(parents.get(id_), parents, shown), format=format_, content=content)
-        for id_, content in shown.items()
+        Row(
+            id=id_,
+            parent_id=_first(_shown(parents.get(id_), parents, shown), groups),
+            format=format_,
+            content=content_of(group, format_),
+        )
+        for id_, group in groups.items()
+        if group[0].id == id_
     ]
-    head = _shown(leaf, parents, shown)
+    head = _first(_shown(leaf, parents, shown), groups)
     has_children = any(row.parent_id == head for row in rows)
     if head is not None and not has_children:
         rows.sort(key=lambda row: row.id == head)  # stable: parents stay before their children
     return Tree(head, _parents_first(rows))
 
 
-def content_of(message: Message, format_: str) -> JsonObject | None:
-    """A message as the content of a row; `None` when there is nothing to show of it."""
-    dump = get_format(FORMATS[format_]).dump
-    assert dump is not None, "UI messages are written"
-    dumped: Json = dump([unmarked(message)]).payload
-    return {key: value for key, value in dumped[0].items() if key != "id"} if dumped else None
+def _first(id_: str | None, groups: Mapping[str, Sequence[Message]]) -> str | None:
+    return None if id_ is None else groups[id_][0].id
+
+
+def content_of(messages: Sequence[Message], format_: str) -> JsonObject:
+    """The messages of a run, or another message, as the content of a row; empty if nothing is shown."""
+    dumped: Json = dump_chat([unmarked(message) for message in messages], FORMATS[format_]).payload
+    return {key: value for key, value in dumped[0].items() if key != "id"} if dumped else {}
 
 
 def _shown(id_: str | None, parents: Mapping[str, str | None], shown: Mapping[str, Any]) -> str | None:

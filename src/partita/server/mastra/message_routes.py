@@ -133,7 +133,7 @@ def _answer(found: NumberedMessages, wanted: NumberedQuery, format_: str, *, is_
     legacy = is_v1 or wanted.newest is not None
     return MessagePage(
         messages=v1_messages(found.items) if is_v1 else v2_messages(found.items),
-        ui_messages=ui_messages(found.items, format_),
+        ui_messages=ui_messages(found.items, format_, wanted.order),
         legacy_messages=ui_messages(found.items, f"{UI}4") if legacy else None,
         total=found.total,
         page=page.number,

@@ -12,6 +12,7 @@ from partita.formats.mastra.dump_v1_message import dump_v1_messages
 from partita.formats.mastra.unmarked import unmarked
 from partita.formats.registry import get_format
 from partita.server.problems import Problem
+from partita.store.values import Order
 from partita.stream.targets import Target
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import Message
@@ -31,14 +32,16 @@ def ui_format(asked: str | None, client: Target) -> str:
     return UI + version
 
 
-def ui_messages(messages: Sequence[Message], format_: str) -> list[JsonObject]:
+def ui_messages(messages: Sequence[Message], format_: str, order: Order = "asc") -> list[JsonObject]:
     """Messages as a page draws them. What agents said among themselves is not among them."""
     talk = [unmarked(message) for message in messages if not message.internal]
     times = {message.id: message for message in talk}
     dump = get_format(format_).dump
     assert dump is not None, "UI messages are written"
     # Clients of release 4 cannot read our streams, so they have each message of a run by itself.
-    shown = talk if format_ == f"{UI}4" else join_runs(talk)
+    shown: Sequence[Message] = talk
+    if format_ != f"{UI}4":
+        shown = join_runs(talk) if order == "asc" else join_runs(talk[::-1])[::-1]
     return [_placed(raw, times.get(raw["id"])) for raw in dump(shown).payload]
 
 

@@ -13,8 +13,8 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta
 from msgspec.structs import replace
 
-from partita.errors import FormatError
-from partita.formats.ai_sdk.ui.chat import dump_chat
+from partita.errors import ConflictError, FormatError
+from partita.formats.ai_sdk.ui.chat import dump_chat, group_runs, join_chat
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
@@ -181,15 +181,45 @@ async def save_messages(
 
     A call that has no output yet must stand so in the store: only an agent leaves calls open. Who has the
     role `admin` may bring such calls along.
+
+    UI messages of the AI SDK that join several messages of a run, or leave out messages of sub-agents, are
+    accepted as they were given, and change nothing; changed ones are refused.
     """
     await thread_of(caller, thread_id)
     loaded = _read(data, format_name)
+    new, kept = await _without_joined(caller, thread_id, loaded.messages, data, format_name)
     if caller.principal.may("admin"):
-        saved = await caller.store.save_messages(loaded.messages, thread_id=thread_id)
+        saved = await caller.store.save_messages(new, thread_id=thread_id)
     else:
-        prepared = [prepare(message, thread_id) for message in loaded.messages]
+        prepared = [prepare(message, thread_id) for message in new]
         saved = await caller.store.write(save_checked, prepared)
-    return Reply(MessagePage(items=saved, losses=_lost(loaded.losses)))
+    return Reply(MessagePage(items=(*kept, *saved), losses=_lost(loaded.losses)))
+
+
+async def _without_joined(
+    caller: CallerView, thread_id: str, loaded: Sequence[Message], payload: Json, format_name: str
+) -> tuple[Sequence[Message], Sequence[Message]]:
+    """The messages to save, and the stored ones that a client only repeats in a joined form."""
+    version = CHAT_FORMATS.get(get_format(format_name).name)
+    if version is None or not any(isinstance(message, AssistantMessage) for message in loaded):
+        return loaded, ()
+    stored = (await caller.store.list_messages(thread_id, limit=None)).items
+    groups = {group[0].id: group for group in group_runs(stored)}
+    new: list[Message] = []
+    kept: list[Message] = []
+    for message, raw in zip(loaded, payload if is_array(payload) else [payload], strict=True):
+        rows = groups.get(message.id, [])
+        if join_chat(rows, version) == rows:
+            new.append(message)
+        elif dump_chat(rows, version).payload != [raw]:
+            raise ConflictError(
+                f"message {message.id!r} stands for several messages of a run, or for sub-agents",
+                where=f"query format={format_name}",
+                hint="change the stored messages in the format canonical",
+            )
+        else:
+            kept.extend(rows)
+    return new, kept
 
 
 def _read(payload: Json, format_name: str) -> Loaded:

@@ -1,12 +1,14 @@
 """Making small blocks of what a run that has ended left in its log."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, delete, func, select, text, update
 
 from partita.errors import ConflictError, StoreError
 from partita.store import blobs
+from partita.store.endings import with_timings
 from partita.store.runs import AT_WORK, find
 from partita.store.tables import run_log, runs
 from partita.store.transaction import Transaction
@@ -82,15 +84,28 @@ def _keep(tx: Transaction, run: Row[Any], pictures: dict[str, bytes]) -> None:
 
 def runs_to_seal(tx: Transaction, limit: int = 100) -> list[str]:
     """Runs that have ended and are not sealed, the oldest first."""
+    return [run_id for _, run_id in owned_runs_to_seal(tx, limit)]
+
+
+def owned_runs_to_seal(
+    tx: Transaction, limit: int = 100, ended_before: datetime | None = None
+) -> list[tuple[str, str]]:
+    """The same, each with its owner: runs of several owners may have one id."""
     query = (
-        select(runs.c.id)
+        select(runs.c.owner, runs.c.id)
         .where(
             tx.mine(runs),
             text("NOT runs.sealed"),  # as the index says it
             runs.c.finished_at.is_not(None),
             runs.c.log_dropped_at.is_(None),
+            *([] if ended_before is None else [runs.c.finished_at < ended_before]),
         )
         .order_by(runs.c.finished_at, runs.c.id)
         .limit(limit)
     )
-    return [row.id for row in tx.rows(query)]
+    return [(row.owner, row.id) for row in tx.rows(query)]
+
+
+def seal_owned_run(tx: Transaction, owner: str, run_id: str) -> SealReport:
+    """Seal the log of a run of an owner, and write the times of its calls."""
+    return with_timings(Transaction(tx.connection, owner, tx.now), seal_run, run_id)

@@ -70,17 +70,13 @@ def join_runs(messages: Sequence[Message]) -> list[Message]:
         _joined([_with_network_part(row) for row in group if isinstance(row, AssistantMessage)])
         if len(group) > 1
         else group[0]
-        for group in _groups(messages)
+        for group in group_runs(messages)
     ]
 
 
 def dump_chat(messages: Sequence[Message], version: Version = 7) -> Dumped:
     """UI messages as a client has them that has read their streams."""
-    joined: list[Message] = []
-    for group in _groups(messages):
-        rows = [chat_message(row, version) for row in group if isinstance(row, AssistantMessage)]
-        joined.append(_joined(rows) if rows else group[0])
-    dumped = dump(joined, version)
+    dumped = dump(join_chat(messages, version), version)
     if version == 5:  # its clients keep no tool metadata
         for message in dumped.payload:
             for part in message["parts"]:
@@ -88,7 +84,17 @@ def dump_chat(messages: Sequence[Message], version: Version = 7) -> Dumped:
     return dumped
 
 
-def _groups(messages: Sequence[Message]) -> list[list[Message]]:
+def join_chat(messages: Sequence[Message], version: Version = 7) -> list[Message]:
+    """The messages that `dump_chat` writes."""
+    joined: list[Message] = []
+    for group in group_runs(messages):
+        rows = [chat_message(row, version) for row in group if isinstance(row, AssistantMessage)]
+        joined.append(_joined(rows) if rows else group[0])
+    return joined
+
+
+def group_runs(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages that are not internal, each with those that a client has joined with it."""
     groups: list[list[Message]] = []
     for message in fold([message for message in messages if not message.internal]):
         if groups and is_continued(groups[-1][-1], message):
