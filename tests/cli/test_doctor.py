@@ -11,10 +11,9 @@ from click.testing import CliRunner, Result
 from partita.cli.doctor import doctor
 from partita.cli.migrate import migrate
 from partita.store.opening import open_store
-from partita.store.transaction import Transaction
 from partita.types.json import loads
 from tests.store.examples import ask, worked
-from tests.store.older import network, second
+from tests.store.older import network, second, without_checks
 
 
 @pytest.fixture
@@ -34,13 +33,9 @@ def damage(path: str, *statements: str) -> None:
     async def work() -> None:
         async with open_store(path) as opened:
             for statement in statements:
-                await opened.write(_execute, statement)
+                await opened.write(without_checks, statement)
 
     asyncio.run(work())
-
-
-def _execute(tx: Transaction, statement: str) -> None:
-    tx.sql(statement)
 
 
 def run(*arguments: str) -> Result:

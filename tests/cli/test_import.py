@@ -221,3 +221,38 @@ def test_messages_that_do_not_fit_are_refused(
 def test_a_file_that_is_not_there_is_told(store: str, tmp_path: Path) -> None:
     result = run(str(tmp_path / "nowhere.jsonl"), "--from", "ui", "--thread", "t", "--store", store)
     assert "No such file" in str(result.exception)
+
+
+def owned(name: str, owner: str, *, thread: str = "threadId", resource: str = "resourceId") -> JsonObject:
+    content = {"format": 2, "parts": [{"type": "text", "text": f"{name} of {owner}"}]}
+    return {"id": name, "role": "user", thread: "t1", resource: owner, "content": content}
+
+
+ANOTHER_CASE = {"thread": "thread_id", "resource": "resource_id"}
+
+
+@pytest.mark.parametrize("format", ["canonical", "mastra-v2"])
+def test_messages_belong_to_the_owner_that_they_name(tmp_path: Path, store: str, format: str) -> None:
+    rows = [owned("m1", "ada"), owned("m2", "ada", **ANOTHER_CASE), owned("m1", "bo"), owned("m2", "bo")]
+    path = tmp_path / "owned.jsonl"
+    path.write_bytes(b"\n".join(map(dumps, rows)))
+    result = run(str(path), "--from", format, "--store", store)
+    assert result.exit_code == 0, result.output
+    assert "threads           2  2 new" in result.stdout
+    assert (kept(store, "t1", "ada"), kept(store, "t1", "bo")) == (2, 2)
+    assert "0 new, 0 changed, 4 unchanged" in run(str(path), "--from", format, "--store", store).stdout
+
+
+@pytest.mark.parametrize("format", ["canonical", "mastra-v2"])
+def test_another_owner_can_be_given_to_all(tmp_path: Path, store: str, format: str) -> None:
+    path = tmp_path / "owned.jsonl"
+    path.write_bytes(b"\n".join(map(dumps, [owned("m1", "ada"), owned("m2", "bo")])))
+    result = run(str(path), "--from", format, "--store", store, "--resource", "cy")
+    assert result.exit_code == 0, result.output
+    assert kept(store, "t1", "cy") == 2
+
+    async def threads() -> list[str | None]:
+        async with open_store(store) as opened:
+            return [thread.resource_id for thread in await opened.list_threads()]
+
+    assert asyncio.run(threads()) == ["cy"]

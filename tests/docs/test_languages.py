@@ -74,13 +74,14 @@ READ: dict[str, Callable[[str], object]] = {
     "nginx": braces,
     "python": python,
     "sh": free,
+    "sql": free,
     "text": free,
     "toml": tomllib.loads,
     "xml": ElementTree.fromstring,
     "yaml": YAML.safe_load,
     **dict.fromkeys(SCRIPTS, free),
 }
-"""What can be said of a block by itself. Python, commands and scripts are also run, or checked: elsewhere."""
+"""What can be said of a block by itself. Other tests run or check Python, commands, SQL and scripts."""
 
 
 @each_row("block", all_blocks(), ids=str)

@@ -22,7 +22,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from tests.canonical import messages as any_message
 from tests.store.emptying import in_empty_store, left_out
 from tests.store.examples import answer, ask, failed, worked
-from tests.store.older import CALL, everything, second
+from tests.store.older import CALL, everything, second, without_checks
 from tests.tables import each_row
 
 LONG = "word " * 10_000
@@ -55,6 +55,15 @@ async def fill(store: Store) -> None:
     for _ in range(3):
         await store.append("r1", [LogEntry(datetime.now(UTC), None, b"line")] * 2)
     await store.finish_run("r1")
+
+
+def of_before(statement: str) -> Damage:
+    """Damage from before roles and types were checked."""
+
+    async def damage(store: Store) -> None:
+        await store.write(without_checks, statement)
+
+    return damage
 
 
 def sql(*statements: str) -> Damage:
@@ -206,7 +215,8 @@ UNREPAIRABLE: dict[str, tuple[Damage, str, str]] = {
         "contents",
         "blobs does not fit",
     ),
-    "an unknown role": (sql("UPDATE messages SET role = 'ghost' WHERE id = 'm4'"), "contents", "ghost"),
+    "an unknown type": (of_before("UPDATE messages SET type = 'v2' WHERE id = 'm4'"), "contents", "v2"),
+    "an unknown role": (of_before("UPDATE messages SET role = 'ghost' WHERE id = 'm4'"), "contents", "ghost"),
     "a damaged extra": (sql("UPDATE messages SET extra = '[1' WHERE id = 'm4'"), "contents", "extra"),
     "damaged moves": (sql("UPDATE messages SET blobs = '[[[1],2]]' WHERE id = 'm2'"), "contents", "blobs"),
     "moves of another content": (
@@ -267,7 +277,7 @@ async def test_damage_that_cannot_be_repaired_is_told_and_left(engine: Engine, n
 
 
 async def test_findings_name_what_they_are_about(filled: Store) -> None:
-    await sql("UPDATE messages SET role = 'ghost' WHERE id = 'm4'")(filled)
+    await of_before("UPDATE messages SET role = 'ghost' WHERE id = 'm4'")(filled)
     health = await examine(filled)
     (finding,) = result_of(health, "contents").findings
     assert (finding.thread_id, finding.message_id, finding.where) == ("t1", "m4", "thread t1, message m4")
@@ -361,7 +371,7 @@ async def test_a_sample_finds_what_is_everywhere(store: Store, monkeypatch: pyte
 async def test_many_findings_are_counted_and_a_hundred_kept(store: Store) -> None:
     await store.create_thread("t")
     await store.save_messages([ask(f"m{number}") for number in range(450)], thread_id="t")
-    await sql("UPDATE messages SET role = 'ghost'")(store)
+    await of_before("UPDATE messages SET role = 'ghost'")(store)
     contents = result_of(await examine(store), "contents")
     assert (contents.problems, len(contents.findings)) == (450, 100)
 

@@ -11,11 +11,13 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 from partita.errors import StoreError
 from partita.store import changes
+from partita.store.content_schema import SQLITE_COLUMNS
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
 from partita.store.opening import open_engine, open_store
 from partita.store.schema import NEWEST, Schema, revision_of, run_scripts
 from partita.store.tables import metadata
+from partita.types.messages import text_of
 from tests.store.emptying import empty, new_folder
 from tests.store.engines import in_a_file_and_on_a_server
 from tests.store.examples import ask
@@ -109,6 +111,7 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
 
 
 UNDONE = {
+    "0005": ["DROP INDEX messages_with_tool_calls"],
     "0004": ["ALTER TABLE runs DROP COLUMN agent_result"],
     "0003": ["DROP INDEX threads_by_change", "ALTER TABLE threads DROP COLUMN changed_at"],
     "0002": ["DROP TABLE api_keys"],
@@ -116,15 +119,36 @@ UNDONE = {
 """What takes each schema away, the newest first."""
 
 
+def undo_contents(connection: Connection) -> None:
+    """Take away the checks, defaults and views of the fifth schema, whose statements differ by engine."""
+    if connection.dialect.name == "sqlite":
+        declared = "sql"
+        for before, after in SQLITE_COLUMNS.items():
+            now, then = (one.replace("'", "''") for one in (after, before))
+            declared = f"replace({declared}, '{now}', '{then}')"
+        connection.exec_driver_sql("PRAGMA writable_schema = ON")
+        connection.exec_driver_sql(f"UPDATE sqlite_master SET sql = {declared} WHERE type = 'table'")
+        connection.exec_driver_sql("PRAGMA writable_schema = RESET")
+    else:
+        connection.exec_driver_sql("DROP FUNCTION partita_jsonb CASCADE")
+        for name in ("messages_role", "messages_type"):
+            connection.exec_driver_sql(f"ALTER TABLE messages DROP CONSTRAINT {name}")
+    # A row that such a database could hold, and that the new checks would refuse.
+    connection.exec_driver_sql("UPDATE messages SET type = 'v2', content = 'Only words.' WHERE id = 'old'")
+
+
 @in_a_file_and_on_a_server
-@each_row("version", ["0001", "0002", "0003"])
+@each_row("version", ["0001", "0002", "0003", "0004"])
 async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, version: str) -> None:
     engine = await open_engine(locate(url))
     await empty(engine)
     await engine.close()
     await with_message(url)
+    async with open_store(url) as store:
+        await store.save_messages([ask("old")], thread_id="t1")
 
     def undo(connection: Connection) -> None:
+        undo_contents(connection)
         later = [statements for revision, statements in UNDONE.items() if revision > version]
         for statement in (one for statements in later for one in statements):
             connection.execute(text(statement))
@@ -134,7 +158,11 @@ async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, 
     await engine.make(undo)
     await engine.close()
     async with open_store(url) as store:
-        assert [message.id for message in await store.list_messages("t1")] == ["m1"]
+        assert [text_of(one) for one in await store.list_messages("t1")] == ["How tall?", "Only words."]
+        with pytest.raises(StoreError, match=r"messages_role|CHECK"):
+            await store.write(
+                lambda tx: tx.sql("UPDATE messages SET role = 'ghost' WHERE id = 'm1'") and None
+            )
         await store.create_key("ada")
         assert len(await store.list_keys()) == 1
         seen = await store.read(changes.begin)

@@ -47,7 +47,11 @@ Examples:
     help=f"No logs, but rows of {', '.join(SYSTEMS)}, or messages in a format of `partita formats`.",
 )
 @store_option
-@click.option("--resource", metavar="ID", help="Whose they become.")
+@click.option(
+    "--resource",
+    metavar="ID",
+    help="Whose they become; without it, messages and rows belong to whom they name.",
+)
 @click.option(
     "--agent",
     "agents",
@@ -98,7 +102,8 @@ def import_anything(
     With --from: the rows of another system. PATH is a SQLite file (its program may be running), a
     postgresql:// URL, or a dump: JSON, JSON lines, CSV with a header, or a folder of such files named after
     their tables. It is never written to. Or --from names a format, and PATH is a file of messages in it, JSON
-    or JSON lines, for threads that they name themselves or that --thread or --thread-by names.
+    or JSON lines, for threads that they name themselves or that --thread or --thread-by names. Messages that
+    name their owner (resourceId, resource_id) belong to it, unless --resource names another.
 
     Done again it changes nothing, and adds what was added there.
 

@@ -66,12 +66,6 @@ def prepare(message: Message, thread_id: str | None) -> Prepared:
             where="$.threadId",
             hint="to copy it, give the copy the other thread_id, or None",
         )
-    if message.type not in TYPES:
-        raise StoreError(
-            f"{message.type!r:.80} is not a type of message",
-            where="$.type",
-            hint=f"one of {', '.join(TYPES)}",
-        )
     role = ROLES[type(message)]
     content = encode_content(role, message.content)
     return Prepared(
@@ -87,7 +81,13 @@ def prepare(message: Message, thread_id: str | None) -> Prepared:
 
 
 def check(message: Message) -> None:
-    """Refuse ids that no database can hold."""
+    """Refuse types that do not exist, and ids that no database can hold."""
+    if message.type not in TYPES:
+        raise StoreError(
+            f"{message.type!r:.80} is not a type of message",
+            where="$.type",
+            hint=f"one of {', '.join(TYPES)}",
+        )
     required(message.id, "message id")
     storable(message.parent_id, "the parent id")
     storable(message.run_id, "the run id")

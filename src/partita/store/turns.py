@@ -24,7 +24,7 @@ from . import messages, runs, saving, threads
 from .endings import with_timings
 from .engines.channel import CHANNEL
 from .log.run_log import LogRecord, read_log
-from .prepared import Prepared, prepare
+from .prepared import Prepared, check, prepare
 from .statement import Statement
 from .tables import runs as run_table
 from .transaction import Transaction
@@ -141,6 +141,8 @@ def _begin(
             hint="wait for it, stop it, or queue behind it",
         )
     if ahead:
+        for one in prepared:
+            check(one.message)
         waiting = {QUEUED: [to_json(one.message) for one in prepared]}
         # Clocks differ, and who had to wait for the lock is late: the line is by arrival.
         behind = max(tx.now, ahead[-1].created_at + TICK)

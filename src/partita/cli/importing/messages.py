@@ -1,6 +1,7 @@
 """`partita import --from FORMAT`: messages of any format, from a file."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from partita.cli.telling import tell
 
 if TYPE_CHECKING:  # the store is loaded when a command needs it
     from partita.formats.format import Loaded
-    from partita.store.imports.messages import Threads
+    from partita.store.imports.messages import ThreadMessages
     from partita.store.imports.report import Counts
 
 SHOWN = 10
@@ -34,12 +35,11 @@ def run(
     from partita.store.opening import open_store
 
     loaded = _load(path, format)
-    threads = by_thread(loaded.messages, thread_id=thread, key=thread_by)
+    threads = by_thread(loaded.messages, thread_id=thread, key=thread_by, owner=resource)
 
     async def work() -> "Counts":
         async with open_store(url) as store:
-            mine = store if resource is None else store.scoped(resource)
-            return await import_messages(mine, threads, dry_run=dry_run)
+            return await import_messages(store, threads, dry_run=dry_run)
 
     counts = run_async(work())
     if as_json:
@@ -71,11 +71,13 @@ def _load(path: str, format: str) -> "Loaded":
         raise
 
 
-def _print(format: str, loaded: "Loaded", threads: "Threads", counts: "Counts", *, dry_run: bool) -> None:
+def _print(
+    format: str, loaded: "Loaded", threads: "Sequence[ThreadMessages]", counts: "Counts", *, dry_run: bool
+) -> None:
     tell(f"messages in {format}")
     tell(f"  threads   {len(threads):>9,}  {counts.new_threads:,} new")
     told = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
-    tell(f"  messages  {sum(map(len, threads.values())):>9,}  {told}")
+    tell(f"  messages  {sum(len(one.messages) for one in threads):>9,}  {told}")
     if loaded.losses:
         tell(f"\n{len(loaded.losses):,} things could not be carried:")
         reasons = Counter(loss.why for loss in loaded.losses)

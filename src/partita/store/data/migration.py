@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.losses import Loss
 from partita.store.older_parts import CODECS
+from partita.store.prepared import TYPES
 from partita.types.messages import Content, Message, derive_type
-
-TYPES = ("text", "tool", "event")
 
 
 class StoredRow(NamedTuple):

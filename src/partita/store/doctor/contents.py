@@ -13,6 +13,7 @@ from partita.store.data.stringified import unfold
 from partita.store.data.version4 import OLDER_WORD
 from partita.store.message_rows import MESSAGES
 from partita.store.older import upgraded
+from partita.store.prepared import TYPES
 from partita.store.tables import messages
 from partita.store.transaction import Transaction
 from partita.types.json import Json, is_array, is_object, loads
@@ -36,6 +37,8 @@ def _examined(row: Row[Any]) -> list[Finding]:
     if row.role not in MESSAGES:
         return [_problem(row, f"its role is {row.role!r}", f"make it one of {', '.join(MESSAGES)}")]
     findings: list[Finding] = []
+    if row.type not in TYPES:
+        findings.append(_problem(row, f"its type is {row.type!r}", f"make it one of {', '.join(TYPES)}"))
     if row.extra is not None and not is_object(_parsed(row.extra)):
         findings.append(_problem(row, "the column extra is damaged"))
     if row.blobs is not None and moves_of(row) is None:
