@@ -170,6 +170,12 @@ def test_a_stream_keeps_every_call_in_a_step_of_its_own(format_: str, events: li
     assert len({part.id for part in message.parts if isinstance(part, ToolCallPart)}) == len(TURNS)
 
 
+def loaded(format_: str, payload: Json) -> Sequence[Message]:
+    load = partita.get_format(format_).load
+    assert load is not None
+    return load(payload).messages
+
+
 def cherry_row(turn: int) -> JsonObject:
     part = {
         "type": "tool-ls",
@@ -182,7 +188,7 @@ def cherry_row(turn: int) -> JsonObject:
 
 
 def test_messages_of_cherry_studio_keep_every_call() -> None:
-    messages = partita.get_format("cherry").load([cherry_row(turn) for turn in TURNS]).messages
+    messages = loaded("cherry", [cherry_row(turn) for turn in TURNS])
     assert calls_of(messages) == [({"path": str(turn)}, f"found {turn}") for turn in TURNS]
 
 
@@ -200,7 +206,7 @@ async def test_messages_of_the_ai_sdk_keep_every_call_in_the_store() -> None:
     raw: list[Json] = [
         {"id": f"m{turn}", "role": "assistant", "parts": [part]} for turn, part in enumerate(parts)
     ]
-    messages = partita.get_format("ai-sdk-ui-v7").load(raw).messages
+    messages = loaded("ai-sdk-ui-v7", raw)
     async with await partita.open_store("memory:") as store:
         await store.create_thread("t")
         await store.save_messages(messages, thread_id="t")
