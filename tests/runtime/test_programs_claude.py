@@ -319,6 +319,47 @@ async def test_a_conversation_is_told_to_an_agent_that_does_not_know_it(tmp_path
     assert image["source"] == {"type": "base64", "media_type": "image/png", "data": "AAAA"}
 
 
+def done(id: str, output: str) -> ToolCallPart:
+    call = {"command": f"cat {id}"}
+    return ToolCallPart(id, "Bash", "output-available", input=call, output=TextOutput(output))
+
+
+async def test_a_conversation_is_sent_with_its_calls_and_outputs(tmp_path: Path) -> None:
+    refused = ToolCallPart("c2", "Write", "output-denied", input={}, output=ExecutionDeniedOutput("no"))
+    talk: list[Message] = [
+        UserMessage(id="1", content="What is in the shed?"),
+        AssistantMessage(
+            id="2",
+            content=[ReasoningPart("Hm."), done("c1", "a saw"), refused, TextPart("A saw.")],
+        ),
+        UserMessage(id="3", content="Use it"),
+    ]
+    await gather(service().invoke(talk, options=options(tmp_path)))
+    assert heard(tmp_path)[1]["message"]["content"] == (
+        "What was said in this conversation before:\n\n"
+        "<user>\nWhat is in the shed?\n</user>\n\n"
+        "<assistant>\n"
+        """<call tool='Bash'>\n{"command":"cat c1"}\n</call>\n\n<output>\na saw\n</output>\n\n"""
+        "<call tool='Write'>\n{}\n</call>\n\n<output>\nnot allowed: no\n</output>\n\n"
+        "A saw.\n</assistant>\n\nUse it"
+    )
+
+
+async def test_a_long_conversation_is_sent_shortened(tmp_path: Path) -> None:
+    talk: list[Message] = [UserMessage(id="0", content="Once upon a time")]
+    talk += [
+        AssistantMessage(id=f"m{number}", content=[done(f"c{number}", "x" * 10_000), TextPart("y" * 50_000)])
+        for number in range(5)
+    ]
+    await gather(service().invoke([*talk, UserMessage(id="z", content="Go on")], options=options(tmp_path)))
+    sent = heard(tmp_path)[1]["message"]["content"]
+    assert len(sent) < 201_000
+    assert "[3 earlier messages are left out]" in sent
+    assert "… 6000 characters left out …" in sent
+    assert "cat c4" in sent
+    assert sent.endswith("</assistant>\n\nGo on")
+
+
 def test_a_conversation_that_asks_nothing_is_refused() -> None:
     with pytest.raises(AgentError, match="last message"):
         service().invoke([])

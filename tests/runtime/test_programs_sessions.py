@@ -21,6 +21,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import text_of
 from partita.types.runs import Run
 from tests.processes import Forked
+from tests.runtime.engines import on_both_engines
 from tests.runtime.programs.running import PATIENT, Silence, command, options
 from tests.runtime.session.talker import say
 
@@ -103,8 +104,8 @@ PAINTED = ["Paint fence", "You said: Paint fence"]
 
 
 @pytest.fixture
-async def session() -> AsyncIterator[Session]:
-    async with await partita.open_store("memory:") as store, Session(store) as opened:
+async def session(url: str) -> AsyncIterator[Session]:
+    async with partita.open_store(url) as store, Session(store) as opened:
         yield opened
 
 
@@ -147,9 +148,11 @@ async def test_the_log_of_a_session_that_we_drove_adds_nothing(session: Session,
     assert await threads(store) == ["t1"]
     assert await store.list_messages("t1", limit=None) == before
     assert await responses(store) == (1, 5, 7)
+    assert (await store.usage_of_thread("t1")).cost == 0.25
     assert len((await store.list_runs()).items) == 1
 
 
+@on_both_engines
 async def test_turns_that_somebody_else_adds_go_to_the_same_thread(session: Session, tmp_path: Path) -> None:
     store = session.store
     await drive(session, claude(), tmp_path, "Paint fence")
@@ -164,6 +167,7 @@ async def test_turns_that_somebody_else_adds_go_to_the_same_thread(session: Sess
     assert await responses(store) == (3, 15, 21)
 
 
+@on_both_engines
 async def test_a_log_that_was_imported_before_the_run_ended_gives_way(
     session: Session, tmp_path: Path
 ) -> None:

@@ -375,7 +375,8 @@ class Chain:
         if effect == _BEGINS:
             entry.calls.add(call)
             self._calls[call] = entry.id
-            root.times.setdefault(call, (root.time, None))
+            if root.times.get(call, (None, root.time))[1] is not None:  # new, or an id that is used again
+                root.times[call] = (root.time, None)
             if len(self._calls) > 2 * REMEMBERED_CALLS:
                 self._calls = dict(islice(self._calls.items(), REMEMBERED_CALLS, None))
         elif not getattr(chunk, "preliminary", None):

@@ -25,10 +25,11 @@ PATCHING: Final = frozenset(
 class Call:
     """One call, as far as it has come."""
 
-    __slots__ = ("message_id", "metadata", "outcome", "work")
+    __slots__ = ("message_id", "metadata", "outcome", "run_id", "work")
 
-    def __init__(self, message_id: str, metadata: JsonObject) -> None:
+    def __init__(self, message_id: str, metadata: JsonObject, run_id: str | None = None) -> None:
         self.message_id = message_id
+        self.run_id = run_id
         self.metadata = metadata
         self.outcome: Outcome | None = None
         self.work: Work | None = None
@@ -62,12 +63,14 @@ class Calls:
         by_provider: bool = False,
     ) -> None:
         """A call with its input."""
-        if call_id in self._calls:
+        run_id = self._telling.teller.run_id
+        known = self._calls.get(call_id)
+        if known is not None and known.run_id == run_id:  # in a later turn, an id may be used again
             self._telling.teller.puzzle("a call that was told before", detail=call_id)
             return
         if name in PATCHING and (changes := changes_in_input(input)) is not None:
             metadata = metadata | {"changes": changes}
-        self._remember(call_id, Call(response.id, metadata))
+        self._remember(call_id, Call(response.id, metadata, run_id))
         self._responses.grow(
             response,
             ToolInputAvailable(

@@ -38,7 +38,7 @@ class GeminiStreamDecoder:
         self._texts = 0
         self._is_text_open = self._is_step_open = self._had_results = False
         self._open_calls: set[str] = set()
-        self._calls: set[str] = set()
+        self._calls: dict[str, str] = {}  # by their ids in the stream: those in the message
         self._readers: Mapping[Json, Reader] = {
             "init": self._init,
             "message": self._message,
@@ -85,9 +85,21 @@ class GeminiStreamDecoder:
         if not isinstance(call, str):
             return [DataChunk("data-gemini-call", _said(event))]
         chunks = [*self._step(), *self._text_end()]
-        self._calls.add(call)
+        own = self._own_id(call)
         self._open_calls.add(call)
-        return [*chunks, ToolInputAvailable(call, name, event.get("parameters"))]
+        return [*chunks, ToolInputAvailable(own, name, event.get("parameters"))]
+
+    def _own_id(self, call: str) -> str:
+        """The id of a call in the message: one that is used again, after its result, gets a number."""
+        known = self._calls.get(call)
+        if known is None or call in self._open_calls:
+            return self._calls.setdefault(call, call)
+        own, number = known, 1
+        while own in self._calls.values():
+            number += 1
+            own = f"{call}_{number}"
+        self._calls[call] = own
+        return own
 
     def _result(self, event: JsonObject) -> list[Chunk]:
         call = event.get("tool_id")
@@ -102,7 +114,7 @@ class GeminiStreamDecoder:
         else:
             output = TextOutput(text_or(text, ""))
         own = {"status": event.get("status"), "error": error} if error is not None else None
-        return [ToolOutputChunk(call, output, tool_metadata={KEY: own} if own else None)]
+        return [ToolOutputChunk(self._calls[call], output, tool_metadata={KEY: own} if own else None)]
 
     def _error(self, event: JsonObject) -> list[Chunk]:
         message = event.get("message")

@@ -1,14 +1,30 @@
-"""What an agent is asked, in words and files, out of a prompt."""
+"""What an agent is asked, as text and files, made of a prompt.
 
-from collections.abc import Sequence
+An agent that cannot resume its session is sent the conversation so far as text: what was said, attachments by
+name, and calls with their inputs and outputs. Reasoning and the messages of sub-agents are left out. An input
+is cut to `INPUT_LIMIT` characters, an output to `OUTPUT_LIMIT`: the beginning and the end are sent, and how
+many characters are missing between. If all of it is longer than `HISTORY_LIMIT` characters, the oldest
+messages are left out, and their number is sent instead.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
+
+from msgspec import UNSET
 
 from partita.errors import AgentError
 from partita.runtime.service import Prompt
-from partita.types.messages import Message, UserMessage
+from partita.runtime.tools.output_text import output_text, plain_json
+from partita.runtime.tools.sizes import cut
+from partita.types.messages import Message, ToolCallPart, UserMessage
 from partita.types.parts import FilePart, ImagePart, TextPart
+from partita.types.tools import ToolOutput, ToolResultPart
 
 EARLIER: Final = "What was said in this conversation before:"
+
+INPUT_LIMIT: Final = 2_000
+OUTPUT_LIMIT: Final = 4_000
+HISTORY_LIMIT: Final = 200_000
 
 
 class Request(NamedTuple):
@@ -55,10 +71,41 @@ def mention(file: ImagePart | FilePart) -> str:
 
 
 def _earlier(messages: Sequence[Message]) -> str:
-    said = [(_role(message), words) for message in messages if (words := _words(message))]
-    if not said:
-        return ""
-    return "\n\n".join([EARLIER, *(f"<{role}>\n{words}\n</{role}>" for role, words in said)])
+    """The conversation as text: as many of its last messages as fit."""
+    said: list[str] = []
+    room = HISTORY_LIMIT
+    for number, message in enumerate(reversed(messages)):
+        if not (text := "\n\n".join(_lines(message))):
+            continue
+        room -= len(text)
+        if room < 0:
+            said.append(f"[{len(messages) - number} earlier messages are left out]")
+            break
+        said.append(f"<{_role(message)}>\n{text}\n</{_role(message)}>")
+    return "\n\n".join([EARLIER, *reversed(said)]) if said else ""
+
+
+def _lines(message: Message) -> Iterator[str]:
+    """What a message says and does, a paragraph each."""
+    for part in message.parts:
+        match part:
+            case TextPart(text=text) if text:
+                yield text
+            case ImagePart() | FilePart():
+                yield mention(part)
+            case ToolCallPart(name=name):
+                given = cut(plain_json(part.raw_input if part.input is UNSET else part.input), INPUT_LIMIT)
+                yield f"<call tool={name!r}>\n{given}\n</call>"
+                if part.output is not None:
+                    yield _output(part.output)
+            case ToolResultPart(output=output):
+                yield _output(output)
+            case _:
+                pass
+
+
+def _output(output: ToolOutput) -> str:
+    return f"<output>\n{cut(output_text(output), OUTPUT_LIMIT)}\n</output>"
 
 
 def _words(message: Message) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta
 
 from partita.errors import NotFoundError
+from partita.runtime.tools.output_text import output_text
 from partita.types.messages import Message, ToolCallPart
 from partita.types.threads import Thread
 from partita.types.tools import ErrorJsonOutput, JsonOutput, ToolResultPart
@@ -14,7 +15,7 @@ from .budget import USUAL, MaxChars
 from .cleaning import Cleaner
 from .filters import SessionId
 from .tool import Answer, Arguments, Tool, noted
-from .wording import calls_of, output_text
+from .wording import calls_of
 
 if TYPE_CHECKING:  # loaded with the store
     from partita.store.facade.store import Store

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, assert_never
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from partita.types.json import Json, dumps
+from partita.runtime.tools.output_text import file_label, output_text, plain_json
 from partita.types.messages import (
     AssistantMessage,
     Message,
@@ -31,18 +31,7 @@ from partita.types.parts import (
     TextPart,
     UnknownPart,
 )
-from partita.types.tools import (
-    ContentItem,
-    ContentOutput,
-    ErrorJsonOutput,
-    ErrorTextOutput,
-    ExecutionDeniedOutput,
-    InterruptedOutput,
-    JsonOutput,
-    TextOutput,
-    ToolOutput,
-    ToolResultPart,
-)
+from partita.types.tools import ToolOutput, ToolResultPart
 
 SHORT: Final = 800
 """How many characters of reasoning, an input or an output are shown unless all is asked for."""
@@ -85,11 +74,11 @@ class _Wording:
                 yield f"[result of {part.name}, call {part.id}]"
                 yield self.output(part.id, part.output)
             case FilePart() | ReasoningFilePart() | ImagePart():
-                yield _file(part)
+                yield file_label(part)
             case SourceUrlPart() | SourceDocumentPart():
                 yield _source(part)
             case DataPart():
-                yield f"[data {part.name}] {self.short(_plain(part.data), ALL)}"
+                yield f"[data {part.name}] {self.short(plain_json(part.data), ALL)}"
             case SteeringMessagePart():
                 yield "[said meanwhile]"
                 for inner in part.parts:
@@ -97,9 +86,9 @@ class _Wording:
             case CustomPart():
                 yield f"[{part.kind}]"
             case ForeignPart():
-                yield f"[part of {part.format}] {self.short(_plain(part.value), ALL)}"
+                yield f"[part of {part.format}] {self.short(plain_json(part.value), ALL)}"
             case UnknownPart():
-                yield f"[part of unknown type] {self.short(_plain(dict(part.raw)), ALL)}"
+                yield f"[part of unknown type] {self.short(plain_json(dict(part.raw)), ALL)}"
             case StepStartPart():
                 return
             case _:
@@ -107,7 +96,7 @@ class _Wording:
 
     def call(self, call: ToolCallPart) -> Iterator[str]:
         given = call.raw_input if call.input is UNSET else call.input
-        yield f"[tool {call.name}, call {call.id}, {call.state}] {self.short(_plain(given), ALL)}"
+        yield f"[tool {call.name}, call {call.id}, {call.state}] {self.short(plain_json(given), ALL)}"
         yield from self.children(call.children)
         if call.output is not None:
             yield self.output(call.id, call.output)
@@ -183,57 +172,9 @@ def sizes_of(messages: Sequence[Message]) -> dict[str, int]:
     return {call.id: len(output_text(call.output)) for call in calls if call.output is not None}
 
 
-def output_text(output: ToolOutput) -> str:
-    """What a tool gave back, as text."""
-    match output:
-        case TextOutput(value=text):
-            return text
-        case ErrorTextOutput(value=text):
-            return f"error: {text}"
-        case JsonOutput(value=value):
-            return _plain(value)
-        case ErrorJsonOutput(value=value):
-            return f"error: {_plain(value)}"
-        case ContentOutput(value=items):
-            return "\n".join(_item(item) for item in items)
-        case ExecutionDeniedOutput(reason=reason):
-            return f"not allowed{f': {reason}' if reason else ''}"
-        case InterruptedOutput(reason=reason, message=message):
-            return f"interrupted ({reason}){f': {message}' if message else ''}"
-        case _:
-            assert_never(output)
-
-
-def _item(item: ContentItem) -> str:
-    match item:
-        case TextPart(text=text):
-            return text
-        case FilePart() | ImagePart():
-            return _file(item)
-        case ForeignPart(value=value):
-            return _plain(value)
-        case UnknownPart(raw=raw):
-            return _plain(dict(raw))
-        case _:
-            assert_never(item)
-
-
-def _file(part: FilePart | ReasoningFilePart | ImagePart) -> str:
-    """A file by its name: its bytes are not for reading."""
-    name = part.name if isinstance(part, ImagePart) else part.filename
-    return f"[file {name or 'without a name'}, {part.media_type or 'of unknown type'}]"
-
-
 def _source(part: SourceUrlPart | SourceDocumentPart) -> str:
     address = f" {part.url}" if isinstance(part, SourceUrlPart) else ""
     return f"[source {part.title or part.source_id}]{address}"
-
-
-def _plain(value: Json | UnsetType) -> str:
-    """A text as it is, anything else as JSON; nothing for what was never given."""
-    if value is UNSET:
-        return ""
-    return value if isinstance(value, str) else dumps(value).decode()
 
 
 def time_of(moment: datetime | None) -> str | None:

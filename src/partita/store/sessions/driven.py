@@ -7,11 +7,11 @@ run recorded nothing is added. A turn is recognised by the ids of its responses,
 stream reports no such ids.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
-from sqlalchemy import delete, select
+from sqlalchemy import Row, delete, select
 
 from partita.store import consumptions, messages, runs, sources, threads
 from partita.store.message_rows import read_messages
@@ -363,10 +363,11 @@ def _is_same(turn: LogTurn, recorded: Recorded) -> bool:
     return "".join(turn.prompt.split()).endswith("".join(recorded.prompt.split()))
 
 
-def _keys(tx: Transaction, thread_id: str) -> set[str]:
-    """The keys under which a thread has responses in the ledger."""
-    query = select(ledger.c.key).where(tx.mine(ledger), ledger.c.thread_id == thread_id)
-    return {row.key for row in tx.rows(query)}
+def _keys(tx: Transaction, thread_id: str) -> dict[str, Row[Any]]:
+    """The keys under which a thread has responses in the ledger, with what they cost."""
+    query = select(ledger.c.key, ledger.c.cost, ledger.c.price)
+    found = tx.rows(query.where(tx.mine(ledger), ledger.c.thread_id == thread_id))
+    return {row.key: row for row in found}
 
 
 def _whole_records(tx: Transaction, thread_id: str) -> set[str]:
@@ -375,8 +376,8 @@ def _whole_records(tx: Transaction, thread_id: str) -> set[str]:
     return {row.run_id for row in tx.rows(query) if row.run_id and row.key.startswith(f"{row.run_id}:")}
 
 
-def _renamed(records: Sequence[ConsumptionRecord], known: set[str]) -> list[ConsumptionRecord]:
-    """Records under the keys that are known of the same responses.
+def _renamed(records: Sequence[ConsumptionRecord], known: Mapping[str, Row[Any]]) -> list[ConsumptionRecord]:
+    """Records under the keys that are known of the same responses. A cost that one of both knows is kept.
 
     A log names the response and the request (`id:request`), a stream of some versions the response alone.
     """
@@ -388,4 +389,10 @@ def _renamed(records: Sequence[ConsumptionRecord], known: set[str]) -> list[Cons
             return response if response in known else key
         return key if key in known else by_response.get(key, key)
 
-    return [replace(record, key=known_as(record.key)) for record in records]
+    renamed = [replace(record, key=known_as(record.key)) for record in records]
+    return [
+        replace(record, cost=row.cost, price=None if row.price is None else loads(row.price))
+        if record.cost is None and (row := known.get(record.key)) is not None
+        else record
+        for record in renamed
+    ]

@@ -111,7 +111,7 @@ class Answers(Outcomes):
             id_ = f"{id_}/{record.get('requestId') or uuid}"
         if self._is_taken(id_):
             id_ = f"{id_}/{teller.place.offset}"
-        response = self._responses[key] = self._by_message[id_] = Response(id_, key, record)
+        response = self._responses[key] = self._by_message[id_] = Response(id_, key, record, teller.run_id)
         if len(self._responses) > 2 * RESPONSES:
             self._forget()
         parent = None
@@ -150,7 +150,7 @@ class Answers(Outcomes):
         if type(content) is str:
             (response.base if envelope is None else envelope)[STRING] = True
             told = [{"type": "text", "text": content}]
-        elif not is_array(content) or not self._is_plain(content):
+        elif not is_array(content) or not self._is_plain(response, content):
             keep_content(response.base if envelope is None else envelope, content)
             if envelope is not None:
                 self._teller.grow(response.id, DataChunk(f"data-{RECORD}", envelope))
@@ -162,7 +162,7 @@ class Answers(Outcomes):
             return
         number = response.blocks
         for block in told:
-            if not self._teller.grow(response.id, *self._chunks(block, str(number), metadata)):
+            if not self._teller.grow(response.id, *self._chunks(response, block, str(number), metadata)):
                 self._keep_late(response, content, envelope or {})
                 break
             number += 1
@@ -178,7 +178,17 @@ class Answers(Outcomes):
         record = restored(response.base, envelope)
         self._note("claude-code-late", record | {"message": record["message"] | {"content": content}})
 
-    def _is_plain(self, content: list[Json]) -> bool:
+    def _is_known(self, response: Response, call: str) -> bool:
+        """Whether a call was reported before. Some models use an id again for another call: in a later turn,
+        or in a later answer once the call before it has its result.
+        """
+        held = self._teller.call_message(call)
+        if held is None or held == response.id:
+            return held is not None
+        other = self._by_message.get(held)
+        return other is not None and other.run_id == self._teller.run_id and self._teller.is_waiting(call)
+
+    def _is_plain(self, response: Response, content: list[Json]) -> bool:
         """Whether the parts that come of blocks say all that the blocks say."""
         calls: set[str] = set()
         for block in content:
@@ -189,21 +199,23 @@ class Answers(Outcomes):
                 call = block.get("id")
                 if type(call) is not str or type(block.get("name")) is not str or "input" not in block:
                     return False
-                if call in calls or self._teller.call_message(call) is not None:
+                if call in calls or self._is_known(response, call):
                     return False
                 calls.add(call)
             elif type(kind) is not str or kind not in _WORDS or type(block.get(_WORDS[kind])) is not str:
                 return False
         return bool(content)
 
-    def _chunks(self, block: Json, id: str, metadata: JsonObject | None) -> Sequence[Chunk]:
+    def _chunks(
+        self, response: Response, block: Json, id: str, metadata: JsonObject | None
+    ) -> Sequence[Chunk]:
         """A content block as chunks, its record's envelope with the first."""
         if not is_object(block):
             self._teller.puzzle("a content block that is no object")
             return (DataChunk("data-claude-code-block", block),)
         kind = block.get("type")
         if kind == "tool_use":
-            return self._call(block, metadata)
+            return self._call(response, block, metadata)
         if kind == "text" and len(block) == 2:
             text = block.get("text")
             if type(text) is str:
@@ -214,12 +226,12 @@ class Answers(Outcomes):
             return (DataChunk("data-claude-code-block", block),)
         return chunks
 
-    def _call(self, block: JsonObject, metadata: JsonObject | None) -> Sequence[Chunk]:
+    def _call(self, response: Response, block: JsonObject, metadata: JsonObject | None) -> Sequence[Chunk]:
         call, name, input_ = block.get("id"), block.get("name"), block.get("input")
         if not isinstance(call, str) or not isinstance(name, str):
             self._teller.puzzle("a call without an id or a name")
             return (DataChunk("data-claude-code-block", block),)
-        if self._teller.call_message(call) is not None:
+        if self._is_known(response, call):
             return ()
         if len(block) > 4 or "input" not in block:
             rest = {key: block[key] for key in block if key not in ("type", "id", "name", "input")}

@@ -30,12 +30,13 @@ def nobody(prompt: str) -> str | None:
 class Response:
     """An answer of the model, as far as its records have come."""
 
-    __slots__ = ("base", "blocks", "id", "key", "lines", "most", "stop")
+    __slots__ = ("base", "blocks", "id", "key", "lines", "most", "run_id", "stop")
 
-    def __init__(self, id: str, key: str, base: JsonObject) -> None:
+    def __init__(self, id: str, key: str, base: JsonObject, run_id: str | None = None) -> None:
         self.id = id
         self.key = key
         self.base = base
+        self.run_id = run_id
         self.blocks = 0
         self.lines: set[str] = set()
         self.most = -1

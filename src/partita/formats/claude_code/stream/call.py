@@ -28,10 +28,12 @@ State: TypeAlias = Literal["streaming", "available", "lost", "done", "retracted"
 class Call:
     """What is known of a call. `path` leads to the agent that made it; `step` is the step it is in."""
 
-    __slots__ = ("_pieces", "approval", "facts", "failure", "input", "path", "state", "step")
+    __slots__ = ("_pieces", "approval", "facts", "failure", "input", "path", "state", "step", "wire_id")
 
-    def __init__(self, facts: CallFacts, path: tuple[str, ...], step: int) -> None:
+    def __init__(self, facts: CallFacts, path: tuple[str, ...], step: int, wire_id: str) -> None:
+        """`wire_id` is its id in the stream, which may have been used before."""
         self.facts = facts
+        self.wire_id = wire_id
         self.path = path
         self.step = step
         self.state: State = "streaming"
@@ -98,6 +100,8 @@ class Call:
     def output(self, chunk: ToolOutputChunk) -> ToolOutputChunk:
         """The chunk that ends it. Tool metadata of a chunk replaces what the call had, so both go into it."""
         self.state = "done"
+        if chunk.tool_call_id != self.facts.call_id:
+            chunk = replace(chunk, tool_call_id=self.facts.call_id)
         own, new = self.facts.tool_metadata, chunk.tool_metadata
         if own is None or new is None:
             return chunk

@@ -42,7 +42,8 @@ def _message_start(turn: Turn, speaker: Speaker, event: JsonObject) -> bool:
         return False
     message_id = message.get("id")
     message_id = message_id if isinstance(message_id, str) else None
-    if current is None or current.stopped or current.id != message_id:
+    is_next = message_id is None and speaker.has_results
+    if current is None or current.stopped or current.id != message_id or is_next:
         turn.make_room(speaker)
         current = speaker.answer(message_id, streamed=True, model=message.get("model"))
     current.streamed = True
@@ -67,7 +68,7 @@ def _block_start(turn: Turn, speaker: Speaker, event: JsonObject) -> bool:
         response.places[index] = _open(speaker, block, kind)
     elif kind in CALLS and (facts := call_facts(block)) is not None:
         call = turn.calls.get(facts.call_id)
-        if call is None or call.state == "retracted":
+        if call is None or not turn.is_begun(call, speaker):
             call = turn.begin(facts, speaker)
             call.input = input_of(block)
             turn.emit(call, call.start())

@@ -94,6 +94,6 @@ def _answer(turn: Turn, call: Call, request_id: str, answer: JsonObject, error: 
     }
     metadata = None if not noted else {**(call.facts.provider_metadata or {}), CLAUDE_CODE: noted}
     if not approved:
-        turn.denials[call.facts.call_id] = Denial(REFUSED, reason)
+        turn.denials[call.wire_id] = Denial(REFUSED, reason)
         turn.is_interrupted |= answer.get("interrupt") is True
     turn.emit(call, ToolApprovalResponse(request_id, approved, reason=reason, provider_metadata=metadata))

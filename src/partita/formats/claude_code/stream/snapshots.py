@@ -77,7 +77,7 @@ def place(turn: Turn, speaker: Speaker, response: Response, block: Json, *, abor
     elif kind in KINDS and isinstance(block.get(WORDS.get(kind, "data")), str):
         _place_passage(speaker, response, block, kind, aborted=aborted)
     elif kind in CALLS and (facts := call_facts(block)) is not None:
-        turn.whole(block, facts, speaker)
+        turn.whole(block, facts, speaker, is_late=response is not speaker.response)
     elif any(same(block, told) for told in response.told):
         response.told = [told for told in response.told if not same(block, told)]
     else:
@@ -131,9 +131,15 @@ def _find(response: Response, block: JsonObject, words: str, fields: JsonObject)
 
 
 def _response(turn: Turn, speaker: Speaker, event: JsonObject, message: JsonObject) -> Response:
-    """The answer that a message is of: without an id, or when no model wrote it, the one at hand."""
+    """The answer that a message is of: when no model wrote it, or without an id, the one at hand.
+
+    Without ids, results tell where an answer ends: what comes after the result of a call is another answer.
+    """
     message_id, current = message.get("id"), speaker.response
     message_id = message_id if isinstance(message_id, str) else None
+    is_unnamed = current is not None and message_id is None and current.id is None and not current.streamed
+    if is_unnamed and speaker.has_results and message.get("model") != SYNTHETIC:
+        return speaker.answer(None, streamed=False, model=message.get("model"))
     if current is not None and (message_id is None or current.id in (message_id, None)):
         current.id = message_id or current.id
         return current

@@ -49,6 +49,11 @@ class Speaker:
         return self.response
 
     @property
+    def has_results(self) -> bool:
+        """Whether a call of the step at hand has its result: the model's next words are another answer."""
+        return any(call.state == "done" for call in self.calls)
+
+    @property
     def is_stuck(self) -> bool:
         """Whether the answer at hand broke off before anything of it was settled: another try may follow."""
         response = self.response

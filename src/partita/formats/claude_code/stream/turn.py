@@ -20,6 +20,10 @@ GOES_ON: Final = ("async_launched", "teammate_spawned")
 """States of a structured result after which the sub-agent works on."""
 
 
+OVER: Final = ("done", "lost")
+"""States of calls of which nothing more is expected."""
+
+
 class Denial(NamedTuple):
     """That a call was refused: by what, and why, as far as anyone said."""
 
@@ -41,6 +45,7 @@ class Turn:
         self.has_result = False
         self._speakers: dict[str, Speaker] = {}
         self._seen: set[str] = set()  # uuids of whole messages
+        self._used: dict[str, int] = {}  # how often ids of calls were used that were used again
 
     def is_new(self, event: JsonObject) -> bool:
         """Whether a message was not there before. One without a uuid always is."""
@@ -58,10 +63,11 @@ class Turn:
         call = self.calls.get(parent) or self.guess(parent)
         if call.state == "retracted":
             return None
-        speaker = self._speakers.get(parent)
+        call_id = call.facts.call_id
+        speaker = self._speakers.get(call_id)
         if speaker is None:
             self.settle(call)
-            speaker = self._speakers[parent] = Speaker(self.outlet, (*call.path, parent))
+            speaker = self._speakers[call_id] = Speaker(self.outlet, (*call.path, call_id))
         return speaker
 
     @property
@@ -91,10 +97,24 @@ class Turn:
             self.outlet.emit(chunk, call.path)
 
     def begin(self, facts: CallFacts, speaker: Speaker) -> Call:
-        """A call that was not known before, or was taken back."""
-        call = self.calls[facts.call_id] = Call(facts, speaker.path, speaker.step)
+        """A call that was not known before, was taken back, or has the id of one that is over.
+
+        In a message every call has an id of its own, so an id that is used again gets a number.
+        """
+        name, known = facts.call_id, self.calls.get(facts.call_id)
+        if known is not None and known.state != "retracted":
+            self._used[name] = self._used.get(name, 1) + 1
+            facts = facts._replace(call_id=f"{name}_{self._used[name]}")
+            self.denials.pop(name, None)
+        call = self.calls[name] = Call(facts, speaker.path, speaker.step, name)
         speaker.calls.append(call)
         return call
+
+    def is_begun(self, call: Call | None, speaker: Speaker) -> bool:
+        """Whether a call that a speaker makes is one that is known: some models use an id again later."""
+        if call is None or call.state == "retracted":
+            return False
+        return call.state not in OVER or call.path != speaker.path or call.step == speaker.step
 
     def guess(self, call_id: str, name: str = "", input: Json | UnsetType = UNSET) -> Call:
         """A call that nobody told of, though there is a result, a question or a sub-agent."""
@@ -107,10 +127,13 @@ class Turn:
         """Make sure that the input of a call is told."""
         self.emit(call, call.settle())
 
-    def whole(self, block: JsonObject, facts: CallFacts, speaker: Speaker) -> None:
-        """A whole call. It replaces what was written of it, as long as nothing came of the call."""
+    def whole(self, block: JsonObject, facts: CallFacts, speaker: Speaker, *, is_late: bool = False) -> None:
+        """A whole call. It replaces what was written of it, as long as nothing came of the call.
+
+        `is_late`: it is of an earlier answer than the one at hand.
+        """
         call, whole = self.calls.get(facts.call_id), block.get("input", {})
-        if call is None or call.state == "retracted":
+        if call is None or not (is_late or self.is_begun(call, speaker)):
             call = self.begin(facts, speaker)
         elif call.path != speaker.path:
             self.outlet.puzzle(block)
@@ -121,7 +144,7 @@ class Turn:
             changed = call.facts.name != facts.name or not same(call.input, whole)
             if not changed or call.step != speaker.step or call.approval is not None:
                 return
-        call.facts = facts if facts.name else call.facts
+        call.facts = facts._replace(call_id=call.facts.call_id) if facts.name else call.facts
         call.name(UNKNOWN_TOOL)
         self.emit(call, call.available(whole))
 
@@ -131,7 +154,7 @@ class Turn:
         if call is None:
             return
         failed = block.get("is_error") is True
-        denial = (denial or self.denials.get(call.facts.call_id)) if failed else None
+        denial = (denial or self.denials.get(call.wire_id)) if failed else None
         chunk = output_chunk(
             block,
             structured,
@@ -172,7 +195,7 @@ class Turn:
         for speaker in self.speakers:
             for call in unanswered.get(speaker.path, ()):
                 self.settle(call)
-                if call.is_open and call.facts.call_id != spared:
+                if call.is_open and call.wire_id != spared:
                     self.emit(call, call.give_up(self._ending(call)))
             speaker.end_step()
 
@@ -211,7 +234,7 @@ class Turn:
                 speaker.end_step()
 
     def _ending(self, call: Call) -> ToolOutput:
-        denial = self.denials.get(call.facts.call_id)
+        denial = self.denials.get(call.wire_id)
         if denial is not None:
             return ExecutionDeniedOutput(denial.reason)
         return InterruptedOutput("aborted" if self.is_interrupted else "lost")
