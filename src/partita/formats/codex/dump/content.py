@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, assert_never
 
+from partita.formats.codex.content import media_type_of
 from partita.formats.codex.fields import AGENT
 from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.json import JsonObject, is_object
@@ -68,4 +69,6 @@ def image_block(part: ImagePart | FilePart, path: str, losses: Losses) -> list[J
     lose_metadata(part, path, losses)
     if isinstance(part, FilePart):
         losses.say(f"{path}.type", "file", "Codex calls it an image")
+    if part.media_type != media_type_of(part.url):
+        losses.say(f"{path}.mediaType", part.media_type, NO_PLACE)
     return [{"type": "input_image", "image_url": part.url, **codex_notes(part.provider_metadata)}]

@@ -10,15 +10,25 @@ from partita.types.parts import DataPart
 
 RECORDS: Final = STATE_RECORDS | {"compacted"}
 WRITTEN: Final = frozenset({"session_meta", "turn_context", "task_started", "task_complete", "model_change"})
-"""Records that the writer makes itself."""
+"""Records that the writer makes itself, and what the reader makes of them."""
+
+
+def is_written(part: DataPart) -> bool:
+    """Whether data was made of a record that the writer makes itself."""
+    return _kind(part) in WRITTEN
+
+
+def _kind(part: DataPart) -> str | None:
+    if not part.name.startswith(f"{AGENT}-"):
+        return None
+    return part.name.removeprefix(f"{AGENT}-").replace("-", "_")
 
 
 def note_record(part: DataPart) -> tuple[str, JsonObject] | None:
     """The type and the payload of the record that data was made of; `None` if it was made of none."""
-    data = part.data
-    if not part.name.startswith(f"{AGENT}-") or not is_object(data):
+    data, kind = part.data, _kind(part)
+    if kind is None or not is_object(data):
         return None
-    kind = part.name.removeprefix(f"{AGENT}-").replace("-", "_")
     if kind in RECORDS:
         return kind, data
     if kind == "rate_limits":

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from partita.formats.codex.shell import outcome_of
 from partita.formats.losses import Loss
 from partita.formats.session_losses import NO_PLACE, Losses
+from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import (
@@ -35,30 +36,37 @@ IN_TEXT: Final = "a rollout shows by the text alone how a call ended"
 def output_of(output: ToolOutput, path: str, losses: Losses) -> Json:
     """The output as Codex writes it."""
     losses.rest(output, path, "value", "reason", "message")
-    found = _candidates(output, path, losses)
-    bare = replace(output, provider_metadata=None)
+    wanted = replace(_as_text(output, path, losses), provider_metadata=None)
+    found = _candidates(wanted, path, losses)
     for one in found:
-        if outcome_of(one).output == bare:
+        if outcome_of(one).output == wanted:
             return one
-    if not isinstance(output, JsonOutput | ErrorJsonOutput | ContentOutput):
-        said = output.value if isinstance(output, TextOutput | ErrorTextOutput) else output.reason
-        losses.told.append(Loss.of(path, said, IN_TEXT, "changed"))
+    losses.told.append(Loss.of(path, to_json(wanted), IN_TEXT, "changed"))
     return found[-1]
 
 
+def _as_text(output: ToolOutput, path: str, losses: Losses) -> ToolOutput:
+    """JSON is written as text."""
+    match output:
+        case JsonOutput(value=value):
+            losses.say(f"{path}.type", "json", AS_JSON)
+            return TextOutput(dumps(value).decode())
+        case ErrorJsonOutput(value=value):
+            losses.say(f"{path}.type", "error-json", AS_JSON)
+            return ErrorTextOutput(dumps(value).decode())
+        case _:
+            return output
+
+
 def _candidates(output: ToolOutput, path: str, losses: Losses) -> list[Json]:
-    """The ways to write an output, the plainest first."""
+    """The ways to write an output, the plainest first; the last one if none is read back as the same."""
     match output:
         case TextOutput(value=text):
             return [text, _with_code(text, 0), text]
         case ErrorTextOutput(value=text):
             return [text, _with_code(text, 1)]
-        case JsonOutput(value=value):
-            losses.say(f"{path}.type", "json", AS_JSON)
-            return [dumps(value).decode()]
-        case ErrorJsonOutput(value=value):
-            losses.say(f"{path}.type", "error-json", AS_JSON)
-            return [_with_code(dumps(value).decode(), 1)]
+        case ContentOutput(value=(TextPart(text=text),) as items):
+            return [_blocks(items, path, losses), text]
         case ContentOutput(value=items):
             return [_blocks(items, path, losses)]
         case ExecutionDeniedOutput(reason=reason):
@@ -68,6 +76,8 @@ def _candidates(output: ToolOutput, path: str, losses: Losses) -> list[Json]:
             return [message, f"{late}: {message}"] if message else [late]
         case InterruptedOutput(message=message):
             return [message, f"aborted by user: {message}"] if message else ["aborted"]
+        case JsonOutput() | ErrorJsonOutput():
+            raise AssertionError("JSON was made text before")
         case _:
             assert_never(output)
 

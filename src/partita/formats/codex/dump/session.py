@@ -44,6 +44,8 @@ def write_rollout(messages: Sequence[Message], facts: SessionFacts) -> Dumped:
     for index, message in enumerate(folded):
         writer.write(message, index, f"$[{places[message.id]}]")
     writer.finish()
+    if not writer.records:
+        return Dumped([], tuple(losses.told))
     first: JsonObject = {"timestamp": meta["timestamp"], "type": "session_meta", "payload": meta}
     return Dumped([first, *writer.records], tuple(losses.told))
 
@@ -61,6 +63,9 @@ def session_path(payload: Json) -> str:
 def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
     """The header: that of the rollout which the messages come from, else what is known."""
     thread = next((message.thread_id for message in messages if message.thread_id), "")
+    own = _own_meta(messages)
+    if own and thread in ("", own["id"]):
+        return own
     made = thread if is_uuid(thread) else str(made_uuid("session", thread, *(one.id for one in messages[:1])))
     times = [time for time in (facts.created_at, *(one.created_at for one in messages)) if time is not None]
     began = (times[0] if times else EPOCH).astimezone(UTC)
@@ -70,7 +75,7 @@ def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
         "repository_url": facts.git_repository,
     }
     known = {name: value for name, value in git.items() if value}
-    meta: JsonObject = {
+    return {
         "id": made,
         "timestamp": began.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "cwd": facts.cwd or "/",
@@ -79,15 +84,12 @@ def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
         "source": "cli",
         **({"git": known} if known else {}),
     }
-    return meta | _own_meta(messages, made)
 
 
-def _own_meta(messages: Sequence[Message], session_id: str) -> JsonObject:
+def _own_meta(messages: Sequence[Message]) -> JsonObject:
     """The header that a reader of rollouts kept. The way in which lines are numbered is not that of ours."""
-    for message in messages:
-        for part in message.content.parts:
-            if isinstance(part, DataPart) and part.name == META and is_object(part.data):
-                if part.data.get("id") == session_id:
-                    return {name: value for name, value in part.data.items() if name != "history_mode"}
-                return {}
-    return {}
+    parts = [part for message in messages for part in message.content.parts if isinstance(part, DataPart)]
+    found = next((part.data for part in parts if part.name == META and is_object(part.data)), {})
+    if not all(isinstance(found.get(name), str) for name in ("id", "timestamp", "cwd")):
+        return {}
+    return {name: value for name, value in found.items() if name != "history_mode"}

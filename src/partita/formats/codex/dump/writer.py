@@ -19,6 +19,7 @@ from partita.formats.session_names import Names, made_uuid
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
     AssistantMessage,
+    AssistantPart,
     Message,
     SystemMessage,
     ToolCallPart,
@@ -45,7 +46,7 @@ from partita.types.usage import Usage
 
 from .calls import call_items
 from .content import codex_notes, lose_metadata, user_blocks
-from .notes import note_record
+from .notes import is_written, note_record
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 UNKNOWN_MODEL: Final = "unknown"
@@ -64,6 +65,7 @@ SHOWN_ALIKE: Final = "instructions are hidden in Codex"
 SPLIT: Final = "a rollout has one answer for each call of the model: it is read as several messages"
 BLANK: Final = "there is no text in it"
 EMPTY: Final = "there is nothing in it that a rollout can hold"
+HIDDEN: Final = "what is no prompt is hidden in Codex"
 NOT_HIDDEN: Final = "before the first prompt, only context of Codex itself is hidden"
 ZERO: Final = "counts that are not known are written as 0"
 
@@ -91,6 +93,7 @@ class Writer:
         self._said: str | None = None  # the last text of the turn
         self._model: str | None = None
         self._is_open = False  # a response that the next one would be read with
+        self._has_items = False  # not events alone
         self._confirmed = False  # a prompt was written, with its event
         self._outputs: list[JsonObject] = []  # of calls of the response at hand
         self._total = dict.fromkeys(NAMES, 0)
@@ -129,6 +132,7 @@ class Writer:
 
     def _item(self, item: JsonObject) -> None:
         self._record("response_item", item)
+        self._has_items = True
 
     def _event(self, type_: str, **fields: Json) -> None:
         self._record("event_msg", {"type": type_, **fields})
@@ -161,14 +165,16 @@ class Writer:
         blocks = user_blocks(message.parts, f"{path}.content", self._losses)
         if not blocks:
             return
-        hidden = message.internal or message.type == "event"
-        if not hidden:
+        wanted = message.internal or message.type == "event"
+        hidden = wanted and (self._confirmed or is_injected(blocks))
+        notes = codex_notes(_metadata(message))
+        if not hidden and (self._turn is None or notes.get("turnId") != self._turn):
             self._begin_turn(message, index)
-        self._prompt(blocks, _item_id(message, self._header.session_id), hidden=hidden, notes=_notes(message))
-        if hidden and not (self._confirmed or is_injected(blocks)):
-            self._losses.say(f"{path}.internal", True, NOT_HIDDEN)
+        self._prompt(blocks, _item_id(message, self._header.session_id), hidden=hidden, notes=notes)
+        if hidden != wanted:
+            self._losses.say(f"{path}.internal", message.internal, NOT_HIDDEN)
         elif message.internal != hidden or (message.type == "event") != hidden:
-            self._losses.say(f"{path}.internal", message.internal, "what is no prompt is hidden in Codex")
+            self._losses.say(f"{path}.internal", message.internal, HIDDEN)
 
     def _prompt(self, blocks: list[JsonObject], id_: JsonObject, *, hidden: bool, notes: JsonObject) -> None:
         extra = notes.get("extra")
@@ -217,35 +223,44 @@ class Writer:
             if record is not None:
                 self._record(*record)
                 self._is_open = False
+            elif isinstance(part, DataPart) and is_written(part):
+                continue
             elif not (isinstance(part, TextPart) and _is_own_notice(message)):
                 self._losses.whole(part, f"{path}.content.parts[{number}]", NO_NOTICE)
 
     # Answers
 
     def _answer(self, message: AssistantMessage, index: int, path: str) -> None:
+        place = len(self.records), self._turn, self._model, self._is_open
         if self._turn is None:
             self._begin_turn(message, index)
         model = _model_of(message)
         if self._is_open or (model is not None and model != self._model):
             self._context(model)
+        usage = message.content.usage
+        parts = message.parts
+        shown = [number for number, part in enumerate(parts) if _shows(part)]
+        last = max((at for at in shown if not isinstance(parts[at], SteeringMessagePart)), default=None)
         before = len(self.records)
-        started = False
-        for number, part in enumerate(message.parts):
+        self._has_items = False
+        for number, part in enumerate(parts):
             where = f"{path}.content.parts[{number}]"
-            if isinstance(part, StepStartPart) and started:
+            if isinstance(part, StepStartPart) and len(self.records) > before and number < max(shown):
                 self._losses.say(where, "step-start", SPLIT)
                 self._write_outputs()
                 if self._is_open:
                     self._context(model)
             self._part(part, message, where)
-            started = started or len(self.records) > before
-        self._write_outputs()
-        if started:
-            self._count(message.content.usage, f"{path}.content.usage")
-        elif message.content.usage is not None:
-            self._losses.whole(message.content.usage, f"{path}.content.usage", EMPTY)
+            if number == last:
+                self._write_outputs()
+                self._count(usage, f"{path}.content.usage")
+        if last is None and usage is not None:
+            self._losses.whole(usage, f"{path}.content.usage", EMPTY)
+        if len(self.records) == before:
+            count, self._turn, self._model, self._is_open = place
+            del self.records[count:]  # there is nothing that a turn would be for
 
-    def _part(self, part: object, message: AssistantMessage, where: str) -> None:
+    def _part(self, part: AssistantPart, message: AssistantMessage, where: str) -> None:
         losses = self._losses
         match part:
             case StepStartPart():
@@ -280,7 +295,7 @@ class Writer:
             case DataPart() | CustomPart() | ForeignPart() | UnknownPart():
                 losses.whole(part, where, NO_PLACE)
             case _:
-                raise AssertionError(f"no part of an answer: {part!r}")
+                assert_never(part)
 
     def _write_outputs(self) -> None:
         """The outputs of calls stand behind all items of their response."""
@@ -311,7 +326,7 @@ class Writer:
             self._event("agent_reasoning", text=part.text)
             self._is_open = True
         encrypted = notes.get("encryptedContent")
-        if isinstance(encrypted, str) or "id" in notes:
+        if _is_item(part):
             summary = [{"type": "summary_text", "text": part.text}] if part.text else []
             kept: JsonObject = {"id": notes["id"]} if "id" in notes else {}
             self._item({"type": "reasoning", **kept, "summary": summary, "encrypted_content": encrypted})
@@ -338,7 +353,7 @@ class Writer:
             "model_context_window": None,
         }
         self._event("token_count", info=info, rate_limits=None)
-        self._is_open = False
+        self._is_open = self._is_open and not self._has_items
         if usage.raw is not UNSET and usage.raw != counts:
             self._losses.told.append(Loss.of(f"{path}.raw", usage.raw, NO_PLACE, "minor"))
 
@@ -354,6 +369,8 @@ class Writer:
         if message.id.startswith(f"{self._header.session_id}:"):
             carried.add("id")
         losses.rest(message, path, *carried)
+        if message.created_at is not None and message.created_at.microsecond % 1000:
+            losses.say(f"{path}.createdAt", message.created_at.isoformat(), "times have milliseconds")
         content, where = message.content, f"{path}.content"
         losses.rest(content, where, "parts", "format", "usage", "metadata", "content")
         if content.content is not None and content.content != text_of(message):
@@ -371,10 +388,6 @@ def _metadata(message: Message) -> JsonObject:
     if is_object(metadata):
         return metadata
     return {} if metadata is UNSET else {"": metadata}
-
-
-def _notes(message: Message) -> JsonObject:
-    return codex_notes(_metadata(message))
 
 
 def _model_of(message: Message) -> str | None:
@@ -398,6 +411,23 @@ def _item_id(message: Message, session_id: str) -> JsonObject:
     own = message.id.removeprefix(f"{session_id}:")
     is_item = own != message.id and own.startswith(("msg_", "item_"))
     return {"id": own} if is_item else {}
+
+
+def _is_item(part: ReasoningPart) -> bool:
+    """Whether reasoning was an item of Codex."""
+    notes = codex_notes(part.provider_metadata)
+    return "id" in notes or isinstance(notes.get("encryptedContent"), str)
+
+
+def _shows(part: AssistantPart) -> bool:
+    """Whether a part is written."""
+    match part:
+        case TextPart(text=text):
+            return bool(text)
+        case ReasoningPart(text=text):
+            return bool(text) or _is_item(part)
+        case _:
+            return isinstance(part, ToolCallPart | SteeringMessagePart)
 
 
 def _searched(message: AssistantMessage) -> list[Json]:
