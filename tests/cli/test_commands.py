@@ -164,6 +164,83 @@ def test_convert_writes_losses_for_programs(tmp_path: Path) -> None:
     assert {"path", "what", "why", "severity"} == told[0].keys()
 
 
+def test_every_lost_value_has_its_own_path_and_programs_get_all_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "losses.jsonl"
+    notes = [f"{place} {'lamp ' * 200}" for place in range(5)]
+    texts = [{"type": "text", "text": f"line {place}", "note": note} for place, note in enumerate(notes)]
+    chat = [{"id": "u", "role": "user", "content": texts}]
+    arguments = ("convert", "--from", "canonical", "--to", "openai-chat", "--losses")
+    result = partita(*arguments, "--losses-json", str(path), stdin=dumps(chat))
+    told = [loads(line) for line in path.read_bytes().splitlines()]
+    found = {one["path"]: loads(one["what"]) for one in told if one["path"].endswith(".note")}
+    assert found == {f"$[0].content.parts[{place}].note": note for place, note in enumerate(notes)}
+    for where, note in found.items():
+        (line,) = [line for line in result.stderr.splitlines() if f" {where}: " in line]
+        assert f'"{note}"'[:500] in line
+        assert len(line) < 600
+
+
+def test_what_comes_back_is_not_reported_lost() -> None:
+    messages = [
+        {"role": "user", "content": "Look"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool-call", "toolCallId": "c", "toolName": "look", "input": {}}],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {
+                    "type": "tool-result",
+                    "toolCallId": "c",
+                    "toolName": "look",
+                    "output": {"type": "text", "value": "sky"},
+                }
+            ],
+        },
+    ]
+    result = partita("convert", "--from", "model", "--to", "model", "--losses", stdin=dumps(messages))
+    assert loads(result.stdout) == messages
+    assert result.stderr == "partita: nothing was lost\n"
+
+
+def test_losses_name_the_places_of_the_given_messages() -> None:
+    chat = [
+        {"id": "a", "role": "assistant", "content": [{"type": "tool-call", "id": "c", "name": "look"}]},
+        {
+            "id": "r",
+            "role": "tool",
+            "content": [
+                {
+                    "type": "tool-result",
+                    "id": "c",
+                    "name": "look",
+                    "output": {"type": "text", "value": "sky"},
+                }
+            ],
+            "runId": "run-of-the-result",
+        },
+        {"id": "u", "role": "user", "content": "hi", "runId": "run-of-the-user"},
+    ]
+    for target in ("model", "ai-sdk-ui-v6", "anthropic", "openai-chat", "gemini", "langchain"):
+        losses = {loss.what: loss.path for loss in convert(chat, "canonical", target).losses}
+        assert losses['"run-of-the-result"'] == "$[1].runId", target
+        assert losses['"run-of-the-user"'] == "$[2].runId", target
+
+
+def test_convert_repairs_open_calls() -> None:
+    call = {"type": "tool-call", "id": "c", "name": "look", "input": {}}
+    chat = [
+        {"id": "u", "role": "user", "content": "Look"},
+        {"id": "a", "role": "assistant", "content": [call]},
+    ]
+    for repair, roles in {"answer": ["user", "assistant", "tool"], "remove": ["user"]}.items():
+        result = partita(
+            "convert", "--from", "canonical", "--to", "model", "--repair", repair, stdin=dumps(chat)
+        )
+        assert [message["role"] for message in loads(result.stdout)] == roles
+
+
 def test_convert_folds_a_stream() -> None:
     result = partita("convert", "--to", "ui", stdin=lines(HELLO))
     assert [loads(line) for line in result.stdout_bytes.splitlines()] == [FOLDED]

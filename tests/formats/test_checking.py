@@ -99,13 +99,22 @@ def test_flags_that_stand_more_often_than_they_are_held_are_told() -> None:
     assert told(value, [{"lit": True}, "a", "b"]) == [("$[*].lit", "1 of 2 times true")]
 
 
-def test_many_of_a_kind_are_told_together_and_a_change_of_one_shows() -> None:
+def test_of_flags_those_are_missing_that_are_not_where_they_were() -> None:
+    value = [{"lit": True, "n": "a"}, {"lit": True, "n": "b"}]
+    again = [{"lit": True, "n": "a"}, {"n": "b"}]
+    found = unaccounted(value, Held([again]), (), {}, "gone", counted=True, again=again)
+    assert [(loss.path, loss.what) for loss in found] == [("$[1].lit", "true")]
+
+
+def test_many_of_a_kind_are_reported_one_by_one() -> None:
     events: list[dict[str, Json]] = [{"n": f"lamp {index}", "kept": "tower"} for index in range(9)]
-    ((path, what),) = told(events, ["tower"])
-    assert path == "$[*].n"
-    assert what.startswith('9 values, the first "lamp 0"')
-    events[5]["n"] = "horn"
-    assert told(events, ["tower"]) != [(path, what)]
+    assert told(events, ["tower"]) == [(f"$[{index}].n", f'"lamp {index}"') for index in range(9)]
+
+
+def test_a_loss_holds_the_whole_value_and_shows_the_beginning() -> None:
+    loss = Loss.of("$[0].text", "lamp " * 200, "no place")
+    assert loss.what == f'"{"lamp " * 200}"'
+    assert str(loss) == f"$[0].text: {loss.what[:500]}… (1002 characters) (no place)"
 
 
 def forgetful(payload: Json) -> Loaded:

@@ -276,7 +276,8 @@ WAYS: dict[str, Callable[[], LegacyMessage]] = {
 
 @each_row("way", WAYS.values(), ids=WAYS)
 def test_every_old_message_warns_at_the_line_that_made_it(way: Callable[[], LegacyMessage]) -> None:
-    with pytest.warns(DeprecationWarning, match=r"use SystemMessage, UserMessage.*upgrade\(\)") as caught:
+    match = r"removed in version 1\.0: use SystemMessage, UserMessage.*upgrade\(\)"
+    with pytest.warns(DeprecationWarning, match=match) as caught:
         message = way()
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -288,6 +289,11 @@ def test_an_old_message_with_unknown_fields_warns_once() -> None:
     with pytest.warns(DeprecationWarning, match="LegacyMessage") as caught:
         read_legacy(old("user", "x", mood="fine"))
     assert len(caught) == 1
+
+
+def test_the_names_are_marked_for_type_checkers() -> None:
+    for name in (LegacyMessage, decode_legacy, read_legacy, upgrade):
+        assert "Removed in version 1.0" in name.__deprecated__  # type: ignore[union-attr] # set by @deprecated
 
 
 def test_upgrading_does_not_warn_again() -> None:

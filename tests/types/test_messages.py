@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -31,8 +31,8 @@ from partita.types.messages import (
     UserMessage,
     derive_type,
 )
-from partita.types.parts import StepStartPart, TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.parts import StepStartPart, TextPart, UnknownPart
+from partita.types.tools import TextOutput, ToolOutput, ToolResultPart
 from tests.canonical import moments
 from tests.sampling import FULL
 from tests.tables import each_row
@@ -137,7 +137,7 @@ CODE = """
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage
 from partita.types.messages import ToolCallPart
 from partita.types.parts import ImagePart, ReasoningPart, StepStartPart, TextPart
-from partita.types.tools import TextOutput, ToolResultPart
+from partita.types.tools import TextOutput, ToolOutput, ToolResultPart
 
 call = ToolCallPart("c", "search", "input-available")
 result = ToolResultPart("c", "search", TextOutput("found"))
@@ -202,3 +202,24 @@ def test_type_checkers_refuse_what_a_role_may_not_hold(
     code = tmp_path / "wrong_code.py"
     code.write_text(CODE)
     assert check(code) == WRONG_LINES
+
+
+MESSAGES = (SystemMessage, UserMessage, AssistantMessage, ToolMessage)
+TYPED = (*get_args(Part), *get_args(ToolOutput))
+
+
+def test_a_message_names_its_role_and_a_part_its_type() -> None:
+    assert [message.role for message in MESSAGES] == ["system", "user", "assistant", "tool"]
+    message = UserMessage(id="m", content=[TextPart("hi")])
+    assert (message.role, message.parts[0].type) == ("user", "text")
+    for value in {*TYPED} - {UnknownPart}:
+        assert value.type == value.__struct_config__.tag
+    with pytest.raises(AttributeError):
+        message.role = "tool"  # type: ignore[misc, assignment] # a message is frozen
+
+
+def test_role_and_type_stand_once_on_the_wire() -> None:
+    message = UserMessage(id="m", content=[TextPart("hi")])
+    assert encode(message).count(b'"role"') == 1
+    assert decode_message(encode(message)) == message
+    assert "role" not in message.__struct_fields__

@@ -192,7 +192,7 @@ LINES = {
     "a moment": "readonly createdAt?: string;",
     "any JSON": "readonly data?: unknown;",
     "a named union or a string": "readonly content: LegacyContent | string;",
-    "a warning": " * @deprecated Use `Message`.",
+    "a warning": " * @deprecated Use `Message`. Removed in version 1.0.",
 }
 
 

@@ -927,8 +927,8 @@ export interface Run {
 }
 
 /**
- * A message of the old shape, with one content. Deprecated: `upgrade` makes the message of its role.
- * @deprecated Use `Message`.
+ * A message with one content. Deprecated: `upgrade` makes the message of its role.
+ * @deprecated Use `Message`. Removed in version 1.0.
  */
 export interface LegacyMessage {
   readonly id: string;

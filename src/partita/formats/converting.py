@@ -12,18 +12,18 @@ from partita.errors import FormatError, PartitaError
 from partita.types.codec import to_json
 from partita.types.fold import origins
 from partita.types.json import Json, is_array
-from partita.types.messages import Message, ToolMessage
+from partita.types.messages import Message, ToolMessage, text_of
 from partita.types.value import unkept
 
 from .answers.model_view import OpenCalls, repair_calls
 from .carrying import carried, unpacked
 from .checking.canonical import IMPLIED
-from .checking.check import unaccounted
+from .checking.check import unaccounted, value_at
 from .checking.held import Held
 from .events import load_events
 from .format import Dumped, Format, Implied, Loaded, Request, ToolSpec
 from .lazily import later
-from .losses import Loss, relocate
+from .losses import Loss, by_member, relocate, shown
 from .own import CHAT
 from .registry import get_format
 from .session_facts import SessionFacts
@@ -33,11 +33,15 @@ UNREAD: Final = "messages have no place for it"
 OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
 NO_TOOLS: Final = "the format has no place for the tools of a request"
 
+NOTES: Final = (".mastra:note", ".foreign:type")
+"""Members that readers add: how a value was written, and the type that a message had."""
+
 MODEL_MESSAGES: Final = "ai-sdk-model-v"
 MODEL_VERSIONS: Final = frozenset({"5", "6", "7"})
 
 to_model_messages: Callable[..., Dumped] = later("ai_sdk.model.repair", "to_model_messages")
 
+_CONVENIENCE: Final = re.compile(r"\$\[(\d+)\]\.content\.content")
 _MADE_UP: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
 
@@ -113,8 +117,22 @@ def read(payload: Json, reading: Format) -> Loaded:
     implied: Implied = reading.implied() if reading.implied else {}
     bare = reading.slot.take(payload)[0] if reading.slot else payload
     missed = unaccounted(bare, held, loaded.losses, implied, UNREAD)
+    if missed:
+        missed = _not_restored(missed, loaded, reading)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     return Loaded(loaded.messages, (*loaded.losses, *missed), asked)
+
+
+def _not_restored(missed: list[Loss], loaded: Loaded, reading: Format) -> list[Loss]:
+    """The losses whose value does not come back when the messages are written in the format they came in."""
+    if reading.dump is None:
+        return missed
+    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
+    try:
+        again = _dump(replace(loaded, request=asked), reading).payload
+    except PartitaError:
+        return missed
+    return [loss for loss in missed if shown(value_at(again, loss.path)) != loss.what]
 
 
 def write(
@@ -137,16 +155,29 @@ def write(
         filled = carried(dumped.payload, loaded, writing)
         if filled is not None:
             return Dumped(filled)
-    held = Held([dumped.payload, _read_again(dumped.payload, writing), [loss.what for loss in dumped.losses]])
+    again = _read_again(dumped.payload, writing)
+    held = Held([dumped.payload, again, [loss.what for loss in dumped.losses]])
     why = f"no place for it in: {writing.title}"
-    missed = unaccounted(to_json(loaded.messages), held, dumped.losses, IMPLIED, why, counted=True)
-    return Dumped(dumped.payload, tuple(map(_weighed, (*dumped.losses, *missed))))
+    told = dumped.losses
+    missed = unaccounted(to_json(loaded.messages), held, told, IMPLIED, why, counted=True, again=again)
+    losses = (loss for loss in (*told, *missed) if not _is_derived(loss, loaded.messages))
+    return Dumped(dumped.payload, tuple(map(_weighed, losses)))
+
+
+def _is_derived(loss: Loss, messages: Sequence[Message]) -> bool:
+    """Whether a loss is the convenience string of a message, which repeats its texts."""
+    found = _CONVENIENCE.fullmatch(loss.path)
+    if found is None or int(found[1]) >= len(messages):
+        return False
+    message = messages[int(found[1])]
+    return message.content.content == text_of(message) and shown(message.content.content) == loss.what
 
 
 def _weighed(loss: Loss) -> Loss:
-    """A loss; nobody misses an id that was made up when the messages were read."""
+    """A loss with its severity. Minor are ids that a reader made up, and notes it made."""
     is_made_up = loss.path.endswith("].id") and _MADE_UP.fullmatch(loss.what)
-    return loss._replace(severity="minor") if is_made_up else loss
+    is_note = loss.path.endswith(NOTES)
+    return loss._replace(severity="minor") if is_made_up or is_note else loss
 
 
 def _load(payload: Json, reading: Format) -> Loaded:
@@ -169,8 +200,8 @@ def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Du
 def _relocated(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
     """Losses of a format, which names the places of folded messages, with the places in the given ones."""
     if not losses or not any(isinstance(message, ToolMessage) for message in messages):
-        return losses
-    return relocate(losses, origins(messages))
+        return by_member(losses)
+    return relocate(by_member(losses), origins(messages))
 
 
 def _dump(loaded: Loaded, writing: Format) -> Dumped:

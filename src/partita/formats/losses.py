@@ -2,18 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha256
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from partita.errors import DecodeError
 from partita.types.codec import encode
 from partita.types.fold import Origin
-from partita.types.json import Json
+from partita.types.json import Json, JsonObject, is_object, loads
 
-SHOWN = 100
-"""How many characters of a lost value a loss shows."""
-
-BEGINNING = SHOWN - 40
-"""How many it shows of a longer one."""
+TEXT_LIMIT = 500
+"""How many characters of a value a loss shows as text. Its `what` holds all of them."""
 
 
 Severity: TypeAlias = Literal["lost", "changed", "repaired", "minor"]
@@ -25,9 +22,15 @@ nobody who reads the messages will miss it, such as padding and counters of a st
 """
 
 
+_SHELL: Final = ".resultMessage"
+"""The member of a call that holds the message its result came in, without the result."""
+
+_OF_TOOLS: Final = (("role", "tool"), ("type", "tool"))
+"""Members of that message which its results imply."""
+
 _PLACE: Final = re.compile(r"\$\[(\d+)\](?:\.content\.parts\[(\d+)\])?")
 _OF_RESULTS: Final = (
-    (".resultMessage", ""),
+    (_SHELL, ""),
     (".resultProviderMetadata", "providerMetadata"),
     (".output", "output"),
 )
@@ -39,6 +42,7 @@ class Loss(NamedTuple):
 
     path: str
     what: str
+    """The value as JSON, or a description of what has no value of its own."""
     why: str
     severity: Severity = "lost"
 
@@ -48,7 +52,36 @@ class Loss(NamedTuple):
         return cls._make((path, shown(value), why, severity))  # in less time than `cls(…)` takes
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.what} ({self.why})"
+        what = self.what
+        if len(what) > TEXT_LIMIT:
+            what = f"{what[:TEXT_LIMIT]}… ({len(what)} characters)"
+        return f"{self.path}: {what} ({self.why})"
+
+
+def by_member(losses: Iterable[Loss]) -> Iterator[Loss]:
+    """Losses, one for each member of a message whose results are kept in their calls."""
+    for loss in losses:
+        if not loss.path.endswith(_SHELL):
+            yield loss
+            continue
+        shell = _object_in(loss.what)
+        if shell is None:
+            yield loss
+            continue
+        content: JsonObject = shell.pop("content", {})
+        members = {key: item for key, item in shell.items() if (key, item) not in _OF_TOOLS}
+        members |= {f"content.{key}": item for key, item in content.items() if key != "format" and item != []}
+        yield from (
+            loss._replace(path=f"{loss.path}.{key}", what=shown(item)) for key, item in members.items()
+        )
+
+
+def _object_in(text: str) -> JsonObject | None:
+    try:
+        value: Json = loads(text)
+    except DecodeError:
+        return None
+    return value if is_object(value) else None
 
 
 def relocate(losses: Iterable[Loss], origins: Sequence[Origin]) -> Iterator[Loss]:
@@ -78,10 +111,5 @@ def _relocated(path: str, found: re.Match[str], origin: Origin) -> str:
 
 
 def shown(value: Json) -> str:
-    """A value as a loss shows it: whole when short, else its beginning, length and digest."""
-    written = encode(value)
-    text = written.decode()
-    length = len(text)
-    if length <= SHOWN:
-        return text
-    return f"{text[:BEGINNING]}… ({length} characters, sha256 {sha256(written).hexdigest()[:8]})"
+    """A value as a loss holds it: its JSON."""
+    return encode(value).decode()

@@ -1,9 +1,11 @@
 """The old message shape, one content a message: still read, and turned into today's messages.
 
-Every old message warns. `upgrade` gives the message to use instead; what has no place there goes to `extra`.
+Every old message warns at run time, and type checkers mark the names. `upgrade` gives the message to use
+instead; what has no place there goes to `extra`. Version 1.0 removes this module.
 """
 
 import inspect
+import sys
 import warnings
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, assert_never
@@ -36,8 +38,17 @@ from .tools import (
 from .usage import Usage
 from .value import Value, kept
 
+if sys.version_info >= (3, 13):
+    from warnings import deprecated
+else:
+    from typing_extensions import deprecated
+
+REMOVED_IN = "1.0"
+"""The version that no longer has the names of this module."""
+
 REPLACEMENT = (
-    "LegacyMessage is deprecated: use SystemMessage, UserMessage, AssistantMessage or ToolMessage; "
+    f"LegacyMessage is deprecated and will be removed in version {REMOVED_IN}: "
+    "use SystemMessage, UserMessage, AssistantMessage or ToolMessage; "
     "partita.types.legacy.upgrade() makes the right one"
 )
 
@@ -97,8 +108,11 @@ LegacyContent: TypeAlias = (
 LegacyRole: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
+@deprecated(
+    "Use SystemMessage, UserMessage, AssistantMessage or ToolMessage. Removed in version 1.0.", category=None
+)
 class LegacyMessage(Value, kw_only=True):
-    """A message of the old shape, with one content. Deprecated: `upgrade` makes the message of its role."""
+    """A message with one content. Deprecated: `upgrade` makes the message of its role."""
 
     id: str
     role: LegacyRole
@@ -127,16 +141,21 @@ HOLDS: Mapping[LegacyRole, str] = {
 }
 
 
+@deprecated("Use decode_message. Removed in version 1.0.", category=None)
 def decode_legacy(text: bytes | str) -> LegacyMessage:
     """An old message from its JSON text."""
     return LEGACY.decode(text)
 
 
+@deprecated("Use read_message. Removed in version 1.0.", category=None)
 def read_legacy(value: Json) -> LegacyMessage:
     """An old message from plain JSON."""
     return LEGACY.read(value)
 
 
+@deprecated(
+    "Use read_message, which reads messages with one content too. Removed in version 1.0.", category=None
+)
 def upgrade(legacy: LegacyMessage) -> Message:
     """Today's message for an old one; a `DecodeError` when its role may not hold its content."""
     message = _message(legacy, _part(legacy.content))

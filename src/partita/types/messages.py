@@ -2,7 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC
-from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, TypeGuard, Unpack, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    Required,
+    TypeAlias,
+    TypedDict,
+    TypeGuard,
+    Unpack,
+    cast,
+)
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -41,6 +52,7 @@ PrimitiveType: TypeAlias = Literal["agent", "workflow", "tool"]
 class ToolCallPart(PartBase, tag="tool-call"):
     """A call and, once there is one, its output: the merged view that is stored and shown."""
 
+    type: ClassVar[Literal["tool-call"]] = "tool-call"
     id: str
     name: str
     state: ToolState
@@ -261,6 +273,7 @@ def _settling(content_type: "type[Content]") -> "Callable[[Message], None]":
 class SystemMessage(MessageBase, tag="system", kw_only=True):
     """Instructions to the model."""
 
+    role: ClassVar[Literal["system"]] = "system"
     content: _SystemContent
 
     if TYPE_CHECKING:
@@ -281,6 +294,7 @@ class SystemMessage(MessageBase, tag="system", kw_only=True):
 class UserMessage(MessageBase, tag="user", kw_only=True):
     """What a person said."""
 
+    role: ClassVar[Literal["user"]] = "user"
     content: _UserContent
 
     if TYPE_CHECKING:
@@ -301,6 +315,7 @@ class UserMessage(MessageBase, tag="user", kw_only=True):
 class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
     """What an agent said and did."""
 
+    role: ClassVar[Literal["assistant"]] = "assistant"
     content: _AssistantContent
 
     if TYPE_CHECKING:
@@ -321,6 +336,7 @@ class AssistantMessage(MessageBase, tag="assistant", kw_only=True):
 class ToolMessage(MessageBase, tag="tool", kw_only=True):
     """Results of tools, apart from their calls: the model's view."""
 
+    role: ClassVar[Literal["tool"]] = "tool"
     content: _ToolContent
 
     if TYPE_CHECKING:

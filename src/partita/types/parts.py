@@ -1,6 +1,6 @@
 """What a message is made of, but for tool calls, which hold messages again (see `messages`)."""
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -49,6 +49,7 @@ class PartBase(Value, tag_field="type", kw_only=True):
 class TextPart(PartBase, tag="text"):
     """Words for the reader."""
 
+    type: ClassVar[Literal["text"]] = "text"
     text: str
     state: PartState | None = None
     citations: tuple[Citation, ...] | None = None
@@ -57,6 +58,7 @@ class TextPart(PartBase, tag="text"):
 class ReasoningPart(PartBase, tag="reasoning"):
     """Words the model wrote for itself. `thinking` is read as this too."""
 
+    type: ClassVar[Literal["reasoning"]] = "reasoning"
     text: str
     id: str | None = None
     state: PartState | None = None
@@ -66,6 +68,7 @@ class ReasoningPart(PartBase, tag="reasoning"):
 class ImagePart(PartBase, tag="image"):
     """A picture. The url is `https:`, `data:` or `blob:sha256:…`."""
 
+    type: ClassVar[Literal["image"]] = "image"
     url: str
     media_type: str | None = None
     name: str | None = None
@@ -74,6 +77,7 @@ class ImagePart(PartBase, tag="image"):
 class FilePart(PartBase, tag="file"):
     """A file. The url is `https:`, `data:` or `blob:sha256:…`."""
 
+    type: ClassVar[Literal["file"]] = "file"
     url: str
     media_type: str
     filename: str | None = None
@@ -83,6 +87,7 @@ class FilePart(PartBase, tag="file"):
 class ReasoningFilePart(PartBase, tag="reasoning-file"):
     """A file the model made while reasoning."""
 
+    type: ClassVar[Literal["reasoning-file"]] = "reasoning-file"
     url: str
     media_type: str
     filename: str | None = None
@@ -91,6 +96,7 @@ class ReasoningFilePart(PartBase, tag="reasoning-file"):
 class SourceUrlPart(PartBase, tag="source-url"):
     """A web page the answer rests on."""
 
+    type: ClassVar[Literal["source-url"]] = "source-url"
     source_id: str
     url: str
     title: str | None = None
@@ -99,6 +105,7 @@ class SourceUrlPart(PartBase, tag="source-url"):
 class SourceDocumentPart(PartBase, tag="source-document"):
     """A document the answer rests on."""
 
+    type: ClassVar[Literal["source-document"]] = "source-document"
     source_id: str
     media_type: str
     title: str
@@ -108,6 +115,7 @@ class SourceDocumentPart(PartBase, tag="source-document"):
 class DataPart(PartBase, tag="data"):
     """Data of the application, by name; with an id it is replaced in place."""
 
+    type: ClassVar[Literal["data"]] = "data"
     name: str
     data: Json | UnsetType = UNSET
     id: str | None = None
@@ -116,16 +124,20 @@ class DataPart(PartBase, tag="data"):
 class StepStartPart(PartBase, tag="step-start"):
     """The boundary of one model call."""
 
+    type: ClassVar[Literal["step-start"]] = "step-start"
+
 
 class CustomPart(PartBase, tag="custom"):
     """Content of one provider, `provider.kind`; its payload lives in the provider metadata."""
 
+    type: ClassVar[Literal["custom"]] = "custom"
     kind: str
 
 
 class SteeringMessagePart(PartBase, tag="steering-message"):
     """What the user said while the agent was at work."""
 
+    type: ClassVar[Literal["steering-message"]] = "steering-message"
     id: str
     parts: tuple["TextPart | FilePart | ForeignPart | UnknownPart", ...]
 
@@ -133,6 +145,7 @@ class SteeringMessagePart(PartBase, tag="steering-message"):
 class ForeignPart(PartBase, tag="foreign"):
     """A part of another format that fits nowhere in this one, kept whole."""
 
+    type: ClassVar[Literal["foreign"]] = "foreign"
     format: str
     value: Json
 

@@ -1,6 +1,6 @@
 """What a tool gave back, how far a call has come, and who allowed it."""
 
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -33,30 +33,35 @@ class ToolOutputBase(Value, tag_field="type", kw_only=True):
 class TextOutput(ToolOutputBase, tag="text"):
     """Plain text."""
 
+    type: ClassVar[Literal["text"]] = "text"
     value: str
 
 
 class JsonOutput(ToolOutputBase, tag="json"):
     """Any JSON value."""
 
+    type: ClassVar[Literal["json"]] = "json"
     value: Json
 
 
 class ErrorTextOutput(ToolOutputBase, tag="error-text"):
     """The tool failed and said so in words."""
 
+    type: ClassVar[Literal["error-text"]] = "error-text"
     value: str
 
 
 class ErrorJsonOutput(ToolOutputBase, tag="error-json"):
     """The tool failed and said so in JSON."""
 
+    type: ClassVar[Literal["error-json"]] = "error-json"
     value: Json
 
 
 class ExecutionDeniedOutput(ToolOutputBase, tag="execution-denied"):
     """Someone did not allow the call."""
 
+    type: ClassVar[Literal["execution-denied"]] = "execution-denied"
     reason: str | None = None
 
 
@@ -66,12 +71,14 @@ ContentItem: TypeAlias = TextPart | ImagePart | FilePart | ForeignPart | Unknown
 class ContentOutput(ToolOutputBase, tag="content"):
     """Text, images and files, for the model to look at."""
 
+    type: ClassVar[Literal["content"]] = "content"
     value: tuple[ContentItem, ...]
 
 
 class InterruptedOutput(ToolOutputBase, tag="interrupted"):
     """The call never ended. A timeout reported as a refusal would mislead the model."""
 
+    type: ClassVar[Literal["interrupted"]] = "interrupted"
     reason: Interruption
     message: str | None = None
 
@@ -105,6 +112,7 @@ class Approval(Value):
 class ToolResultPart(Value, tag_field="type", tag="tool-result"):
     """The output of one call, in the model's view, where calls and results stand apart."""
 
+    type: ClassVar[Literal["tool-result"]] = "tool-result"
     id: str
     name: str
     output: ToolOutput

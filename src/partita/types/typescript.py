@@ -15,7 +15,7 @@ from msgspec import NODEFAULT, UnsetType
 from msgspec.structs import FieldInfo, fields
 
 from .chunks import DATA_PREFIX, DataChunk, UnknownChunk
-from .legacy import LegacyRole
+from .legacy import REMOVED_IN, LegacyRole
 from .messages import ContentBase, MessageType, PrimitiveType
 from .parts import PartState, UnknownPart
 from .runs import RunStatus
@@ -90,7 +90,7 @@ def _interface(type_: type[Value]) -> str:
 def _description(type_: type[Value]) -> str:
     text = " ".join((inspect.getdoc(type_) or "").split())
     deprecated = public_components()[type_.__name__].get("deprecated", False)
-    return f"{text}\n@deprecated Use `Message`." if deprecated else text
+    return f"{text}\n@deprecated Use `Message`. Removed in version {REMOVED_IN}." if deprecated else text
 
 
 def _comment(text: str) -> str:

@@ -1,26 +1,22 @@
 """What of a value is neither in what was made of it nor among the losses."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from math import inf
 from typing import Any, Final, NamedTuple
 
 from partita.formats.implied import ANY
 from partita.formats.losses import Loss, Severity, shown
-from partita.types.json import Json, dumps, is_array, is_object
+from partita.types.json import Json, is_array, is_object, same
 from partita.types.older_forms import base64_of
 
 from .held import Held, json_in
-
-FEW: Final = 3
-"""So many losses of one kind are told one by one, unless they are all the same; more are told together."""
 
 COUNTERS: Final = frozenset({"obfuscation", "sequence_number", "index", "output_index", "content_index", "p"})
 """Members of events that count or pad: nobody misses them in a message."""
 
 _INDEX: Final = re.compile(r"\[\d+\]")
+_STEP: Final = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 
 
 class Missing(NamedTuple):
@@ -39,15 +35,17 @@ def unaccounted(
     why: str,
     *,
     counted: bool = False,
+    again: Json = None,
 ) -> list[Loss]:
-    """The losses that nobody told.
+    """The losses that no format reported, each with the path of the value.
 
     With `counted`, flags and small numbers must be held as often as they stand in `value`. That is for
-    messages: payloads say many things twice.
+    messages: payloads say many things twice. `again` is what the result is read as, to see which are missing.
     """
     search = _Search(held, losses, implied)
     found = search.missing(value, "$", "")
-    return [*_told(found, why), *(search.too_few(why) if counted else ())]
+    told = [Loss.of(one.path, one.value, why, _severity(one.name)) for one in found]
+    return [*told, *(search.too_few(why, again) if counted else ())]
 
 
 class _Search:
@@ -98,14 +96,34 @@ class _Search:
         head, dash, rest = leaf.partition("-")
         return leaf in words or (f"{head}{dash}{ANY}" in words and self._held.has(name, rest))
 
-    def too_few(self, why: str) -> Iterator[Loss]:
-        """Flags and small numbers that stand in more places than they are held in: which, nobody knows."""
+    def too_few(self, why: str, again: Json) -> Iterator[Loss]:
+        """Flags and small numbers that stand in more places than they are held in.
+
+        Missing are those that do not stand at the same place when the result is read. Where that does not
+        show which they are, the paths are reported as a pattern.
+        """
         for (name, _, leaf), paths in self._asked.items():
             lacking = len(paths) - self._held.times(name, leaf)
-            if lacking > 0:
-                pattern = _INDEX.sub("[*]", paths[0])
+            if lacking <= 0:
+                continue
+            moved = [path for path in paths if not same(value_at(again, path), leaf)]
+            if len(moved) == lacking:
+                yield from (Loss.of(path, leaf, why, _severity(name)) for path in moved)
+            else:
                 what = f"{lacking:.0f} of {len(paths)} times {shown(leaf)}"
-                yield Loss(pattern, what, why, _severity(name))
+                yield Loss(_INDEX.sub("[*]", paths[0]), what, why, _severity(name))
+
+
+def value_at(value: Json, path: str) -> Json:
+    """The value at a path, `None` if there is none."""
+    for key, index in _STEP.findall(path):
+        if index and is_array(value) and int(index) < len(value):
+            value = value[int(index)]
+        elif key and is_object(value):
+            value = value.get(key)
+        else:
+            return None
+    return value
 
 
 def _may_be_bytes(value: Json) -> bool:
@@ -117,27 +135,5 @@ def _both(found: Sequence[list[Missing]], places: Sequence[tuple[str, str, Json]
     return zip(found, places, strict=True)
 
 
-def _told(found: Sequence[Missing], why: str) -> Iterator[Loss]:
-    """What is missing as losses, those of one kind together."""
-    kinds: dict[str, list[Missing]] = defaultdict(list)
-    for one in found:
-        kinds[_INDEX.sub("[*]", one.path)].append(one)
-    for pattern, some in kinds.items():
-        severity = _severity(some[0].name)
-        values = [one.value for one in some]
-        is_one = all(value == values[0] for value in values)
-        if len(some) == 1 or (len(some) <= FEW and not is_one):
-            yield from (Loss.of(one.path, one.value, why, severity) for one in some)
-        elif is_one:
-            yield Loss(pattern, f"{len(some)} times {shown(values[0])}", why, severity)
-        else:
-            yield Loss(pattern, _together(values), why, severity)
-
-
 def _severity(name: str) -> Severity:
     return "minor" if name in COUNTERS else "lost"
-
-
-def _together(values: Sequence[Json]) -> str:
-    digest = sha256(dumps(values)).hexdigest()[:8]
-    return f"{len(values)} values, the first {shown(values[0])} (sha256 {digest})"
