@@ -5,7 +5,8 @@ message: `join_runs` joins the stored messages in the same way. `chat_message` m
 where `dump` puts it:
 
 - A network execution is a `dynamic-tool` part in front of the other parts of its message. Its `output` is
-  `{text?, value?, childMessages}`, because no chunk can set another member of a part.
+  `{text?, value?, childMessages}`, because no chunk can set another member of a part. If it failed, its
+  messages are `toolMetadata.childMessages`; release 5 has no place for them then.
 - The messages of a sub-agent are `toolMetadata.childMessages` of its call, once the call has an output.
 - Who answered an approval, and when, is in the metadata of the message: `approvals`, by approval id.
 
@@ -32,11 +33,11 @@ from partita.types.messages import (
     NetworkExecution,
     ToolCallPart,
     derive_type,
-    network_call,
 )
-from partita.types.tools import Approval, JsonOutput, TextOutput
+from partita.types.tools import Approval, JsonOutput
 
 from .dump import dump
+from .network import network_tool_call
 
 CHILDREN = "childMessages"
 """Where an output, or the tool metadata of a call, holds the messages of a sub-agent."""
@@ -130,25 +131,7 @@ def _with_network_part(message: AssistantMessage) -> AssistantMessage:
     network = message.content.network_execution
     if network is None:
         return message
-    result = network.final_result
-    text = None if result is None else result.text
-    part = replace(
-        _network_call(message.id, network),
-        output=None if result is None else JsonOutput(None) if text is None else TextOutput(text),
-        children=() if result is None else result.messages,
-    )
-    return _with_parts(message, (part, *message.parts))
-
-
-def _network_call(message_id: str, network: NetworkExecution) -> ToolCallPart:
-    return ToolCallPart(
-        network_call(message_id),
-        network.primitive_type,
-        "output-available" if network.final_result else "input-available",
-        {"primitiveId": network.primitive_id, "selectionReason": network.selection_reason},
-        dynamic=True,
-        tool_metadata={NETWORK_KEY: to_json(network)},
-    )
+    return _with_parts(message, (network_tool_call(message.id, network), *message.parts))
 
 
 def _with_parts(message: AssistantMessage, parts: Sequence[Any]) -> AssistantMessage:
@@ -190,16 +173,25 @@ def _chat_part(part: Any, version: Version) -> Any:
 
 
 def chat_network_part(message_id: str, network: NetworkExecution, version: Version) -> ToolCallPart:
-    """A network execution as a call. Its messages are in the output alone, not in the metadata too."""
+    """A network execution as a call. Its messages are in the output, or in the tool metadata if it failed.
+
+    While it runs or waits the output is preliminary: a client repeats no other chunk in a later step.
+    """
+    call = network_tool_call(message_id, network)
+    children = _drawn(call.children, version)
     result = network.final_result
-    if result is None:
-        return _network_call(message_id, network)
-    output: JsonObject = {} if result.text is None else {"text": result.text}
-    if result.value is not UNSET:
-        output["value"] = result.value
-    output[CHILDREN] = _drawn(result.messages, version)
-    rest = replace(network, final_result=replace(result, messages=()))
-    return replace(_network_call(message_id, rest), output=JsonOutput(output))
+    rest = network if result is None else replace(network, final_result=replace(result, messages=()))
+    metadata: JsonObject = {NETWORK_KEY: to_json(rest)}
+    if call.state == "output-error":
+        metadata |= {CHILDREN: children} if children else {}
+    elif result is not None and (children or call.output is not None):
+        output: JsonObject = {} if result.text is None else {"text": result.text}
+        if result.value is not UNSET:
+            output["value"] = result.value
+        output[CHILDREN] = children
+        preliminary = True if call.output is None else None
+        call = replace(call, state="output-available", output=JsonOutput(output), preliminary=preliminary)
+    return replace(call, children=(), tool_metadata=metadata)
 
 
 def chat_tool_metadata(part: ToolCallPart, version: Version) -> JsonObject | None:

@@ -27,7 +27,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import JsonOutput
+from partita.types.tools import ErrorTextOutput, JsonOutput
 
 from .chat import chat_network_part, chat_tool_metadata
 
@@ -135,13 +135,23 @@ class ChatEncoder:
         if part == self._network:
             return ()
         self._network = part
-        if not isinstance(part.output, JsonOutput):
-            call = ToolInputAvailable(
-                part.id, part.name, part.input, tool_metadata=part.tool_metadata, dynamic=True
-            )
-            return (call,)
-        output = part.output.value
-        return (ToolOutputAvailable(part.id, output, tool_metadata=part.tool_metadata, dynamic=True),)
+        match part.output:
+            case JsonOutput(value=output):
+                available = ToolOutputAvailable(
+                    part.id,
+                    output,
+                    tool_metadata=part.tool_metadata,
+                    dynamic=True,
+                    preliminary=part.preliminary,
+                )
+                return (available,)
+            case ErrorTextOutput(value=error):
+                return (ToolOutputError(part.id, error, tool_metadata=part.tool_metadata, dynamic=True),)
+            case _:
+                call = ToolInputAvailable(
+                    part.id, part.name, part.input, tool_metadata=part.tool_metadata, dynamic=True
+                )
+                return (call,)
 
     def _with_children(self, chunk: ToolOutputAvailable | ToolOutputError | ToolOutputChunk) -> Chunk:
         """The output of a call, with the messages of its sub-agent."""
