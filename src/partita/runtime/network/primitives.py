@@ -108,7 +108,7 @@ class AgentPrimitive:
                 _feed(fold, chunk)
                 yield ChunkEvent(chunk=ChildChunk(path, chunk))
         prompt = [*before, *(fold.snapshot() if started else ())]
-        options = replace(execution.options, message_id=answer_id, instructions=None, tools=())
+        options = replace(execution.options, message_id=answer_id, instructions=None)
         async with closed(self._agent.invoke(prompt, cwd=execution.cwd, options=options)) as events:
             async for event in events:
                 if isinstance(event, ErrorEvent):
