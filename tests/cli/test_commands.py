@@ -13,6 +13,7 @@ from partita.formats.converting import convert
 from partita.stream.sse import DONE, frame
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, dumps, loads
+from tests.formats.mastra_streams import NETWORK
 from tests.sampling import HUGE
 from tests.tables import each_row
 
@@ -104,6 +105,15 @@ def test_fold_prints_every_message() -> None:
     parts = [loads(line)["parts"] for line in continued.stdout.splitlines()]
     assert [len(each) for each in parts] == [2, 1]
     assert len(loads(partita("fold", "--as", "model", stdin=lines(stream)).stdout_bytes)) == 2
+
+
+def test_fold_prints_every_message_of_a_network() -> None:
+    result = partita("fold", "--losses", "--as", "canonical", stdin=lines(NETWORK))
+    messages = [loads(line) for line in result.stdout.splitlines()]
+    assert len(messages) == 7
+    executions = [message["content"].get("networkExecution") for message in messages]
+    assert [one["primitiveId"] for one in executions if one] == ["painter", "paint", "bill"]
+    assert "replaced" not in result.stderr
 
 
 FULL_STREAM: list[JsonObject] = [

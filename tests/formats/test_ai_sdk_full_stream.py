@@ -393,6 +393,11 @@ def test_a_reader_keeps_what_browsers_are_not_sent(version: Version) -> None:
     ]
     assert folded.errors == ("overloaded",)
     metadata: Json = message.content.metadata
+    assert metadata["errors"] == ["overloaded"]
+    aborted: Json = (
+        fold_events(make(), [STEPS[0], typed("abort", reason="enough")]).messages[0].content.metadata
+    )
+    assert aborted == {"ended": {"status": "cancelled", "reason": "enough"}}
     assert (metadata["usage"]["inputTokens"], metadata["usage"]["cachedInputTokens"]) == (7, 1)
     assert (metadata["model"], metadata["responseId"], metadata["finishReason"]) == ("m", "r2", "stop")
     cut: Json = fold_events(make(), STEPS[:-1]).messages[0].content.metadata

@@ -336,12 +336,14 @@ def test_parts_of_a_full_stream_update_the_list() -> None:
         {"type": "text-delta", "id": "t", "text": "Rain."},
         {"type": "source", "sourceType": "url", "id": "s", "url": "https://example.com"},
         {"type": "raw", "rawValue": 1},
+        {"type": "error", "error": "overloaded"},
     ):
         messages.update_from_stream_part(part, version=6)
     messages.end()
     answer = messages.messages[-1]
     assert answer.parts == (TextPart("Rain.", "done"), SourceUrlPart("s", "https://example.com"))
     assert [loss.path for loss in messages.losses] == ["$[4].rawValue"]
+    assert messages.errors == ["overloaded"]
 
 
 def test_views_show_all_or_one_source() -> None:

@@ -50,7 +50,7 @@ def fold_events(
         messages,
         accumulator.errors,
         tuple(accumulator.diagnostics),
-        (*losses_of(decoder), *missing) if losses else (),
+        _joined(decoder, missing) if losses else (),
     )
 
 
@@ -62,7 +62,15 @@ def load_events(decoder: Decoder, events: Sequence[Json]) -> Loaded:
         folded = fold(chunks, id_)
         messages.append(folded.message)
         losses += folded.losses
-    return Loaded(tuple(messages), (*losses, *losses_of(decoder)))
+    return Loaded(tuple(messages), _joined(decoder, losses))
+
+
+def _joined(decoder: Decoder, losses: Sequence[Loss]) -> tuple[Loss, ...]:
+    """The losses of a decoder and those of its chunks, each once."""
+    known = losses_of(decoder)
+    paths = {loss.path for loss in known}
+    more = [loss for loss in losses if loss.path not in paths and loss.path.rpartition(".")[0] not in paths]
+    return (*known, *more)
 
 
 def _by_message(decoded: Iterable[tuple[str, Chunk]]) -> dict[str, list[tuple[str, Chunk]]]:

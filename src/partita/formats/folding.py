@@ -19,6 +19,8 @@ from partita.types.chunks import (
     MessageAbort,
     MessageFinish,
     MessageStart,
+    NetworkExecutionEnd,
+    NetworkExecutionStart,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -29,8 +31,9 @@ from partita.types.chunks import (
     ToolInputDelta,
 )
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, dumps, is_object, walk
+from partita.types.json import Json, JsonObject, dumps, is_object, walk
 from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.parts import DataPart
 
 from .losses import Loss
 from .rows import same, unpacked
@@ -149,16 +152,45 @@ def _overwritten(fed: list[tuple[str, Chunk]], message: AssistantMessage) -> Ite
                 yield Loss.of(path, plain, "transient data leaves no trace")
                 continue
             case DataChunk():
-                pass
+                if _is_extended(chunk, message):
+                    continue
+            case NetworkExecutionStart() | NetworkExecutionEnd():
+                continue  # a message has one execution, and refuses another
             case _:
                 unplaced: JsonObject = dict(chunk.extra or {})
                 yield from (Loss.of(f"{path}.{name}", value, NO_PLACE) for name, value in unplaced.items())
         for name in CLAIMS:
-            if name in plain and not _is_shown(plain, name, shown):
+            if name in plain and not _is_shown(plain, name, shown) and not _is_merged(plain, name, message):
                 yield Loss.of(f"{path}.{name}", plain[name], REPLACED)
         for inside, leaf in walk(plain.get("messageMetadata", {})):
             if leaf != {} and (inside, dumps(leaf)) not in merged:
                 yield Loss.of(f"{path}.messageMetadata{inside.removeprefix('$')}", leaf, REPLACED)
+
+
+def _is_extended(chunk: DataChunk, message: AssistantMessage) -> bool:
+    """Whether the data of the message, which may be of a later chunk, hold all of the chunk's."""
+    for part in message.parts:
+        if isinstance(part, DataPart) and (part.name, part.id) == (chunk.name, chunk.id):
+            return _holds(part.data, chunk.data)
+    return False
+
+
+def _is_merged(chunk: JsonObject, name: str, message: AssistantMessage) -> bool:
+    """Whether a part has all members of an object of a chunk, beside those of later chunks."""
+    if not is_object(chunk[name]):
+        return False
+    for part in message.parts:
+        if "toolCallId" not in chunk or (isinstance(part, ToolCallPart) and part.id == chunk["toolCallId"]):
+            plain: JsonObject = to_json(part)
+            if any(_holds(plain.get(place), chunk[name]) for place in CLAIMS[name]):
+                return True
+    return False
+
+
+def _holds(whole: Json, piece: Json) -> bool:
+    """Whether every value in `piece` is in `whole`, at the same place."""
+    held = {(path, dumps(leaf)) for path, leaf in walk(whole)}
+    return all((path, dumps(leaf)) in held for path, leaf in walk(piece))
 
 
 def _shown(message: AssistantMessage) -> Iterator[Shown]:

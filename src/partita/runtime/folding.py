@@ -68,7 +68,7 @@ class RunFold:
 
     def feed(self, chunk: Chunk) -> None:
         """Apply a chunk. One that does not fit changes nothing and raises `StreamError`."""
-        if isinstance(chunk, DataChunk) and chunk.type == DECISION and is_object(chunk.data):
+        if type(chunk) is DataChunk and chunk.type == DECISION and is_object(chunk.data):
             self._decisions[str(chunk.data.get("approvalId"))] = chunk.data
         self._messages.feed(chunk)
 

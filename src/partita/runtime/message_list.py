@@ -22,6 +22,7 @@ from partita.stream.messages import MessagesAccumulator, is_empty
 from partita.stream.rules import Version
 from partita.types.chunks import (
     Chunk,
+    ErrorChunk,
     MessageFinish,
     MessageStart,
     StepFinish,
@@ -87,6 +88,8 @@ class MessageList:
         self._continued: dict[str, frozenset[str]] = {}  # by streamed message: the calls it had before
         self._complete: set[str] = set()  # streamed messages that had their finish
         self._generated: set[str] = set()  # ids that were made here
+        self.errors: list[str] = []
+        """The texts of the error chunks of the streams."""
         self.losses: list[Loss] = []
         """What of the payloads and of the streams that ended could not be kept."""
 
@@ -308,6 +311,8 @@ class MessageList:
                 self._complete.discard(stream.current_id)
             case StepFinish():
                 self._steps[stream.current_id] = len(stream.current.parts)
+            case ErrorChunk(error_text=text):
+                self.errors.append(text)
             case MessageFinish():
                 self._complete.add(stream.current_id)
             case _:

@@ -42,7 +42,6 @@ class MessagesCheckpoint(Value, kw_only=True):
     """Whether the current message has had its `finish`."""
     errors: tuple[str, ...] = ()
     """The error texts of the messages before the current one."""
-    fed: int = 0
 
 
 class MessagesAccumulator:
@@ -65,41 +64,36 @@ class MessagesAccumulator:
         self._version: Version = version
         self._lenient = lenient
         self._known: Mapping[str, Message] = {} if known is None else known
+        self.diagnostics: list[Diagnostic] = []
+        """The chunks that were skipped: they did not fit, or the version does not know them."""
         self._current = Accumulator(message, id=id, version=version, lenient=lenient)
+        self._current.diagnostics = self.diagnostics
         self._id = id if message is None else message.id
         self._ended = False  # whether the current message has had its finish
         self._places: dict[str, Checkpoint | None] = {self._id: None}  # in order; `None` is the current one
         self._errors: list[str] = []
-        self.fed = 0
-        self.diagnostics: list[Diagnostic] = []
-        """The chunks that a lenient accumulator skipped."""
 
     def feed(self, chunk: Chunk) -> bool:
         """Apply a chunk; return whether a message changed. A chunk that is refused changes nothing."""
         if type(chunk) in _DELTAS:
-            return self._apply(chunk)
+            return self._current.feed(chunk)
         if isinstance(chunk, MessageStart) and chunk.message_id not in (None, self._id):
             refusal = self._refusal(chunk.message_id or "")
             if refusal is not None and not self._lenient:
                 raise refusal
             if refusal is not None:
                 self.diagnostics.append(Diagnostic(self.fed, str(refusal)))
-                self.fed += 1
+                self._current.fed += 1
                 return False
             self._switch(chunk.message_id or "")
-        changed = self._apply(chunk)
+        changed = self._current.feed(chunk)
         self._ended = self._ended or isinstance(chunk, MessageFinish)
         return changed
 
-    def _apply(self, chunk: Chunk) -> bool:
-        current = self._current
-        current.fed = self.fed  # chunks are numbered through the whole stream
-        changed = current.feed(chunk)
-        if current.diagnostics:
-            self.diagnostics += current.diagnostics
-            current.diagnostics.clear()
-        self.fed += 1
-        return changed
+    @property
+    def fed(self) -> int:
+        """How many chunks the stream had so far."""
+        return self._current.fed
 
     def _refusal(self, id_: str) -> StreamError | None:
         known = None if id_ in self._places else self._known.get(id_)
@@ -127,11 +121,14 @@ class MessagesAccumulator:
         else:
             begun = known if isinstance(known, AssistantMessage) else _after(left.message, id_)
             self._current = Accumulator(begun, version=self._version, lenient=self._lenient)
+            self._current.diagnostics = self.diagnostics
+        self._current.fed = left.fed  # chunks are numbered through the whole stream
         self._places[id_] = None
         self._id, self._ended = id_, False
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         self._current = Accumulator.resume(checkpoint, version=self._version, lenient=self._lenient)
+        self._current.diagnostics = self.diagnostics
 
     def snapshot(self) -> tuple[AssistantMessage, ...]:
         """The messages as they are now, in order of appearance. What is open stays open in them."""
@@ -170,7 +167,6 @@ class MessagesAccumulator:
             current=list(self._places).index(self._id),
             ended=self._ended,
             errors=tuple(self._errors),
-            fed=self.fed,
         )
 
     def restore(self, checkpoint: MessagesCheckpoint) -> None:
@@ -180,7 +176,7 @@ class MessagesAccumulator:
         self._id = current.message.id
         self._places[self._id] = None
         self._resume(current)
-        self._ended, self._errors, self.fed = checkpoint.ended, list(checkpoint.errors), checkpoint.fed
+        self._ended, self._errors = checkpoint.ended, list(checkpoint.errors)
 
 
 def accumulate_messages(

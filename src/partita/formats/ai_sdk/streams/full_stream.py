@@ -75,7 +75,7 @@ class FullStreamDecoder:
         self._tools = tools
         self._message_id = message_id
         self._message_metadata = (
-            StepMetadata() if isinstance(message_metadata, UnsetType) else message_metadata
+            StepMetadata(on_error) if isinstance(message_metadata, UnsetType) else message_metadata
         )
         self._on_error = on_error
         self._off = {

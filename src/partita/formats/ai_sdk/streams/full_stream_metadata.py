@@ -1,13 +1,14 @@
-"""What the parts of `fullStream` say of model calls → message metadata: `usage`, `model`, `steps`.
+"""What the parts of `fullStream` say of a run → message metadata: usage, model, steps, errors, abort.
 
 The SDK leaves this to the application (`messageMetadata` of `toUIMessageStream`) and drops it otherwise.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from partita.formats.usages import add_usages, ai_sdk_usage
 from partita.types.codec import to_json
-from partita.types.json import JsonObject, is_object
+from partita.types.json import Json, JsonObject, is_object
 from partita.types.usage import Usage
 
 KEPT: Final = {
@@ -24,7 +25,9 @@ RESPONSE: Final = {"id": "responseId", "modelId": "model", "timestamp": "timesta
 class StepMetadata:
     """Collects the metadata of a message: its last step, all usage and, if there are several, every step."""
 
-    def __init__(self) -> None:
+    def __init__(self, error_text: Callable[[Json], str]) -> None:
+        self._error_text = error_text
+        self._errors: list[str] = []
         self._warnings: JsonObject = {}
         self._steps: list[JsonObject] = []
         self._usages: list[Usage] = []
@@ -37,6 +40,11 @@ class StepMetadata:
                 self._warnings = {"warnings": warnings} if warnings else {}
             case "finish-step":
                 self._add_step(part)
+            case "error":
+                self._errors.append(self._error_text(part.get("error")))
+            case "abort":
+                reason = {"reason": part["reason"]} if isinstance(part.get("reason"), str) else {}
+                return {"ended": {"status": "cancelled", **reason}}
             case "finish":
                 return self.finish(part)
             case _:
@@ -45,7 +53,7 @@ class StepMetadata:
 
     def finish(self, part: JsonObject | None = None) -> JsonObject | None:
         """The metadata, with the `finish` part if there was one. It is returned once."""
-        if part is None and not self._steps:
+        if part is None and not self._steps and not self._errors:
             return None
         end: JsonObject = {} if part is None else part
         total = end.get("totalUsage")
@@ -55,8 +63,9 @@ class StepMetadata:
             **{key: end[key] for key in ("finishReason", "rawFinishReason") if end.get(key) is not None},
             **({} if usage is None else {"usage": to_json(usage)}),
             **({"steps": self._steps} if len(self._steps) > 1 else {}),
+            **({"errors": self._errors} if self._errors else {}),
         }
-        self._steps, self._usages = [], []
+        self._steps, self._usages, self._errors = [], [], []
         return metadata or None
 
     def _add_step(self, part: JsonObject) -> None:
