@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeGuard
 
 from partita.errors import FormatError
-from partita.formats.ai_sdk.ui.dump import dump as dump_ui
+from partita.formats.ai_sdk.ui.repair import dump as dump_ui
 from partita.formats.answers.model_view import View, model_view
 from partita.formats.converting import read_guessed
 from partita.formats.format import Decoder, Dumped, Format, Loaded
