@@ -64,7 +64,7 @@ def _ai_sdk() -> list[Format]:
                 f"ai-sdk-ui-v{v}",
                 f"AI SDK {v} UI messages",
                 later("ai_sdk.ui.load", "load"),
-                partial(later("ai_sdk.ui.dump", "dump"), version=v),
+                partial(later("ai_sdk.ui.repair", "dump"), version=v),
                 slot=in_messages("metadata"),
                 implied=value_of("implied", "AI_SDK_UI"),
             )
