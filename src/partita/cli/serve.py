@@ -54,6 +54,13 @@ Examples:
 @click.option("--keys/--no-keys", default=False, help="Only those may ask who have a key.")
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name the server may have.")
+@click.option(
+    "--cwd",
+    "cwds",
+    multiple=True,
+    metavar="FOLDER",
+    help="A folder in which clients may let an agent work, and in those below it.",
+)
 @click.option("--client", default="7", show_default=True, metavar="N", help="The AI SDK that clients have.")
 @click.option(
     "--import/--no-import", "imports", default=True, help="Bring in the sessions of agents on this machine."
@@ -77,6 +84,7 @@ def serve(
     keys: bool,
     origins: tuple[str, ...],
     hosts: tuple[str, ...],
+    cwds: tuple[str, ...],
     client: str,
     imports: bool,
     demo: bool,
@@ -103,6 +111,7 @@ def serve(
         client=client,
         origins=origins,
         hosts=hosts,
+        cwds=cwds,
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT

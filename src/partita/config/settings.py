@@ -114,6 +114,15 @@ SETTINGS: Final = (
         guarded=True,
     ),
     Setting(
+        key="serve.cwds",
+        environment="PARTITA_SERVE_CWDS",
+        kind="folders",
+        default=(),
+        meaning="Folders in which clients may let an agent work, and in those below them.",
+        options=("serve.cwds",),
+        guarded=True,
+    ),
+    Setting(
         key="serve.client",
         environment="PARTITA_SERVE_CLIENT",
         kind="text",

@@ -202,13 +202,15 @@ def asgi(
     origins: tuple[str, ...] | list[str] = (),
     hosts: tuple[str, ...] | list[str] = (),
     credentials: bool = False,
+    cwds: tuple[str, ...] | list[str] = (),
     limits: Limits | None = None,
     settings: Settings | None = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
     Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
-    request it is, or `None`; with `keys`, callers show a key made by `partita keys create`.
+    request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
+    folders in which a request may let its agent work.
     """
     base = settings or Settings()
     full = replace(
@@ -217,6 +219,7 @@ def asgi(
         origins=tuple(origins) or base.origins,
         hosts=tuple(hosts) or base.hosts,
         credentials=credentials or base.credentials,
+        cwds=tuple(cwds) or base.cwds,
         limits=limits or base.limits,
     )
     return PartitaApp(_named(agents), store, full, user, keys)

@@ -30,7 +30,6 @@ const SAME = [
   "preliminary",
   "callProviderMetadata",
   "resultProviderMetadata",
-  "toolMetadata",
   "providerMetadata",
 ];
 
@@ -46,7 +45,8 @@ export function fromUi(message: UIMessage, children?: ChildFold, before?: Messag
     if (found && !network) network = found;
     else parts.push(partOf(raw, message.role, children));
   }
-  const { id, role, parts: _parts, metadata, ...rest } = message as UIMessage & Fields;
+  const { id, role, parts: _parts, metadata: all, ...rest } = message as UIMessage & Fields;
+  const { approvals, metadata } = withoutApprovals(all);
   const made = {
     ...rest,
     role,
@@ -54,7 +54,7 @@ export function fromUi(message: UIMessage, children?: ChildFold, before?: Messag
     type: parts.some((part) => part.type === "tool-call") ? "tool" : "text",
     content: {
       format: 2,
-      parts,
+      parts: approvals ? parts.map((part) => withApproval(part, approvals)) : parts,
       ...(metadata === undefined ? {} : { metadata }),
       ...(network ? { networkExecution: withMessages(network, children?.messages(networkCall(id))) } : {}),
     },
@@ -82,13 +82,15 @@ function callOf(raw: Fields, type: string, children?: ChildFold): AssistantPart 
   const { toolCallId: id, state } = raw;
   if (typeof id !== "string" || typeof name !== "string" || typeof state !== "string") return foreign(raw);
   const output = outputOf(raw);
-  const below = children?.messages(id) ?? childMessages(raw);
+  const { toolMetadata, drawn } = withoutChildren(raw.toolMetadata);
+  const below = children?.messages(id) ?? childMessages(raw) ?? childMessages({ childMessages: drawn });
   return {
     type: "tool-call",
     id,
     name,
     state: state as ToolCallPart["state"],
     ...Object.fromEntries(SAME.filter((key) => raw[key] !== undefined).map((key) => [key, raw[key]])),
+    ...(toolMetadata === undefined ? {} : { toolMetadata: toolMetadata as ToolCallPart["toolMetadata"] }),
     ...(output ? { output } : {}),
     ...(dynamic ? { dynamic } : {}),
     ...(dynamic && raw.dynamic === false ? { unavailable: true } : {}),
@@ -101,6 +103,29 @@ function outputOf(raw: Fields): ToolOutput | undefined {
   if (typeof error === "string" && (raw.output === undefined || raw.state === "output-error"))
     return { type: "error-text", value: error };
   return asOutput(raw.output);
+}
+
+/** Tool metadata, and the messages of a sub-agent that a stream carries in it. */
+function withoutChildren(metadata: unknown): { readonly toolMetadata?: unknown; readonly drawn?: unknown } {
+  if (!isObject(metadata) || !Array.isArray(metadata.childMessages)) return { toolMetadata: metadata };
+  const { childMessages: drawn, ...toolMetadata } = metadata;
+  return Object.keys(toolMetadata).length ? { toolMetadata, drawn } : { drawn };
+}
+
+/** Metadata, and who answered the approvals of the message, which a stream carries in it. */
+function withoutApprovals(all: unknown): { readonly approvals?: Fields; readonly metadata?: unknown } {
+  if (!isObject(all) || !isObject(all.approvals)) return { metadata: all };
+  const { approvals, ...metadata } = all;
+  return Object.keys(metadata).length
+    ? { approvals: approvals as Fields, metadata }
+    : { approvals: approvals as Fields };
+}
+
+function withApproval(part: AssistantPart, approvals: Fields): AssistantPart {
+  if (part.type !== "tool-call") return part;
+  const { approval } = part as ToolCallPart;
+  const fact = approval ? approvals[approval.id] : undefined;
+  return isObject(fact) ? ({ ...part, approval: { ...approval, ...fact } } as AssistantPart) : part;
 }
 
 function childMessages(raw: Fields): readonly Message[] | undefined {

@@ -97,6 +97,31 @@ describe("messages as a chat holds them", () => {
   });
 });
 
+describe("what a stream carries in metadata", () => {
+  it("is told where a stored message has it", () => {
+    const child = { id: "k1", role: "assistant", parts: [{ type: "text", text: "below" }] };
+    const call = {
+      type: "tool-ask",
+      toolCallId: "c1",
+      state: "output-available",
+      input: {},
+      output: "yes",
+      approval: { id: "ap", approved: true },
+      toolMetadata: { kind: "agent", childMessages: [child] },
+    };
+    const approvals = { ap: { respondedBy: "ada", respondedAt: "2026-03-01T12:00:00Z" } };
+    const ui = { id: "a2", role: "assistant", metadata: { model: "m", approvals }, parts: [call] };
+    const { content } = fromUi(ui as unknown as UIMessage);
+    expect(content.metadata).toEqual({ model: "m" });
+    expect(content.parts[0]).toMatchObject({
+      approval: { id: "ap", approved: true, ...approvals.ap },
+      toolMetadata: { kind: "agent" },
+      children: [{ id: "k1" }],
+    });
+    expect(content.parts[0]).not.toHaveProperty("toolMetadata.childMessages");
+  });
+});
+
 describe("what sub-agents do", () => {
   const ui = UI[1] as UIMessage;
   const callOf = (message: Message, id: string) =>

@@ -24,6 +24,13 @@ class ChatBody(msgspec.Struct, rename="camel", kw_only=True):
         str | None, Meta(description="The message that is edited, gone on with, or answered again.")
     ] = None
     agent: Annotated[str | None, Meta(description="Which agent shall answer, if there are several.")] = None
+    cwd: Annotated[
+        str | None,
+        Meta(
+            description="The folder in which the agent works: one that the server allows, or below it. "
+            "Without it, that of the last run of the chat."
+        ),
+    ] = None
 
     @property
     def said(self) -> list[JsonObject]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from partita.errors import ConflictError, DecodeError, NotFoundError
 from partita.runtime.service import AgentService, Options
+from partita.server.folders import allowed_folder, remembered_folder
 from partita.server.hub import CallerView
 from partita.store.glances import Glance
 from partita.types.json import JsonObject
@@ -18,6 +20,9 @@ from . import rows
 from .body import ChatBody, id_of
 from .reading import check_seed, read_message, same_words
 from .replying import give_replies
+
+CWD: Final = "cwd"
+"""Where the metadata of a run says in which folder its agent worked."""
 
 LEFT: Final = "the client has gone on without it"
 
@@ -45,6 +50,7 @@ class ChatTurn:
         self._session = caller.session
         self._body = body
         self._thread_id = body.id
+        self._how: dict[str, Any] = {}  # the folder of the run, as `Session.start` takes it
         self._parent_id: str | None = None  # behind which message new ones are hung, if not at the end
         self._seen = Glance(None, None, {}, {})
         self._looked_for: Sequence[str] = ()
@@ -54,6 +60,7 @@ class ChatTurn:
         said = self._body.said
         if not said and self._body.trigger == "submit-message":
             raise DecodeError("no message", where="$.messages", hint="send messages, or one message")
+        await self._choose_folder()
         run = await self._begin_at_once(said)
         if run is not None:
             return Begun(run)
@@ -79,6 +86,20 @@ class ChatTurn:
         run = await self._start(agent, after=continued.id)
         return Begun(run, message_id=message_id, continued=continued)
 
+    async def _choose_folder(self) -> None:
+        """The folder that the request names, or else that of the last run: its session is there."""
+        allowed, cwd = self._caller.hub.settings.cwds, self._body.cwd
+        if cwd is not None:
+            folder: Path | None = allowed_folder(cwd, allowed)
+        elif not allowed:
+            return
+        else:
+            page = await self._store.list_runs(thread_id=self._thread_id, limit=1)
+            last = page.items[0].metadata if page.items else None
+            folder = remembered_folder((last or {}).get(CWD), allowed)
+        if folder is not None:
+            self._how = {"cwd": folder, "metadata": {CWD: str(folder)}}
+
     async def _begin_at_once(self, said: Sequence[JsonObject]) -> Run | None:
         """Begin with a message that came alone and is new, which most often needs no look at anything."""
         agents, body = self._caller.hub.agents, self._body
@@ -91,7 +112,7 @@ class ChatTurn:
         agent = agents.get(body.agent)
         with suppress(ConflictError):  # it is there already, or the thread has a run at work
             return await self._session.start(
-                agent, self._thread_id, [message], fresh=True, options=self._options
+                agent, self._thread_id, [message], fresh=True, options=self._options, **self._how
             )
         return None
 
@@ -215,16 +236,14 @@ class ChatTurn:
     ) -> Run:
         if messages and self._parent_id is not None:
             messages = [replace(messages[0], parent_id=self._parent_id), *messages[1:]]
-        busy, how = self._caller.hub.settings.busy, self._options
+        how: dict[str, Any] = {"busy": self._caller.hub.settings.busy, "options": self._options, **self._how}
         try:
-            return await self._session.start(
-                agent, self._thread_id, list(messages), after=after, busy=busy, options=how
-            )
+            return await self._session.start(agent, self._thread_id, list(messages), after=after, **how)
         except NotFoundError:
             if after is None:
                 raise
             await self._store.switch_branch(self._thread_id, after)  # it was on another branch
-        return await self._session.start(agent, self._thread_id, None, after=after, busy=busy, options=how)
+        return await self._session.start(agent, self._thread_id, None, after=after, **how)
 
 
 def _assistant(message: Message | None) -> AssistantMessage | None:
