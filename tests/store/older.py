@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import select, text
 
+from partita.store.content_schema import unchecked
 from partita.store.facade.store import Store
 from partita.store.tables import metadata
 from partita.store.transaction import Transaction
@@ -95,10 +96,7 @@ async def everything(store: Store, *left_out: str) -> dict[str, list[tuple[Any, 
 
 def without_checks(tx: Transaction, statement: str, parameters: tuple[Any, ...] = ()) -> None:
     """Run a statement as a database would have that does not check roles and types yet."""
-    if tx.lite:
-        tx.sql("PRAGMA ignore_check_constraints = ON")
-        tx.sql(statement, parameters)
-        tx.sql("PRAGMA ignore_check_constraints = OFF")
-        return
-    tx.sql("ALTER TABLE messages DROP CONSTRAINT messages_role, DROP CONSTRAINT messages_type")
+    off, on = unchecked(lite=tx.lite)
+    tx.sql(off)
     tx.sql(statement, parameters)
+    tx.sql(on)

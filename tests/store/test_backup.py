@@ -31,6 +31,7 @@ from tests.store.workers import die_in_a_backup, exit_code, started
 from tests.tables import each_row
 
 from .examples import answer, ask, failed, with_file, worked
+from .older import without_checks
 from .running import NOON, raws
 
 PICTURE = b64encode(Random(7).randbytes(9000)).decode()
@@ -145,6 +146,19 @@ async def test_a_file_comes_back_on_a_server(archive: Path, postgres_url: str) -
         await restore(store, archive)
         assert await contents(store) == before
         assert (await examine(store, full=True)).healthy
+
+
+async def test_rows_from_before_types_were_checked_come_back(place: str, tmp_path: Path) -> None:
+    async with open_store(tmp_path / "old.db") as store:
+        await store.create_thread("t")
+        await store.save_messages([ask("m1"), ask("m2")], thread_id="t")
+        await store.write(without_checks, "UPDATE messages SET type = 'v2' WHERE id = 'm1'")
+        await back_up(store, tmp_path / "old.backup")
+    async with open_store(place) as store:
+        await restore(store, tmp_path / "old.backup")
+        assert [message.type for message in await store.list_messages("t")] == ["v2", "text"]
+        with pytest.raises(StoreError, match=r"messages_type|CHECK"):
+            await store.write(lambda tx: tx.sql("UPDATE messages SET type = 'v2' WHERE id = 'm2'") and None)
 
 
 async def test_a_store_that_came_back_goes_on(place: str, archive: Path) -> None:

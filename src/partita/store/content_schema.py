@@ -18,10 +18,15 @@ TYPES = "'text', 'tool', 'event'"
 BOTH = "CREATE INDEX messages_with_tool_calls ON messages (owner, thread_id, seq) WHERE has_tool_calls"
 
 # A row that was there before and does not fit stays readable; `partita doctor` reports it.
-POSTGRES = f"""
+ADD_CHECKS = f"""
 ALTER TABLE messages
     ADD CONSTRAINT messages_role CHECK (role IN ({ROLES})) NOT VALID,
-    ADD CONSTRAINT messages_type CHECK (type IN ({TYPES})) NOT VALID,
+    ADD CONSTRAINT messages_type CHECK (type IN ({TYPES})) NOT VALID
+"""
+DROP_CHECKS = "ALTER TABLE messages DROP CONSTRAINT messages_role, DROP CONSTRAINT messages_type"
+
+POSTGRES = """
+ALTER TABLE messages
     ALTER id SET DEFAULT gen_random_uuid()::text,
     ALTER created_at SET DEFAULT now(),
     ALTER updated_at SET DEFAULT now();
@@ -90,7 +95,15 @@ def statements(*, lite: bool) -> Iterator[str]:
     yield BOTH  # last: in SQLite it also makes other connections read the changed schema
 
 
+def unchecked(*, lite: bool) -> tuple[str, str]:
+    """The statements that switch the checks off for what is written next, and on again."""
+    if lite:
+        return "PRAGMA ignore_check_constraints = ON", "PRAGMA ignore_check_constraints = OFF"
+    return DROP_CHECKS, ADD_CHECKS
+
+
 def _postgres() -> Iterator[str]:
+    yield ADD_CHECKS
     for script in (POSTGRES, POSTGRES_VIEW):
         if script is POSTGRES_VIEW:
             yield POSTGRES_FUNCTION

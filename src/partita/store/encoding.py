@@ -32,7 +32,7 @@ def encode_content(role: str, content: Content) -> str:
     except DecodeError as error:
         refuse_not_json(content, path)
         raise StoreError(
-            f"this cannot be read back from the store as the content of the role {role!r}: {error.what}",
+            f"the role {role!r} cannot have this content: {error.what}",
             where=path + error.where.removeprefix("$"),
             hint=error.hint,
         ) from None

@@ -67,14 +67,19 @@ def prepare(message: Message, thread_id: str | None) -> Prepared:
             hint="to copy it, give the copy the other thread_id, or None",
         )
     role = ROLES[type(message)]
-    content = encode_content(role, message.content)
+    try:
+        content = encode_content(role, message.content)
+        extra = None if message.extra is None else encode_json(dict(message.extra), "$")
+    except StoreError as error:
+        error.what = f"message {message.id!r} cannot be stored: {error.what}"
+        raise
     return Prepared(
         message,
         required(thread_id or message.thread_id, "thread id"),
         role,
         content,
         len(content) > THRESHOLD or BLOB in content,
-        None if message.extra is None else encode_json(dict(message.extra), "$"),
+        extra,
         derive(message),
         fields_of(message),
     )

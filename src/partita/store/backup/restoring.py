@@ -9,15 +9,17 @@ from sqlalchemy import Row as SqlRow
 from sqlalchemy import select
 
 from partita.errors import PartitaError, StoreError
+from partita.store.content_schema import unchecked
 from partita.store.facade.store import Store
-from partita.store.message_rows import read_messages
+from partita.store.message_rows import MESSAGES, read_messages
+from partita.store.prepared import TYPES
 from partita.store.search.search import index
 from partita.store.search.text import NO_FIELDS, SearchEntry, fields_of
 from partita.store.tables import messages, threads
 from partita.store.transaction import Transaction
 
 from .archive import End
-from .contents import BY_NAME, Sum, refuse_unless_empty, rows_of, set_last_keys, write_rows
+from .contents import BY_NAME, Row, Sum, refuse_unless_empty, rows_of, set_last_keys, write_rows
 from .reading import Backup, Progress, opened_backup
 from .report import BackupReport
 
@@ -41,13 +43,26 @@ async def restore(store: Store, path: Path, *, progress: Progress | None = None)
 
 def _restore(tx: Transaction, backup: Backup) -> BackupReport:
     refuse_unless_empty(tx)
+    off, on = unchecked(lite=tx.lite)
+    is_checked = True
     for table, names, rows in backup.rows():
+        if is_checked and table is messages and not _fit(names, rows):
+            tx.sql(off)  # of a store from before roles and types were checked: the doctor reports them
+            is_checked = False
         write_rows(tx, table, names, rows)
+    if not is_checked:
+        tx.sql(on)
     end = backup.end
     assert end is not None, "read to its end"
     _compare(tx, backup, end)
     set_last_keys(tx, end.last_keys)
     return replace(backup.report, unfindable=_index(tx))
+
+
+def _fit(names: Sequence[str], rows: Sequence[Row]) -> bool:
+    """Whether the database would take these messages."""
+    role, type_ = names.index("role"), names.index("type")
+    return all(row[role] in MESSAGES and row[type_] in TYPES for row in rows)
 
 
 def _compare(tx: Transaction, backup: Backup, end: End) -> None:
