@@ -11,6 +11,7 @@ import partita
 from partita.logs.importing.runner import import_logs
 from partita.logs.importing.workers import Workers
 from partita.logs.places.finding import find_logs
+from partita.runtime.programs.acp import AcpService
 from partita.runtime.programs.claude_code import ClaudeCodeService
 from partita.runtime.programs.codex import CodexService
 from partita.runtime.service import AgentService, Options, Prompt
@@ -122,6 +123,18 @@ async def test_a_live_run_stores_what_the_stream_reports(session: Session, tmp_p
     assert await responses(session.store) == (1, 5, 7)
     (total,) = await session.store.stats()
     assert total.cost == 0.25
+
+
+async def test_an_agent_over_acp_reports_its_model_cost_and_title(session: Session, tmp_path: Path) -> None:
+    agent = AcpService(command("acp"), patience=PATIENT, name="gardener")
+    run = await session.start(agent, "t1", "Dig", cwd=tmp_path, options=options(tmp_path, "models"))
+    run = await session.wait(run.id)
+    assert (run.status, run.model, run.cost) == ("completed", "m", 0.5)
+    thread = await session.store.get_thread_by_id("t1")
+    assert thread is not None
+    assert (thread.title, thread.project) == ("Beds and paths", str(tmp_path))
+    assert thread.metadata is not None
+    assert thread.metadata["agentVersion"] == "2"
 
 
 async def test_the_cost_of_a_resumed_session_is_that_of_the_turn(session: Session, tmp_path: Path) -> None:

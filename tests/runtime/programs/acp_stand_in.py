@@ -94,6 +94,10 @@ class Agent:
             error = {"code": -32603, "message": "the spade broke"}
             say({"jsonrpc": "2.0", "id": self.prompt_id, "error": error})
             return
+        if "models" in BEHAVIOUR:  # one that reports what it knows, of the session so far
+            spent = {"amount": 0.5 if self.session == SESSION else 0.75, "currency": "USD"}
+            self.update("usage_update", used=5, size=100, cost=spent)
+            self.update("session_info_update", title="Beds and paths")
         usage = {"inputTokens": 3, "outputTokens": 2, "totalTokens": 5}
         self.answer(self.prompt_id, {"stopReason": "end_turn", "usage": usage})
 

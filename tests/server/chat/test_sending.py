@@ -1,10 +1,14 @@
 """What a client sends, and what it means: new messages, edited ones, answers to be given again."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
 
+from partita.logs.importing.runner import import_logs
+from partita.logs.importing.workers import Workers
+from partita.logs.places.finding import find_logs
 from partita.server.app import asgi
 from partita.store.facade.store import Store
 from partita.types.chunks import ErrorChunk
@@ -12,6 +16,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, UserMessage, text_of
 from tests.runtime.agent.models import Model, reply
 from tests.server.conftest import client_of
+from tests.store.log_files import gardening
 from tests.tables import each_row
 
 from .talk import Chat, shown, user
@@ -172,6 +177,16 @@ async def test_an_answer_that_is_over_cannot_be_gone_on_with(chat: Chat, store: 
     await chat.ask(user("u1", "One?"))
     response = await chat.post(user("u1", "One?"), shown(await last_of(store)))
     assert response.status_code == 409
+
+
+async def test_a_session_that_was_imported_just_now_takes_a_message(
+    chat: Chat, store: Store, tmp_path: Path
+) -> None:
+    await import_logs(store, find_logs([gardening("c1").write(tmp_path)]).files, workers=Workers(1))
+    assert {run.status for run in (await store.list_runs(thread_id="c1")).items} == {"completed", "running"}
+    assert (await chat.client.get("/api/chat/c1/stream")).status_code == 204
+    assert (await chat.ask(user("u1", "And now?"))).text
+    assert (await talk_of(store))[-2:] == ["And now?", "Answer 1."]
 
 
 async def test_an_agent_that_fails_says_so_in_the_stream(store: Store) -> None:

@@ -95,7 +95,10 @@ class AcpDecoder:
         }
         self._answers: Mapping[str, Reader] = {
             "initialize": lambda result: self._know({"agentInfo": result.get("agentInfo")}),
-            "session/new": lambda result: self._know({"sessionId": result.get("sessionId")}),
+            "session/new": lambda result: self._know(
+                {"sessionId": result.get("sessionId"), "model": _model(result)}
+            ),
+            "session/load": lambda result: self._know({"model": _model(result)}),
             "session/prompt": self._finished,
         }
 
@@ -275,6 +278,13 @@ class AcpDecoder:
     def _keep(self, name: str, data: Json) -> list[Chunk]:
         """Something that is kept as it is."""
         return [*self._begin(), DataChunk(f"data-{ACP}-{name}", data)]
+
+
+def _model(result: JsonObject) -> Json:
+    """The model of a session, if the agent says which one it uses."""
+    models = result.get("models")
+    current = models.get("currentModelId") if is_object(models) else None
+    return current if isinstance(current, str) and current else None
 
 
 def _ending(result: JsonObject) -> JsonObject:

@@ -67,12 +67,12 @@ class AgentSession:
             )
             await self._store.write(driven.note, self._run.id, session_id, about)
 
-    async def own_part(self, result: Json, usage: Usage | None) -> OwnPart:
-        """What the turn itself cost. Claude Code reports running totals of the session."""
+    async def own_part(self, result: Json, usage: Usage | None, message: AssistantMessage) -> OwnPart:
+        """What the turn itself cost. Agents report running totals of the session."""
         told: JsonObject = result if is_object(result) else {}
         if self.id is None and isinstance(session_id := told.get("sessionId"), str):
             self.id = session_id or None  # reported at the end alone
-        totals = _totals(told)
+        totals = _totals(told) or _acp_totals(message)
         before = await self._totals_before() if totals else {}
         cost = totals.get("costUsd")
         if before and _continues(totals, before, usage):
@@ -120,19 +120,33 @@ class AgentSession:
 
 
 def _totals(result: JsonObject) -> JsonObject:
-    """What a result reports that may be a running total of its session."""
-    totals: JsonObject = {}
-    cost, models = result.get("totalCostUsd"), result.get("modelUsage")
-    if isinstance(cost, int | float) and math.isfinite(cost) and cost >= 0:
-        totals["costUsd"] = float(cost)
-    if is_object(models):
-        counts = [model.get("outputTokens") for model in models.values() if is_object(model)]
-        totals["outputTokens"] = sum(count for count in counts if isinstance(count, int))
-    return totals
+    """What a result of Claude Code reports that may be a running total of its session."""
+    cost, models = _amount(result.get("totalCostUsd")), result.get("modelUsage")
+    if cost is None:
+        return {}
+    used = [model for model in models.values() if is_object(model)] if is_object(models) else []
+    counts = [count for model in used if isinstance(count := model.get("outputTokens"), int)]
+    return {"costUsd": cost, "outputTokens": sum(counts)}
+
+
+def _acp_totals(message: AssistantMessage) -> JsonObject:
+    """What an agent reports over the Agent Client Protocol: the cost of the session so far."""
+    found: Json = message.content.metadata
+    for name in ("acp", "context", "cost"):
+        found = found.get(name) if is_object(found) else None
+    cost = _amount(found.get("amount")) if is_object(found) and found.get("currency") == "USD" else None
+    return {} if cost is None else {"costUsd": cost}
+
+
+def _amount(value: Json) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) and value >= 0 else None
 
 
 def _continues(totals: JsonObject, before: JsonObject, usage: Usage | None) -> bool:
     """Whether totals go on from those before. Versions of Claude Code differ: some begin again at 0."""
+    if "outputTokens" not in totals:  # the protocol says that they do
+        return totals["costUsd"] >= (before.get("costUsd") or 0.0)
     output, known = totals.get("outputTokens"), before.get("outputTokens")
     own = 0 if usage is None else usage.output_tokens or 0
     return isinstance(output, int) and isinstance(known, int) and output >= known + own
@@ -147,7 +161,10 @@ def reported_in(message: AssistantMessage) -> Reported:
     def first(name: str) -> str | None:
         return next((value for place in places if isinstance(value := place.get(name), str) and value), None)
 
-    return Reported(first("model"), first("cwd"), first("version"), first("title"))
+    agent = next((info for place in places if is_object(info := place.get("agentInfo"))), {})
+    version = agent.get("version")
+    known = version if isinstance(version, str) else None
+    return Reported(first("model"), first("cwd"), first("version") or known, first("title"))
 
 
 async def known_session(store: Store, run: Run) -> str | None:

@@ -150,7 +150,7 @@ class Driver:
         usage = ending.usage or self._own_usage(messages[-1])
         run = self._live.run
         steps = list(self._responses.values())
-        own = await self._session.own_part(self.result, usage)
+        own = await self._session.own_part(self.result, usage, messages[-1])
         records = records_of(run, [{"steps": steps}] if steps else self._ends, usage, self._clock())
         records, cost = with_reported_cost(records, own.cost)
         full = ending._replace(usage=usage, cost=cost)
