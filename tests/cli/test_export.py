@@ -176,6 +176,28 @@ def test_a_session_written_back_is_read_again(store: str, tmp_path: Path) -> Non
     assert "The linker." in result.stdout
 
 
+SESSION_FILES = {"claude-code": "~/.claude/projects/-srv-build/", "codex": "~/.codex/sessions/"}
+
+
+@each_row(("name", "place"), SESSION_FILES.items(), ids=SESSION_FILES)
+def test_a_session_file_has_the_known_folder_and_says_where_it_is_resumed(
+    store: str, tmp_path: Path, name: str, place: str
+) -> None:
+    path = tmp_path / f"{name}.jsonl"
+    result = export(store, BUILD, "--format", name, "-o", path)
+    records = [loads(line) for line in path.read_text().splitlines()]
+    cwds = [record.get("cwd") or record.get("payload", {}).get("cwd") for record in records]
+    assert {cwd for cwd in cwds if cwd} == {"/srv/build"}
+    (notice,) = [line for line in result.stderr.splitlines() if "to resume the session" in line]
+    assert place in notice
+    assert notice.endswith(f"{BUILD}.jsonl")
+    again = partita(store, "convert", str(path), "--to", "canonical")
+    texts = [
+        part.get("text") for line in again.stdout.splitlines() for part in loads(line)["content"]["parts"]
+    ]
+    assert "The linker." in texts
+
+
 def test_losses_are_told_ten_and_how_many_more(store: str, tmp_path: Path) -> None:
     result = export(store, CLOCK, "--format", "ui", "-o", tmp_path / "a.jsonl")
     lines = result.stderr.splitlines()

@@ -18,6 +18,7 @@ LONGEST_NAME: Final = 128
 NO_NAME: Final = "unknown"
 CARRIED: Final = ("id", "name", "state", "input", "raw_input", "input_encoding", "output", "tool_metadata")
 OPEN: Final = "a call without an output is one that never ended"
+SEARCH: Final = "web_search_call"
 AT_WORK: Final = "the tool was still at work"
 
 
@@ -30,16 +31,16 @@ class CallItems(NamedTuple):
 
 def call_items(part: ToolCallPart, call_id: str, path: str, losses: Losses) -> CallItems:
     """The items of a call."""
-    _report(part, call_id, path, losses)
     notes = codex_notes(part.tool_metadata)
+    _report(part, part.id if notes.get("type") == SEARCH else call_id, path, losses)
     given: Json = part.raw_input if part.input is UNSET else part.input
     call: JsonObject
     kept = {name: notes[name] for name in ("id", "namespace", "status") if name in notes}
     match notes.get("type"):
         case "web_search_call":
+            own = {} if ":" in part.id else {"id": part.id}  # old searches have no id: the reader made one
             action = given if is_object(given) else {"type": "search"}
-            search: JsonObject = {"type": "web_search_call", "id": call_id, "status": "completed"}
-            return CallItems(search | kept | {"action": action}, None)
+            return CallItems({"type": SEARCH, **own, "status": "completed", **kept, "action": action}, None)
         case "tool_search_call" if isinstance(part.output, JsonOutput) and is_object(part.output.value):
             around = {
                 "call_id": call_id,
