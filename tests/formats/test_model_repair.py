@@ -75,7 +75,25 @@ REPAIRS: dict[str, tuple[Sequence[Message], list[str], list[tuple[str, str, str]
     "a call that stands twice in a step is sent once": (
         [ASK, answer(ToolCallPart("c2", "look", "input-available", {"at": 2}), DONE)],
         ["c2"],
-        [("$[1].content.parts[0]", "another call of the same step has this id", "lost")],
+        [("$[1].content.parts[0]", "the same call stands elsewhere too", "lost")],
+    ),
+    "a copy without a result is not answered when the call has one": (
+        [answer(ToolCallPart("c2", "look", "input-available", {"at": 2}), id="b"), ASK, answer(DONE)],
+        ["c2"],
+        [("$[0].content.parts[0]", "the same call stands elsewhere too", "lost")],
+    ),
+    "of two copies without a result one is answered": (
+        [answer(OPEN), ASK, answer(OPEN, id="b")],
+        ["c1"],
+        [
+            ("$[0].content.parts[0]", "the call never got an answer", "repaired"),
+            ("$[2].content.parts[0]", "the same call stands elsewhere too", "lost"),
+        ],
+    ),
+    "an id that comes again with another input is another call": (
+        [answer(DONE), ASK, answer(ToolCallPart("c2", "look", "input-available", {"at": 3}), id="b")],
+        ["c2", "c2"],
+        [("$[2].content.parts[0]", "the call never got an answer", "repaired")],
     ),
     "an id that comes again in a later step is another call": (
         [ASK, answer(DONE, StepStartPart(), DONE)],

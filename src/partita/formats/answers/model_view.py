@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from partita.formats.losses import Loss
 from partita.types.codec import to_json
 from partita.types.fold import SETTLED, Origin, fold, origins, state_after
+from partita.types.json import dumps
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
@@ -46,7 +47,7 @@ _UNSENT: Final = frozenset[type](NOT_SENT)
 CUT: Final = "the call was cut while it was written"
 NO_CALL: Final = "a result without a call"
 SECOND_RESULT: Final = "the call already has a result"
-SECOND_CALL: Final = "another call of the same step has this id"
+SECOND_CALL: Final = "the same call stands elsewhere too"
 UNANSWERED: Final = "the call never got an answer"
 WAITS: Final = "the call still waits for someone to allow it"
 UNFINISHED: Final = "the network execution has no result"
@@ -110,6 +111,7 @@ class _Repair:
         self._open_calls = open_calls
         self._flatten_text = flatten_text
         self._origins: list[Origin] | None = None
+        self._calls: set[tuple[str, str, bytes]] | None = None
         self.repairs: list[Loss] = []
 
     def run(self) -> list[_Kept]:
@@ -186,13 +188,24 @@ class _Repair:
             return call if call.state in SETTLED else replace(call, state=state_after(call.output))
         if call.provider_executed:
             return call
+        if _same_call(call) in self._answered():
+            self._remove(call, place, number, SECOND_CALL)
+            return None
         output, why = _missing_output(call)
+        self._answered().add(_same_call(call))
         if why is not None and self._open_calls == "remove":
             self._remove(call, place, number, why)
             return None
         if why is not None:
             self.repairs.append(Loss.of(self._path(place, number), call.id, why, "repaired"))
         return replace(call, state=state_after(output), output=output)
+
+    def _answered(self) -> set[tuple[str, str, bytes]]:
+        """The calls that have an output, here or in any other message."""
+        if self._calls is None:
+            calls = (part for one in self._folded for part in one.parts if isinstance(part, ToolCallPart))
+            self._calls = {_same_call(part) for part in calls if part.output is not None}
+        return self._calls
 
     def _flattened(self, kept: _Kept) -> _Kept:
         """A message with texts that follow each other as one, and as its content if there is nothing else."""
@@ -224,6 +237,11 @@ def _joins(part: TextPart) -> bool:
 
 def _is(one: object, other: object) -> bool:
     return one is other
+
+
+def _same_call(call: ToolCallPart) -> tuple[str, str, bytes]:
+    """What two copies of one call have in common."""
+    return call.id, call.name, b"" if call.input is UNSET else dumps(call.input)
 
 
 def _twins(parts: Sequence[AssistantPart]) -> set[int]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from partita.formats.answers.model_view import CUT, NOT_SENT, model_view
+from partita.formats.answers.model_view import NOT_SENT, model_view
 from partita.formats.losses import Loss
 from partita.types.messages import AssistantMessage, AssistantPart, Message, Part, ToolCallPart, ToolMessage
 from partita.types.parts import CustomPart, DataPart, ForeignPart, SteeringMessagePart
@@ -33,9 +33,7 @@ def located(message: AssistantMessage, path: str, losses: list[Loss]) -> Iterato
         if isinstance(part, NOT_SENT):
             losses.append(Loss.of(place, part, NO_PLACE))
         elif repair is not None:
-            whole = repair.why == CUT
-            told = Loss.of(place, part, CUT) if whole else repair._replace(path=place)
-            losses.append(told if whole else told._replace(severity="repaired"))
+            losses.append(repair._replace(path=place))
     yield from _place(view.messages, parts, places, path)
 
 
