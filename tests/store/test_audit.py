@@ -154,6 +154,11 @@ LEFT: dict[str, tuple[Message, str, str]] = {
         "tool output",
         "inside",
     ),
+    "a part with something beside it": (
+        said(TextPart('{"type":"text","text":"a"}', provider_metadata={"p": {"id": "x"}})),
+        "part",
+        "whole",
+    ),
     "a file that a tool writes": (said(call({"content": TEXT})), "tool input", "inside"),
     "a member of data": (said(DataPart(name="d", data={"a": [TEXT]})), "data", "inside"),
     "a member of metadata": (said(metadata={"a": TEXT}), "metadata", "inside"),

@@ -159,8 +159,9 @@ class _Unfolding:
         parts = _parts_of(_parsed(part.text))
         if not parts:
             return [part]
-        self._note("part", "whole", path, part.text, NAME)
-        return parts
+        is_bare = replace(part, state=None) == TextPart(part.text)  # nothing stands beside the text
+        self._note("part", "whole", path, part.text, NAME if is_bare else None)
+        return parts if is_bare else [part]
 
     def _call(self, call: ToolCallPart, path: str) -> ToolCallPart:
         fields: JsonObject = {}
@@ -290,26 +291,16 @@ def _parsed(text: str) -> Json:
 
 def _is_serialized(text: str, value: Json) -> bool:
     """Whether a text is what `JSON.stringify` or `json.dumps` writes for a value, once or more often."""
+    inner = loads_json(text)
+    if isinstance(inner, str):
+        return _is_serialized(inner, value) and text in _written(inner)
     return text in _written(value)
 
 
 def _written(value: Json) -> Iterator[str]:
-    level: list[Json] = [value]
-    for _ in range(DEPTH):
-        level = [
-            json.dumps(one, separators=separators, ensure_ascii=ascii_only)
-            for one in level
-            for separators in ((",", ":"), (", ", ": "))
-            for ascii_only in (False, True)
-        ]
-        level = list(dict.fromkeys(level))
-        yield from level
-        if len(level[0]) > LONGEST_REPEATED:
-            return
-
-
-LONGEST_REPEATED = 10_000
-"""Longer values are not compared with what they would be if they had been stringified more than once."""
+    for separators in ((",", ":"), (", ", ": ")):
+        for ascii_only in (False, True):
+            yield json.dumps(value, separators=separators, ensure_ascii=ascii_only)
 
 
 def _is_cut(text: str) -> bool:
