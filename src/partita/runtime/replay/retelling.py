@@ -48,6 +48,7 @@ from partita.types.messages import (
     Message,
     NetworkExecution,
     ToolCallPart,
+    has_ended,
     network_call,
 )
 from partita.types.parts import (
@@ -169,6 +170,7 @@ def _network(network: NetworkExecution, call_id: str) -> Iterator[Chunk]:
     )
     if network.final_result is not None:
         yield from (ChildMessage((call_id,), child) for child in network.final_result.messages)
+    if network.final_result is not None and has_ended(network):
         yield NetworkExecutionEnd(replace(network.final_result, messages=()))
 
 
