@@ -21,6 +21,7 @@ from partita.types.chunks import (
     ErrorChunk,
     MessageAbort,
     MessageMetadata,
+    MessageStart,
     NetworkExecutionEnd,
     ReasoningDelta,
     TextDelta,
@@ -65,12 +66,19 @@ class RunFold:
         self._run_id = run_id
         self._messages = MessagesAccumulator(seed, id=message_id)
         self._decisions: dict[str, JsonObject] = {}
+        self._internal: set[str] = set()  # the messages whose start says that they are internal
 
     def feed(self, chunk: Chunk) -> None:
         """Apply a chunk. One that does not fit changes nothing and raises `StreamError`."""
-        if type(chunk) is DataChunk and chunk.type == DECISION and is_object(chunk.data):
-            self._decisions[str(chunk.data.get("approvalId"))] = chunk.data
         self._messages.feed(chunk)
+        if type(chunk) in DELTAS:
+            return
+        if isinstance(chunk, DataChunk) and chunk.type == DECISION and is_object(chunk.data):
+            self._decisions[str(chunk.data.get("approvalId"))] = chunk.data
+        elif isinstance(chunk, MessageStart):
+            said: Json = chunk.message_metadata
+            is_internal = is_object(said) and said.get("internal") is True
+            (self._internal.add if is_internal else self._internal.discard)(self._messages.current_id)
 
     def snapshot(self) -> tuple[AssistantMessage, ...]:
         """The messages as they are now."""
@@ -109,7 +117,7 @@ class RunFold:
             message,
             content=content,
             run_id=self._run_id or message.run_id,
-            internal=message.internal or (is_object(said) and said.get("internal") is True),
+            internal=message.internal or message.id in self._internal,
         )
 
     def _decided(self, call: ToolCallPart) -> ToolCallPart:

@@ -33,6 +33,7 @@ class Mark(NamedTuple):
     place: int
     messages: MessagesCheckpoint
     decisions: dict[str, JsonObject]
+    internal: frozenset[str]
 
 
 class MarkedFold(RunFold):
@@ -40,12 +41,12 @@ class MarkedFold(RunFold):
 
     def mark(self, place: int) -> Mark:
         """The state now, and the place it belongs to."""
-        return Mark(place, self._messages.checkpoint(), dict(self._decisions))
+        return Mark(place, self._messages.checkpoint(), dict(self._decisions), frozenset(self._internal))
 
     def go_back(self, mark: Mark) -> None:
         """Return to the state of a mark."""
         self._messages.restore(mark.messages)
-        self._decisions = dict(mark.decisions)
+        self._decisions, self._internal = dict(mark.decisions), set(mark.internal)
 
 
 class Stepper:
