@@ -95,6 +95,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         replay = item.stash.get(_REPLAY, None)
         verdict = None if replay is None else replay.verdict(whole=False)
         if verdict is not None:
+            from partita.errors import AgentError
+
+            if isinstance(error, AgentError):  # the run failed because of the request
+                pytest.fail(verdict, pytrace=False)
             error.add_note(verdict)
         raise
     replay = item.stash.get(_REPLAY, None)

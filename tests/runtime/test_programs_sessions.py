@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from partita.runtime.programs.codex import CodexService
 from partita.runtime.service import AgentService, Options, Prompt
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
+from partita.types.chunks import ToolApprovalRequest
 from partita.types.events import AgentStreamEvent, CompleteEvent
 from partita.types.json import JsonObject
 from partita.types.messages import text_of
@@ -224,7 +226,8 @@ async def test_the_log_of_a_session_is_imported_once_its_run_has_ended(
     assert await talk(store) == PAINTED
 
 
-def codex_log(folder: Path, *prompts: str) -> Path:
+def codex_log(folder: Path, *prompts: str, began: datetime | None = None) -> Path:
+    """The rollout of turns; the last of them at the moment when it `began`."""
     path = folder / f"rollout-2026-03-02T09-00-00-{CODEX}.jsonl"
     records: list[JsonObject] = [{"type": "session_meta", "payload": {"id": CODEX, "cwd": str(folder)}}]
     for number, prompt in enumerate(prompts, 1):
@@ -240,6 +243,8 @@ def codex_log(folder: Path, *prompts: str) -> Path:
             {"type": "event_msg", "payload": {"type": "task_complete", "turn_id": f"turn-{number}"}},
         ]
     stamped = [{"timestamp": f"2026-03-02T09:00:{at:02}.000Z", **one} for at, one in enumerate(records)]
+    if began is not None:
+        stamped[-5:] = [one | {"timestamp": began.isoformat()} for one in stamped[-5:]]
     path.write_text("".join(json.dumps(record) + "\n" for record in stamped))
     return path
 
@@ -258,6 +263,20 @@ async def test_a_session_of_codex_is_stored_and_counted_once(session: Session, t
     await bring_in(store, codex_log(tmp_path, "Saw planks", "Saw boards", "Saw logs"))
     assert (await talk(store))[4] == "Saw logs"
     assert await responses(store) == (3, 33, 12)
+
+
+async def test_a_session_that_others_began_stays_a_thread_of_its_own(
+    session: Session, tmp_path: Path
+) -> None:
+    store, agent = session.store, CodexService(command("codex"), patience=PATIENT)
+    await bring_in(store, codex_log(tmp_path, "Go on"))
+    run = await session.start(agent, "t1", "Go on", cwd=tmp_path, session_id=CODEX, options=options(tmp_path))
+    run = await session.wait(run.id)
+    assert run.status == "completed"
+    await bring_in(store, codex_log(tmp_path, "Go on", "Go on", began=run.started_at))
+    assert sorted(await threads(store)) == ["t1", CODEX]
+    assert len((await store.list_messages(CODEX)).items) == 4
+    assert await responses(store) == (2, 22, 8)
 
 
 class Heir:
@@ -287,10 +306,9 @@ def serve(url: str, folder: str) -> None:
         async with partita.open_store(url) as store, Session(store, lease=0.5, beat=0.1) as session:
             given = options(Path(folder), "billed", "tool", desk=Silence())
             run = await session.start(claude(), "t1", "Paint fence", cwd=Path(folder), options=given)
-            while not session.asking():
-                await asyncio.sleep(0.01)
-            say({"run": run.id})
-            await session.wait(run.id)
+            async for seen in session.follow(run.id):  # what is shown is stored
+                if any(isinstance(one.chunk, ToolApprovalRequest) for one in seen):
+                    say({"run": run.id})
 
     asyncio.run(work())
 

@@ -9,7 +9,7 @@ from partita.logs.facts import title_of
 from partita.runtime.decoding import SESSION, is_mark
 from partita.store.facade.store import Store
 from partita.store.sessions import driven
-from partita.store.sessions.driven import AGENT_SESSION
+from partita.store.sessions.driven import AGENT_SESSION, RESUMED
 from partita.store.values import ConsumptionRecord
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_object
@@ -44,8 +44,17 @@ class OwnPart(NamedTuple):
 class AgentSession:
     """The session of a coding agent that a run drives. Other agents have none: then nothing is stored."""
 
-    def __init__(self, store: Store, run: Run, cwd: Path | None, history: Sequence[Message]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        run: Run,
+        cwd: Path | None,
+        history: Sequence[Message],
+        resumed: str | None,
+    ) -> None:
+        """`resumed` is the session that the agent is asked to resume."""
         self._store = store
+        self._resumed = resumed
         self._run = run
         self._cwd = str((cwd or Path()).absolute())
         prompt = next((text_of(one) for one in history if isinstance(one, UserMessage)), None)
@@ -65,7 +74,8 @@ class AgentSession:
                 project=self._cwd,
                 metadata={"sessionId": session_id},
             )
-            await self._store.write(driven.note, self._run.id, session_id, about)
+            known: JsonObject = {RESUMED: True} if session_id == self._resumed else {}
+            await self._store.write(driven.note, self._run.id, session_id, about, metadata=known)
 
     async def own_part(self, result: Json, usage: Usage | None, message: AssistantMessage) -> OwnPart:
         """What the turn itself cost. Agents report running totals of the session."""

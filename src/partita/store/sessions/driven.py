@@ -3,11 +3,12 @@
 A live run stores what the agent's stream reports. The agent also writes a log of the same session, and that
 log may be imported before, during or after the run. The session's id is kept with the thread of the run, so
 that an import adds to that thread what the runs do not have: turns that somebody else began. Of a turn that a
-run recorded nothing is added. A turn is recognised by the ids of its responses, or by its prompt where the
-stream reports no such ids.
+run recorded nothing is added. A turn is recognised by the ids of its responses. Where a stream reports no
+such ids it is recognised by its prompt, and in a session that others began also by its time.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -35,6 +36,9 @@ SESSION: Final = "session:"
 AGENT_SESSION: Final = "agentSession"
 """In the metadata of a run: the agent's own id of the conversation."""
 
+RESUMED: Final = "agentSessionResumed"
+"""In the metadata of a run: true if the session was there before the run."""
+
 LOG_RUNS: Final = "logRuns"
 """In the metadata of a run: the ids under which an import knows the same turn."""
 
@@ -44,6 +48,8 @@ RESPONSE_IDS: Final = "responseIds"
 RESPONSES: Final = ("claudeCode", "responses")
 """Where the metadata of a message has the responses of the model, by their ids."""
 
+MARGIN: Final = timedelta(seconds=5)
+"""How much clocks may differ between the agent and the store."""
 
 UNNAMED: Final = "step-"
 """How the names of responses begin there that have no id of their own."""
@@ -55,6 +61,8 @@ class Recorded(NamedTuple):
     run: Run
     responses: frozenset[str]
     prompt: str | None
+    by_time: bool = False
+    """Whether its time has to tell it from turns that others began."""
 
     @property
     def log_runs(self) -> list[str]:
@@ -69,6 +77,7 @@ class LogTurn(NamedTuple):
     id: str
     responses: frozenset[str]
     prompt: str | None
+    time: datetime | None
 
 
 # A live run
@@ -116,25 +125,36 @@ def settle(tx: Transaction, run_id: str, session_id: str, records: Sequence[Cons
     row = runs.find(tx, run_id)
     mine = Transaction(tx.connection, row.owner, tx.now)
     if session_id != row.thread_id and threads.look_up(mine, session_id) is not None:
-        if _is_driven(mine, row.thread_id, session_id):
-            threads.delete_thread(mine, session_id)
-            own = (source_table.c.owner == row.owner, source_table.c.thread_id == session_id)
-            mine.run(delete(source_table).where(*own))
-        else:
-            records = _renamed(records, _keys(mine, session_id))
+        records = _settle_copy(mine, row.thread_id, session_id, records)
     if records:
         consumptions.record(mine, records)
 
 
-def _is_driven(tx: Transaction, thread_id: str, session_id: str) -> bool:
-    """Whether runs of a thread recorded all that an import made of a session."""
-    found = select(message_table).where(
+def _settle_copy(
+    tx: Transaction, thread_id: str, session_id: str, records: Sequence[ConsumptionRecord]
+) -> Sequence[ConsumptionRecord]:
+    """Settle what an import made of a session as a thread of its own; returns the records to write.
+
+    If runs recorded all of it, it is removed. Else it stays, and responses that both have are counted once.
+    """
+    query = select(message_table).where(
         tx.mine(message_table), message_table.c.thread_id == session_id, message_table.c.internal.is_(False)
     )
-    stored = read_messages(tx, tx.rows(found.order_by(message_table.c.seq)), "inline")
+    stored = read_messages(tx, tx.rows(query.order_by(message_table.c.seq)), "inline")
     turns = _turns((message, text_of(message)) for message in stored)
     matched = _matched(turns, _recorded(tx, thread_id, session_id))
-    return bool(turns) and all(turn.id in matched for turn in turns)
+    if turns and all(turn.id in matched for turn in turns):
+        threads.delete_thread(tx, session_id)
+        tx.run(delete(source_table).where(tx.mine(source_table), source_table.c.thread_id == session_id))
+        return records
+    whole = {record.run_id for record in records if record.key.startswith(f"{record.run_id}:")}
+    twice = [turn for turn, by in matched.items() if by.run.id in whole]
+    tx.run(
+        delete(ledger).where(
+            tx.mine(ledger), ledger.c.thread_id == session_id, tx.among(ledger.c.run_id, twice)
+        )
+    )
+    return _renamed(records, _keys(tx, session_id))
 
 
 # An import
@@ -169,14 +189,22 @@ def _adopt(tx: Transaction, session: SessionRows, thread_id: str | None) -> Sess
     recorded = _recorded(tx, found.id, session_id)
     if any(_is_at_work(tx, one.run) for one in recorded):
         return None
-    renamed = session._replace(consumptions=_renamed(session.consumptions, _keys(tx, found.id)))
+    turns = _log_turns(session)
+    matched = _matched(turns, recorded)
+    whole = _whole_records(tx, found.id)
+    spent = [
+        record
+        for record in session.consumptions
+        if (by := matched.get(record.run_id or "")) is None or by.run.id not in whole
+    ]
+    session = session._replace(consumptions=_renamed(spent, _keys(tx, found.id)))
     if found.id != session_id and threads.look_up(tx, session_id) is not None:
-        return renamed
-    matched = _matched(_log_turns(session), recorded)
-    if not matched and not any(one.log_runs for one in recorded):
-        return renamed  # others began this session: it is theirs, and a thread of its own
+        return session
+    is_known = any(one.log_runs for one in recorded)
+    if not is_known and not (turns and turns[0].id in matched):
+        return session  # others began this session: it is a thread of its own
     _keep_matches(tx, matched, recorded)
-    return _moved(tx, renamed, threads.from_row(found), matched)
+    return _moved(tx, session, threads.from_row(found), matched)
 
 
 def _is_at_work(tx: Transaction, run: Run) -> bool:
@@ -218,15 +246,13 @@ def _moved(
             own = message.run_id if by is None else by.run.id
             moved = replace(message, thread_id=thread.id, parent_id=parent, run_id=own)
             kept.append(one._replace(message=moved, thread_id=thread.id))
-    whole = _whole_records(tx, thread.id)
     spent: list[ConsumptionRecord] = []
     for record in session.consumptions:
         by = matched.get(record.run_id or "")
-        if by is None:
-            spent.append(replace(record, thread_id=thread.id))
-        elif by.run.id not in whole:
-            run = by.run
-            spent.append(replace(record, thread_id=thread.id, run_id=run.id, message_id=run.message_id))
+        moved = replace(record, thread_id=thread.id)
+        if by is not None:
+            moved = replace(moved, run_id=by.run.id, message_id=by.run.message_id)
+        spent.append(moved)
     about = replace(session.thread, id=thread.id, title=thread.title or session.thread.title, created_at=None)
     return session._replace(
         thread=about,
@@ -281,8 +307,15 @@ def _recorded(tx: Transaction, thread_id: str, session_id: str) -> list[Recorded
         .where(run_table.c.metadata.like(f'%"{AGENT_SESSION}":%'))
         .order_by(run_table.c.created_at, run_table.c.id)
     )
-    found = [runs.from_row(row) for row in tx.rows(query)]
-    return [_as_recorded(tx, run) for run in found if (run.metadata or {}).get(AGENT_SESSION) == session_id]
+    found = [run for row in tx.rows(query) if _session_of(run := runs.from_row(row)) == session_id]
+    recorded = [_as_recorded(tx, run) for run in found]
+    if found and (found[0].metadata or {}).get(RESUMED) is True:  # others may have asked the same before
+        return [one._replace(by_time=True) for one in recorded]
+    return recorded
+
+
+def _session_of(run: Run) -> Json:
+    return (run.metadata or {}).get(AGENT_SESSION)
 
 
 def _as_recorded(tx: Transaction, run: Run) -> Recorded:
@@ -329,14 +362,18 @@ def _turns(talk: Iterable[tuple[Message, str]]) -> list[LogTurn]:
     """Turns by their runs, of messages with their texts."""
     responses: dict[str, set[str]] = {}
     prompts: dict[str, str] = {}
+    times: dict[str, datetime | None] = {}
     for message, text in talk:
         if message.run_id and message.type != "event":
             answers = responses.setdefault(message.run_id, set())
+            times.setdefault(message.run_id, message.created_at)
             if isinstance(message, AssistantMessage):
                 answers.add(_response(message.id))
             elif isinstance(message, UserMessage):
                 prompts.setdefault(message.run_id, text)
-    return [LogTurn(turn, frozenset(found), prompts.get(turn)) for turn, found in responses.items()]
+    return [
+        LogTurn(turn, frozenset(found), prompts.get(turn), times[turn]) for turn, found in responses.items()
+    ]
 
 
 def _matched(turns: Iterable[LogTurn], recorded: Sequence[Recorded]) -> dict[str, Recorded]:
@@ -357,10 +394,17 @@ def _is_same(turn: LogTurn, recorded: Recorded) -> bool:
     """Whether a turn of a log is one that a run recorded: by its responses if both have some."""
     if turn.responses and recorded.responses:
         return not turn.responses.isdisjoint(recorded.responses)
-    if not turn.prompt or not recorded.prompt:
+    if not turn.prompt or not recorded.prompt or (recorded.by_time and not _is_during(turn, recorded.run)):
         return False
     # What was said before may have been sent along, before the prompt. Agents differ in white space.
     return "".join(turn.prompt.split()).endswith("".join(recorded.prompt.split()))
+
+
+def _is_during(turn: LogTurn, run: Run) -> bool:
+    """Whether a turn began while a run was at work."""
+    if turn.time is None or run.started_at is None or run.finished_at is None:
+        return False
+    return run.started_at - MARGIN <= turn.time <= run.finished_at + MARGIN
 
 
 def _keys(tx: Transaction, thread_id: str) -> dict[str, Row[Any]]:
