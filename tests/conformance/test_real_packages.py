@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from partita import (
     AssistantMessage,
+    Message,
     MessageList,
     ToolCallPart,
     UserMessage,
@@ -95,7 +96,10 @@ def test_a_model_is_given_every_repaired_conversation(
 
 def test_an_open_call_is_refused_unless_it_is_repaired(real: RealPackage) -> None:
     call = ToolCallPart("c", "look", "input-available", {})
-    messages = [UserMessage(id="u", content="Look"), AssistantMessage(id="a", content=[call])]
+    messages: list[Message] = [
+        UserMessage(id="u", content="Look"),
+        AssistantMessage(id="a", content=[call]),
+    ]
     for version in (6, 7):
         raw = convert(to_json(messages), "canonical", f"ai-sdk-model-v{version}").payload
         refused = real.ask({"op": "generate", "version": version, "messages": raw})

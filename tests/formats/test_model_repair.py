@@ -141,7 +141,7 @@ def test_open_calls_may_be_removed() -> None:
 
 
 def test_text_is_flattened_on_request() -> None:
-    messages = [
+    messages: list[Message] = [
         SystemMessage(id="s", content=[TextPart("Be brief."), TextPart("Be kind.")]),
         UserMessage(id="u", content=[TextPart("One"), TextPart("two")]),
         answer(TextPart("Three"), DONE, TextPart("four"), TextPart("five")),

@@ -1,6 +1,7 @@
 """Older JSON of canonical messages becomes real parts, however it is read."""
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -267,9 +268,16 @@ def test_messages_with_a_timestamp_and_a_list_of_parts() -> None:
     assert tool.parts == (ToolResultPart("c", "look", ContentOutput((TextPart("a"), PICTURE))),)
 
 
+def test_a_string_is_not_a_deprecated_content() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for message in DATED:
+            assert MessageList().add([message]) == (partita.read_message(message),)
+
+
 def test_nothing_of_them_is_reported_lost() -> None:
     for source in ("canonical", "legacy"):
-        assert partita.convert(DATED[1:], source, "canonical").losses == ()
+        assert partita.convert(DATED, source, "canonical").losses == ()
 
 
 OUTPUTS: list[dict[str, Any]] = [

@@ -22,13 +22,14 @@ def dump_canonical(messages: Sequence[Message]) -> Dumped:
 
 
 def load_legacy(payload: Json) -> Loaded:
-    """Messages with one content, also among messages with a list of parts."""
+    """Messages with one content, also among messages whose content is a string or a list of parts."""
     raws = payload if is_array(payload) else [payload]
-    return Loaded(tuple(read_message(raw) if _has_parts(raw) else upgrade(read_legacy(raw)) for raw in raws))
+    return Loaded(tuple(upgrade(read_legacy(raw)) if _is_single(raw) else read_message(raw) for raw in raws))
 
 
-def _has_parts(raw: Json) -> bool:
-    return is_object(raw) and is_array(raw.get("content"))
+def _is_single(raw: Json) -> bool:
+    """Whether a message has one part for its content; only those are deprecated."""
+    return not is_object(raw) or not isinstance(raw.get("content"), str | list)
 
 
 def implied_in_canonical() -> Implied:

@@ -96,7 +96,7 @@ def relocate(losses: Iterable[Loss], origins: Sequence[Origin]) -> Iterator[Loss
 
 def _relocated(path: str, found: re.Match[str], origin: Origin) -> str:
     if found[2] is None or int(found[2]) >= len(origin.parts):
-        return f"$[{origin.index}]{path[found.end(1) + 1 :]}"
+        return f"$[{origin.place}]{path[found.end(1) + 1 :]}"
     position = origin.parts[int(found[2])]
     rest = path[found.end() :]
     result = origin.results.get(position)

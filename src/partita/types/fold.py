@@ -70,9 +70,9 @@ Position: TypeAlias = tuple[int, int]
 
 
 class Origin(NamedTuple):
-    """Where a folded message was."""
+    """Where a folded message and its parts were."""
 
-    index: int
+    place: int
     parts: Sequence[Position]
     results: Mapping[Position, Position] = {}  # never changed
     """By the position of a call, where its result was."""

@@ -163,7 +163,7 @@ def _read_tagged(members: tuple[type[Value], ...], value: JsonObject, path: str)
         _refuse(f"{path}.{tag_field}", "string", tag)
     if ForeignPart in members:  # one of today's unions of parts
         value = today_part(value, tags)
-        tag = value[tag_field]
+        tag = str(value[tag_field])
     if tag in tags:
         return reader(tags[tag])(value, path)
     if UnknownChunk in members and tag.startswith(DATA_PREFIX):

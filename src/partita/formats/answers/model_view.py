@@ -171,7 +171,7 @@ class _Repair:
         content = message.content
         network = content.network_execution
         if network is not None and not has_ended(network):
-            path = f"$[{self._origin(place).index}].content.networkExecution"
+            path = f"$[{self._origin(place).place}].content.networkExecution"
             self.repairs.append(Loss.of(path, to_json(network), UNFINISHED))
             content = replace(content, network_execution=None)
         is_same = len(parts) == len(message.parts) and all(map(_is, parts, message.parts))
