@@ -5,11 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from partita import play, reproject
 from partita.store.facade.store import Store
 from partita.store.imports.runner import import_rows
 from partita.store.opening import open_store
-from partita.types.messages import text_of
+from partita.types.chunks import TextDelta, ToolInputAvailable
+from partita.types.codec import encode
+from partita.types.json import Json, JsonObject, dumps, loads
+from partita.types.messages import ToolCallPart, text_of
+from partita.types.tools import TextOutput
 from tests.logs.claude_session import Session, use
+from tests.store.import_examples import TABLES
 
 COLUMNS = (
     "id TEXT PRIMARY KEY, execution_id TEXT, model TEXT, system_prompt TEXT, prompt TEXT, status TEXT,"
@@ -112,3 +118,97 @@ async def test_the_tokens_of_an_agent_are_in_the_ledger(tmp_path: Path) -> None:
         assert [(one.input_tokens, one.output_tokens) for one in used] == [(7, 5), (7, 9)]
         (whole,) = await store.stats(by=("model",))
         assert whole.output_tokens == 14
+
+
+# Raw messages that rows of Cherry Studio keep
+
+
+def sdk(type_: str, uuid: str, **fields: Json) -> JsonObject:
+    return {"type": type_, "uuid": uuid, "session_id": "s1", "parent_tool_use_id": None, **fields}
+
+
+def answer(uuid: str, *blocks: JsonObject) -> JsonObject:
+    message: JsonObject = {
+        "id": "msg_1",
+        "role": "assistant",
+        "model": "claude-baker",
+        "content": list(blocks),
+    }
+    return sdk("assistant", uuid, message=message)
+
+
+CALL = {"type": "tool_use", "id": "c1", "name": "Oven", "input": {"heat": 220}}
+RESULT = {"type": "tool_result", "tool_use_id": "c1", "content": "hot"}
+RAWS: list[Json] = [
+    sdk("system", "1", subtype="init", model="claude-baker", tools=[], cwd="/kitchen"),
+    answer("2", {"type": "text", "text": "Kneading."}),
+    answer("3", CALL),
+    answer("3", CALL),  # kept once for each chunk that it gave
+    sdk("user", "4", message={"role": "user", "content": [RESULT]}),
+    sdk("result", "5", subtype="success", result="Kneading.", num_turns=1, usage={"output_tokens": 3}),
+]
+CHUNKS: list[Json] = [
+    {"type": "text-start", "id": "t"},
+    {"type": "text-delta", "id": "t", "delta": "Kneading."},
+    {"type": "text-end", "id": "t"},
+]
+
+
+def cherry(path: Path, content: JsonObject) -> str:
+    with sqlite3.connect(path) as database:
+        for table in ("session_messages", "sessions"):
+            database.execute(f"CREATE TABLE {table} ({TABLES[table]})")
+        database.execute("INSERT INTO sessions (id, agent_id, name) VALUES ('s1', 'g1', 'Bread')")
+        rows = [("user", "Bake"), ("agent", dumps(content).decode())]
+        for role, column in rows:
+            database.execute(
+                "INSERT INTO session_messages (session_id, role, content, created_at)"
+                " VALUES ('s1', ?, ?, '2026-04-01T08:00:00Z')",
+                (role, column),
+            )
+    return str(path)
+
+
+async def test_raw_messages_of_cherry_studio_become_a_run_that_is_played_and_reprojected(
+    tmp_path: Path,
+) -> None:
+    content: JsonObject = {"aiSDKChunks": CHUNKS, "rawAgentMessages": RAWS, "agentType": "claude-code"}
+    source = cherry(tmp_path / "agents.db", content)
+    async with open_store("memory:") as store:
+        report = await import_rows(store, "cherry", source)
+        assert not report.failures
+        (run,) = await store.list_runs(thread_id="s1")
+        prompt, stored = await store.list_messages("s1", limit=None)
+        assert (run.agent, run.message_id) == ("claude-code", stored.id)
+        assert (prompt.run_id, stored.run_id) == (None, run.id)
+        log = await store.read_log(run.id)
+        raws = [loads(entry.raw) for entry in log if entry.raw]
+        assert raws == [raw for place, raw in enumerate(RAWS) if place != 3]  # fmt: skip
+        assert "rawAgentMessages" not in encode(stored).decode()
+
+        again = await import_rows(store, "cherry", source)
+        assert (again.new, again.changed, len(await store.read_log(run.id))) == (0, 0, len(log))
+
+        seen = [one.chunk async for one in play(store, run.id, speed=None)]
+        assert "".join(chunk.delta for chunk in seen if isinstance(chunk, TextDelta)) == "Kneading."
+        assert any(isinstance(chunk, ToolInputAvailable) for chunk in seen)
+
+        (found,) = (await reproject(store, [run.id])).runs
+        assert (found.outcome, found.why, found.written) == ("changed", None, True)
+        made = await store.get_message("s1", stored.id)
+        assert made is not None
+        (call,) = [part for part in made.content.parts if isinstance(part, ToolCallPart)]
+        assert (call.input, call.output) == (
+            {"heat": 220},
+            TextOutput("hot"),
+        )  # which the chunks did not have
+        assert text_of(made) == "Kneading."
+
+
+async def test_rows_without_raw_messages_or_of_an_unknown_agent_have_no_run(tmp_path: Path) -> None:
+    content: JsonObject = {"aiSDKChunks": CHUNKS, "rawAgentMessages": [{"a": 1}], "agentType": "hal"}
+    async with open_store("memory:") as store:
+        await import_rows(store, "cherry", cherry(tmp_path / "agents.db", content))
+        assert list(await store.list_runs(thread_id="s1")) == []
+        _, stored = await store.list_messages("s1", limit=None)
+        assert "rawAgentMessages" in encode(stored).decode()
