@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
     from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
     from .formats.converting import convert as convert
+    from .formats.decoding import Decoding as Decoding
     from .formats.diagnostics import Finding as Finding
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from .logs.tool_calls import ToolCall as ToolCall
     from .logs.tool_calls import extract_tool_calls as extract_tool_calls
     from .runtime.agent.agent import Agent as Agent
-    from .runtime.decoding import Decoding as Decoding
     from .runtime.message_list import MessageList as MessageList
     from .runtime.network.network import Network as Network
     from .runtime.plugged.as_agent import as_agent as as_agent
@@ -468,7 +468,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Question",
         "Decision",
     ),
-    "partita.runtime.decoding": ("Decoding",),
+    "partita.formats.decoding": ("Decoding",),
     "partita.runtime.registry": (
         "get_agent",
         "agent_names",

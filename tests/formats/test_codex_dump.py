@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from partita import convert, parse_log_file, text_of
 from partita.formats.registry import get_format
 from partita.formats.session_facts import SessionFacts
+from partita.types.codec import encode
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -130,6 +131,16 @@ def test_a_session_of_codex_keeps_its_header_turns_and_ids() -> None:
 def test_nothing_is_written_of_no_messages() -> None:
     assert records_of([]) == []
     assert records_of([AssistantMessage(id="a", content=[])]) == []
+
+
+def test_what_newer_versions_write_beside_a_payload_is_kept_and_no_finding() -> None:
+    loads = get_format("codex").load
+    assert loads is not None
+    records = records_of([UserMessage(id="a", content="Bake")])
+    records[3]["metadata"] = {"history_sequence": 3}
+    loaded = loads(records)
+    assert not loaded.losses
+    assert any("history_sequence" in encode(message).decode() for message in loaded.messages)
 
 
 # What is read back

@@ -134,7 +134,7 @@ HEADS: dict[str, tuple[str, Tables, str, JsonObject]] = {
         SMITHERS_OLD,
         "g1",
         {
-            "title": None,
+            "title": "What first?",
             "agent": "smithers",
             "created_at": datetime(2026, 3, 1, 8, tzinfo=UTC),
             "updated_at": datetime(2026, 3, 1, 8, 0, 30, tzinfo=UTC),

@@ -23,7 +23,7 @@ from .facts import thread_of
 from .formats import EMPTY_LOG, log_format
 from .identity import session_id_of, thread_id_of
 from .log_format import LogFormat
-from .reading import LogReading
+from .reading import Batch, LogReading
 
 
 class ParsedLog:
@@ -85,28 +85,46 @@ class ParsedLog:
         assert self._reading is not None, "reading everything leaves a reading"
         return self._reading
 
+    def read_whole(self) -> tuple[LogReading, Batch]:
+        """Everything at once: messages, turns with their raw lines, and what was consumed."""
+        reading, agents = self._begin(keep_lines=True)
+        if (document := self._document()) is not None:
+            reading.read_records(document)
+        else:
+            for block in open_log(self.path):
+                reading.feed(block)
+        agents.read_rest(reading)
+        return reading, reading.finish()
+
     def _document(self) -> dict[str, Json] | None:
         may_be = _may_be_document(self._format, self.path)
         return _document(b"".join(open_log(self.path))) if may_be else None
 
-    def _begin(self) -> tuple[LogReading, Agents]:
+    def _begin(self, *, keep_lines: bool = False) -> tuple[LogReading, Agents]:
         wanted = self._agents and self._format.has_agents
         agents = Agents(agent_files(self.path) if wanted else ())
-        reading = LogReading(self._format, self._thread_id, elsewhere=agents.names)
+        reading = LogReading(self._format, self._thread_id, elsewhere=agents.names, keep_lines=keep_lines)
         agents.attend(reading)
         return reading, agents
 
 
-def parse_log_file(path: str | PathLike[str], *, format: str | None = None, agents: bool = True) -> ParsedLog:
+def parse_log_file(
+    path: str | PathLike[str],
+    *,
+    format: str | None = None,
+    agents: bool = True,
+    thread_id: str | None = None,
+) -> ParsedLog:
     """The log at `path`; the agent is found out unless `format` names one.
 
-    `agents=False` leaves out sub-agents that have files of their own.
+    `agents=False` leaves out sub-agents that have files of their own. `thread_id` is the thread of the
+    messages; without it, that of the session.
     """
     file = Path(path)
     head = head_of(file)
     values = _values(head, cut=False)
     kind = _format_of(format, values, file, head)
-    return ParsedLog(file, kind, thread_id_of(file, kind.name, values), agents=agents)
+    return ParsedLog(file, kind, thread_id or thread_id_of(file, kind.name, values), agents=agents)
 
 
 class LogStream:

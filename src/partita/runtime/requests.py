@@ -6,10 +6,9 @@ the first is kept whole, and of each other what differs from the one before it.
 
 from typing import Final, NamedTuple
 
+from partita.formats.decoding import is_mark
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
-
-from .decoding import is_mark
 
 REQUEST: Final = "data-partita-request"
 """The note before the mark of a call: what was sent, without its headers."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from partita.formats.answers.model_view import model_view
+from partita.formats.decoding import Decoding
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
-from partita.runtime.decoding import Decoding
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer
 from partita.runtime.providers.reading import Call

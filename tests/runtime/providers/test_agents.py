@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 import partita
+from partita.formats.decoding import is_mark
 from partita.runtime.agent.agent import Agent
-from partita.runtime.decoding import is_mark
 from partita.runtime.requests import REQUEST, Asked, Lengthening
 from partita.runtime.session.session import Session
 from partita.store.log.run_log import LogRecord

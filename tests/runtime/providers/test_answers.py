@@ -2,8 +2,8 @@
 
 import gzip
 
+from partita.formats.decoding import CALL, CALL_END, facts_of, is_mark
 from partita.formats.registry import get_format
-from partita.runtime.decoding import CALL, CALL_END, facts_of, is_mark
 from partita.types.events import ChunkEvent
 from partita.types.json import JsonObject, indented, is_object
 from partita.types.messages import text_of

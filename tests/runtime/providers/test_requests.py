@@ -5,12 +5,12 @@ import pytest
 from partita.errors import AgentError, FormatError
 from partita.formats.answers.model_view import model_view
 from partita.formats.anthropic import request as anthropic
+from partita.formats.decoding import facts_of
 from partita.formats.format import Dumped, ToolSpec
 from partita.formats.gemini import request as gemini
 from partita.formats.openai_chat import request as openai_chat
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
 from partita.formats.openai_responses import request as openai_responses
-from partita.runtime.decoding import facts_of
 from partita.runtime.providers.openai_chat import OpenAIChatService
 from partita.runtime.service import Options
 from partita.types.chunks import DataChunk

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Literal
 
+from partita.formats.decoding import Decoding
 from partita.formats.format import Format
-from partita.runtime.decoding import Decoding
 from partita.runtime.replay.service import steps_behind
 from partita.runtime.service import Options, Prompt
 from partita.types.chunks import (

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from partita.errors import StreamError
+from partita.formats.decoding import CALL, CALL_END
 from partita.runtime.agent.agent import Agent
-from partita.runtime.decoding import CALL, CALL_END
 from partita.runtime.replay.calls import sort_records, unwrapped, wrapped
 from partita.runtime.replay.reproject import reproject
 from partita.runtime.replay.service import ReplayService

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.formats.decoding import CALL, CALL_END
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.decoding import CALL, CALL_END
 from partita.runtime.recordings.files import parse_recording
 from partita.runtime.requests import Asked, note_of
 from partita.server.page.files import page_files

@@ -31,7 +31,11 @@ STATE: Final = frozenset(
 )
 """Records that are no talk. `token_usage_record` says again what `token_count` says."""
 
-ENVELOPE: Final = frozenset({"timestamp", "type", "payload", "ordinal"})
+METADATA: Final = "metadata"
+"""Beside a payload since 2026: places in the history that Codex sends. It is kept, and means nothing here."""
+
+ENVELOPE: Final = frozenset({"timestamp", "type", "payload", "ordinal", METADATA})
+
 HEADER: Final = frozenset({"id", "timestamp", "instructions", "git"})
 
 
@@ -128,8 +132,10 @@ class CodexRolloutDecoder:
         kind = record.get("type")
         if not (kind == "event_msg" and self._events.confirms(payload)):
             self._prompts.settle()
-        extra = self._telling.check(record, ENVELOPE, "a record")
-        if extra is not None:
+        extra = self._telling.check(record, ENVELOPE, "a record") or {}
+        if METADATA in record:
+            extra[METADATA] = record[METADATA]
+        if extra:
             self._telling.note("envelope", extra)
         handler = self._handlers.get(kind) if isinstance(kind, str) else None
         if handler is not None:

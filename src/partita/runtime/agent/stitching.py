@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.decoding import CALL, is_mark
 from partita.formats.usages import add_usages
-from partita.runtime.decoding import CALL, is_mark
 from partita.runtime.folding import read_usage
 from partita.runtime.requests import REQUEST, Shortening
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart

@@ -5,10 +5,10 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.decoding import AGENT_MESSAGE
 from partita.runtime.agent.calls import CUT
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.agent.stitching import Stitching
-from partita.runtime.decoding import AGENT_MESSAGE
 from partita.types.chunks import (
     Chunk,
     CustomChunk,

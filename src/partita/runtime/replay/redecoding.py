@@ -7,9 +7,9 @@ from typing import Any, Final, TypeGuard, get_args
 from msgspec.structs import replace
 
 from partita.errors import FormatError
+from partita.formats.decoding import Decoding, facts_of
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.agent.stitching import STITCHED, Stitching
-from partita.runtime.decoding import Decoding, facts_of
 from partita.stream.records import Framing
 from partita.types.chunks import Chunk, MessageFinish, MessageStart
 from partita.types.events import AgentStreamEvent, ChunkEvent

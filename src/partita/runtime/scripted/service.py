@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from partita.formats.answers.model_view import model_view
-from partita.runtime.decoding import Decoding
+from partita.formats.decoding import Decoding
 from partita.runtime.service import Options, Prompt
 from partita.types.codec import encode
 from partita.types.events import AgentStreamEvent, CompleteEvent, ErrorEvent

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from partita.formats.decoding import SESSION, is_mark
 from partita.logs.facts import title_of
-from partita.runtime.decoding import SESSION, is_mark
 from partita.store.facade.store import Store
 from partita.store.sessions import driven
 from partita.store.sessions.driven import AGENT_SESSION, RESUMED

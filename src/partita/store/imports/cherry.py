@@ -6,16 +6,25 @@
 | `agent_session`, `agent_session_message`, `agent`, `agent_workspace` | `createdAt`, then the id |
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from partita.formats.cherry import load as cherry
+from partita.formats.cherry.blocks import NAMESPACE
 from partita.formats.format import Loaded
+from partita.formats.registry import get_format
 from partita.formats.rows import Row, unpacked
-from partita.types.json import JsonObject, is_array
+from partita.logs.places.detection import detect
+from partita.store.sessions.rows import RunRows
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantMessage, Message
 from partita.types.threads import Thread
 
-from .system import Layout, Lookups, Rows, System, Table, origin, taken_moment
+from .raw_messages import run_of
+from .system import Followed, Layout, Lookups, Rows, System, Table, origin, taken_moment
 
 NAME: Final = "cherry"
 AGENT: Final = "cherry-studio"
@@ -29,6 +38,9 @@ MESSAGES = Table(
     tie="id",
 )
 SESSIONS = Table("agent_session", key="id", needs=("agentId", "name"))
+
+RAW: Final = "rawAgentMessages"
+"""What a row of the first months has of its agent's own messages."""
 
 JSON_COLUMNS: Final = ("accessiblePaths", "mcps", "allowedTools", "slashCommands", "configuration")
 
@@ -70,6 +82,54 @@ def load_old(rows: Rows) -> Loaded:
     return cherry.load(list(rows[OLD_MESSAGES.name]))
 
 
+def follow_old(rows: Rows, messages: Sequence[Message], thread: Thread, source: Path | None) -> Followed:
+    """A run for each answer whose row keeps the raw messages of its agent; there they leave the message."""
+    found: list[Message] = []
+    runs: list[RunRows] = []
+    for message in messages:
+        kept = _raw_messages(message) if isinstance(message, AssistantMessage) else None
+        if not isinstance(message, AssistantMessage) or kept is None:
+            found.append(message)
+            continue
+        body, raws, format_name = kept
+        agent = _text(body.get("agentType")) or thread.agent or AGENT
+        run = run_of(message, raws, format_name, thread_id=thread.id, agent=agent)
+        runs.append(run)
+        found.append(replace(_without_raw(message), run_id=run.run.id))
+    return Followed(found, runs=runs)
+
+
+def _raw_messages(message: AssistantMessage) -> tuple[JsonObject, Sequence[Json], str] | None:
+    """The content that a row has besides its chunks, its raw messages, and the format that they are in."""
+    body = _own(message).get("content")
+    raws = body.get(RAW) if is_object(body) else None
+    if not is_object(body) or not is_array(raws) or not raws:
+        return None
+    detected = detect(raws)
+    name = detected.format if detected is not None else None
+    if name is None and "claude" in str(body.get("agentType")):
+        name = "claude-code-stream"
+    return None if name is None or get_format(name).decoder is None else (body, raws, name)
+
+
+def _own(message: Message) -> JsonObject:
+    metadata = message.content.metadata
+    own = metadata.get(NAMESPACE) if is_object(metadata) else None
+    return own if is_object(own) else {}
+
+
+def _without_raw(message: AssistantMessage) -> AssistantMessage:
+    """The message without the raw messages, which its run has now."""
+    own = _own(message)
+    body = {name: value for name, value in own["content"].items() if name != RAW}
+    rest = {name: value for name, value in own.items() if name != "content"} | (
+        {"content": body} if body else {}
+    )
+    others = message.content.metadata
+    metadata = {**(others if is_object(others) else {}), NAMESPACE: rest}
+    return replace(message, content=replace(message.content, metadata=metadata))
+
+
 def load(rows: Rows) -> Loaded:
     """The messages of rows of `agent_session_message`."""
     return cherry.load(list(rows[MESSAGES.name]))
@@ -88,6 +148,14 @@ CHERRY = System(
             load,
             lookups=("agent", "agent_workspace"),
         ),
-        Layout("Cherry Studio 1", OLD_SESSIONS, (OLD_MESSAGES,), read_thread, load_old, lookups=("agents",)),
+        Layout(
+            "Cherry Studio 1",
+            OLD_SESSIONS,
+            (OLD_MESSAGES,),
+            read_thread,
+            load_old,
+            lookups=("agents",),
+            follow=follow_old,
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -11,6 +12,8 @@ from partita.errors import PartitaError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.store.prepared import Prepared, check, prepare
+from partita.store.sessions.rows import RunRows
+from partita.store.values import ConsumptionRecord
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -38,9 +41,11 @@ class Read(NamedTuple):
     messages: Sequence[Message]
     failures: Sequence[Failure] = ()
     losses: Sequence[Loss] = ()
+    runs: Sequence[RunRows] = ()
+    consumptions: Sequence[ConsumptionRecord] = ()
 
 
-def load_rows(layout: Layout, rows: Rows, reading: Reading) -> Read:
+def load_rows(layout: Layout, rows: Rows, reading: Reading, source: Path | None = None) -> Read:
     """The messages of rows. One that cannot be read does not stop the others."""
     if not rows:
         return Read(())
@@ -55,7 +60,11 @@ def load_rows(layout: Layout, rows: Rows, reading: Reading) -> Read:
         named = {table: _readable(layout, table, named[table], failures)}
         loaded = layout.load(named) if named[table] else Loaded(())
     losses = [_placed(loss, layout.messages.name, named) for loss in loaded.losses]
-    return Read(_unique(loaded.messages, reading, losses), failures, losses)
+    messages = _unique(loaded.messages, reading, losses)
+    if layout.follow is None:
+        return Read(messages, failures, losses)
+    found = layout.follow(named, messages, reading.thread, source)
+    return Read(found.messages, failures, [*losses, *found.losses], found.runs, found.consumptions)
 
 
 def make_ready(

@@ -6,6 +6,7 @@ in the middle and done again it comes to the same end. The source is never writt
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from pathlib import Path
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
+from .following import write_followed
 from .loading import Reading, load_rows, make_ready
 from .locating import Found, locate
 from .merging import Piece, pieces
@@ -28,7 +30,7 @@ from .registry import get_system
 from .report import ImportReport, Tally, failure
 from .source import LARGE, Source
 from .system import IMPORTED, Layout, Lookups, System, Table, origin
-from .writing import Batch, compare, write
+from .writing import Batch, compare
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Told how many rows were read, and how many there are."""
@@ -61,7 +63,8 @@ async def import_rows(
     known = get_system(system)
     async with open_source(source, known) as opened:
         found = locate(known, await opened.tables(), opened.where, tables)
-        work = Import(store, known, resource_id, batch_size, dry_run)
+        path = Path(opened.where)
+        work = Import(store, known, resource_id, batch_size, dry_run, path if path.exists() else None)
         total = sum([await opened.count(stored) for each in found for stored in each.sources])
         work.tally.fail(opened.problems())
         for each in found:
@@ -75,7 +78,13 @@ class Import:
     """An import while it goes on."""
 
     def __init__(
-        self, store: Store, system: System, resource_id: str | None, batch_size: int, dry_run: bool
+        self,
+        store: Store,
+        system: System,
+        resource_id: str | None,
+        batch_size: int,
+        dry_run: bool,
+        path: Path | None = None,
     ) -> None:
         self.tally = Tally()
         self._store = store
@@ -83,6 +92,7 @@ class Import:
         self._owner = store.owner if resource_id is None else resource_id
         self._size = batch_size
         self._dry_run = dry_run
+        self._path = path
         self._waiting: list[Batch] = []
 
     async def read(self, source: Source, found: Found, progress: Callable[[int], None]) -> None:
@@ -135,7 +145,7 @@ class Import:
         """Read the rows of a piece, to be written with the next batch."""
         table = layout.messages.name
         self.tally.rows += sum(map(len, piece.rows.values()))
-        read = load_rows(layout, piece.rows, reading)
+        read = load_rows(layout, piece.rows, reading, self._path)
         reading.thread = _told_by(read.messages, reading, is_orphan=piece.thread is None)
         self.tally.fail(read.failures)
         self.tally.lose(read.losses)
@@ -152,7 +162,7 @@ class Import:
         ready, failures = make_ready(read.messages, table, thread.id, thread.resource_id)
         self.tally.fail(failures)
         if ready or piece.thread is not None:
-            self._waiting.append(Batch(thread, ready))
+            self._waiting.append(Batch(thread, ready, read.runs, read.consumptions))
 
     # Batches
 
@@ -164,7 +174,11 @@ class Import:
         """Write what waits, in one transaction."""
         waiting, self._waiting = self._waiting, []
         if waiting:
-            work = self._store.read(compare, waiting) if self._dry_run else self._store.write(write, waiting)
+            work = (
+                self._store.read(compare, waiting)
+                if self._dry_run
+                else self._store.write(write_followed, waiting)
+            )
             self.tally.counts = self.tally.counts.plus(await work)
 
 

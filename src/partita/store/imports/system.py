@@ -3,11 +3,16 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from partita.formats.format import Loaded
+from partita.formats.losses import Loss
 from partita.formats.rows import Row, read_moment
+from partita.store.sessions.rows import RunRows
+from partita.store.values import ConsumptionRecord
 from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import Message
 from partita.types.threads import Thread
 
 IMPORTED = "imported"
@@ -37,6 +42,19 @@ class Table:
     """The column that decides when they say the same; else the order of insertion, if the source knows it."""
 
 
+class Followed(NamedTuple):
+    """What rows lead to besides their messages: runs with their logs, and what was consumed."""
+
+    messages: Sequence[Message]
+    losses: Sequence[Loss] = ()
+    runs: Sequence[RunRows] = ()
+    consumptions: Sequence[ConsumptionRecord] = ()
+
+
+Follow: TypeAlias = Callable[[Rows, Sequence[Message], Thread, Path | None], Followed]
+"""Makes that of rows, their messages and their thread. The path is that of the source, if it is a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """One generation of a system's tables."""
@@ -53,6 +71,8 @@ class Layout:
     """Whether all rows of a thread must be read at once. Else each row is a message, or part of the last."""
     prefixed: bool = False
     """Whether the names of the tables may have a prefix."""
+    follow: Follow | None = None
+    """What rows lead to besides their messages."""
 
     @property
     def messages(self) -> Table:

@@ -15,9 +15,11 @@ from partita.store import saving, threads
 from partita.store.message_rows import read_messages
 from partita.store.owners import owner_of
 from partita.store.prepared import Prepared
+from partita.store.sessions.rows import RunRows
 from partita.store.tables import messages as message_table
 from partita.store.tables import threads as thread_table
 from partita.store.transaction import Transaction, cut
+from partita.store.values import ConsumptionRecord
 from partita.types.codec import encode
 from partita.types.threads import Thread
 
@@ -29,6 +31,8 @@ class Batch(NamedTuple):
 
     thread: Thread
     messages: Sequence[Prepared]
+    runs: Sequence[RunRows] = ()
+    consumptions: Sequence[ConsumptionRecord] = ()
 
 
 class Difference(NamedTuple):
@@ -50,7 +54,7 @@ def compare(tx: Transaction, batches: Sequence[Batch]) -> Counts:
     """What writing would come to."""
     counts = Counts()
     for batch in batches:
-        counts = counts.plus(_difference(_mine(tx, batch.thread), batch).counts)
+        counts = counts.plus(_difference(owned(tx, batch.thread), batch).counts)
     return counts
 
 
@@ -58,14 +62,14 @@ def write(tx: Transaction, batches: Sequence[Batch]) -> Counts:
     """Write what is new or another than what is stored; all or nothing."""
     counts = Counts()
     for batch in batches:
-        mine = _mine(tx, batch.thread)
+        mine = owned(tx, batch.thread)
         difference = _difference(mine, batch)
         _apply(mine, difference)
         counts = counts.plus(difference.counts)
     return counts
 
 
-def _mine(tx: Transaction, thread: Thread) -> Transaction:
+def owned(tx: Transaction, thread: Thread) -> Transaction:
     """The same transaction for the owner of a thread alone: others may have one of the same id."""
     return Transaction(tx.connection, owner_of(tx, thread.resource_id), tx.now)
 

@@ -107,6 +107,13 @@ def pack_run(run: Run, first_seq: int, lines: Iterable[tuple[datetime | None, by
             entries.append(Stored(time, None, stripped.rest, stripped.cuts))
         else:
             entries.append(Stored(time, None, raw))
+    return pack_entries(run, first_seq, entries, pictures)
+
+
+def pack_entries(
+    run: Run, first_seq: int, entries: Sequence[Stored], pictures: Mapping[str, bytes]
+) -> RunRows:
+    """A run with the entries of its log in blocks."""
     packed = [Block(len(some), *blocks.seal(some, QUICK)) for some in blocks.blocks(entries)]
     return RunRows(run, first_seq, packed, pictures)
 

@@ -9,12 +9,13 @@ from typing import Final, Protocol, runtime_checkable
 from msgspec import UNSET
 
 from partita.errors import FormatError
-from partita.formats.format import Decoder
-from partita.formats.registry import get_format
 from partita.stream.records import Framing, Record, RecordReader, reader_of
 from partita.types.chunks import Chunk, DataChunk, MessageStart
 from partita.types.events import AgentStreamEvent, ChunkEvent, RawEvent, raw_text
 from partita.types.json import Json, JsonObject, is_object
+
+from .format import Decoder
+from .registry import get_format
 
 CALL: Final = "data-partita-call"
 """The mark before what a model or an agent said; it tells which decoder reads it."""

@@ -1,0 +1,21 @@
+"""Batches written with what their rows lead to: runs with their logs, and what was consumed."""
+
+from collections.abc import Sequence
+
+from partita.store import consumptions
+from partita.store.sessions.writing import write_runs
+from partita.store.transaction import Transaction
+
+from .report import Counts
+from .writing import Batch, owned, write
+
+
+def write_followed(tx: Transaction, batches: Sequence[Batch]) -> Counts:
+    """Write threads, messages, runs and consumptions; all or nothing."""
+    counts = write(tx, batches)
+    for batch in batches:
+        mine = owned(tx, batch.thread)
+        write_runs(mine, batch.runs, new=False)
+        if batch.consumptions:
+            consumptions.record(mine, batch.consumptions)
+    return counts
