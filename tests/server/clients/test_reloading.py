@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, Network, tool
+from partita import Agent, Network, dump_chat, tool
 from partita.runtime.service import AgentService, Options, Prompt, Question
 from partita.store.facade.store import Store
 from partita.types.chunks import (
@@ -106,6 +106,7 @@ async def test_a_network_is_one_message_live_and_reloaded(site: ServeChat, store
     rows = (await store.list_messages("harbour")).items
     assert len(rows) == 6
     assert rows[1].id == state.ids[1]
+    assert dump_chat(rows, chat.site.browser.version).payload == state.messages  # type: ignore[arg-type] # 5, 6 or 7
 
 
 async def test_the_next_message_follows_a_network(site: ServeChat, store: Store) -> None:
@@ -379,6 +380,8 @@ async def test_a_network_is_one_row_for_assistant_ui(site: ServeChat) -> None:
     assert page.json()["headId"] == state.ids[-1]
     assert [{"id": id_, **rows[id_]["content"]} for id_ in state.ids] == state.messages
     assert [rows[id_]["parent_id"] for id_ in state.ids] == [None, *state.ids[:-1]]
+    await here.request("DELETE", f"/api/assistant-ui/threads/harbour/messages/{state.ids[1]}")
+    assert [message["id"] for message in await here.stored()] == [state.ids[0], *state.ids[2:]]
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
