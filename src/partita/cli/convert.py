@@ -8,7 +8,6 @@ import click
 
 from partita.formats.converting import convert as convert_payload
 from partita.formats.losses import Loss, Severity
-from partita.formats.sniff import guess_format
 from partita.types.json import dumps, is_array
 
 from .completing import formats
@@ -68,11 +67,9 @@ def convert(
     if source is None and opened.shape == "data-stream-v4":
         source = DATA_STREAM
     payload = opened.payload()
-    if source is None:
-        guess = guess_format(payload)
-        source = guess.format
-        say(f"read as {guess.explained()}")
     converted = convert_payload(payload, source, target, carry=carry)
+    if converted.guess is not None:
+        say(f"read as {converted.guess.explained()}")
     if isinstance(converted.payload, str):
         print_text(converted.payload)
     elif opened.shape == "lines" and is_array(converted.payload):

@@ -1,8 +1,9 @@
 """A payload of one format in another: read, written, and looked over so that nothing is lost in silence."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace as struct_replace
@@ -21,7 +22,7 @@ from .format import Dumped, Format, Implied, Loaded, Request, ToolSpec
 from .losses import Loss
 from .own import CHAT
 from .registry import get_format
-from .sniff import Guess, guess_format
+from .sniff import Guess, guess_format, sniff
 
 UNREAD: Final = "messages have no place for it"
 OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
@@ -56,11 +57,35 @@ def convert(
     target has no place for goes along in its metadata field, where it has one, and nothing of it is lost:
     to convert it back gives what there was.
     """
-    guess = guess_format(payload) if source is None else None
-    reading, writing = get_format(source or (guess.format if guess else "")), get_format(target)
-    loaded = read(payload, reading)
+    writing = get_format(target)
+    if source is None:
+        loaded, guess = read_guessed(payload, partial(read, payload))
+        name = guess.format
+    else:
+        reading, guess = get_format(source), None
+        loaded, name = read(payload, reading), reading.name
     dumped = write(loaded, writing, carry=carry)
-    return Converted(dumped.payload, (*loaded.losses, *dumped.losses), reading.name, guess)
+    return Converted(dumped.payload, (*loaded.losses, *dumped.losses), name, guess)
+
+
+def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, Guess]:
+    """What `reader` returns for the likeliest format that accepts the payload, and that guess.
+
+    When all formats refuse the payload, the error is that of the likeliest.
+    """
+    guesses = (guess_format(payload), *sniff(payload)[1:])
+    refusals: list[tuple[Guess, PartitaError]] = []
+    for guess in guesses:
+        try:
+            loaded = reader(get_format(guess.format))
+        except PartitaError as error:
+            refusals.append((guess, error))
+        else:
+            refused = [
+                f"{other.format} refuses it: {error.what} ({error.where})" for other, error in refusals
+            ]
+            return loaded, guess._replace(why="; ".join([guess.why, *refused]))
+    raise refusals[0][1]
 
 
 def read(payload: Json, reading: Format) -> Loaded:

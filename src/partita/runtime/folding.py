@@ -20,6 +20,7 @@ from partita.types.chunks import (
     MessageFinish,
     MessageMetadata,
     MessageStart,
+    NetworkExecutionEnd,
     ReasoningDelta,
     TextDelta,
     ToolInputDelta,
@@ -181,6 +182,8 @@ def tells_ending(chunk: Chunk) -> bool:
             return is_object(said) and said.keys() == {ENDED}
         case ToolOutputChunk(output=output):
             return isinstance(output, InterruptedOutput)
+        case NetworkExecutionEnd(final_result=result):
+            return result is not None and result.interrupted is not None
         case _:
             return False
 

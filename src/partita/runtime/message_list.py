@@ -6,10 +6,10 @@ from typing import Final, TypeGuard
 from partita.errors import FormatError
 from partita.formats.ai_sdk.ui.dump import dump as dump_ui
 from partita.formats.answers.model_view import View, model_view
-from partita.formats.format import Decoder, Dumped
+from partita.formats.converting import read_guessed
+from partita.formats.format import Decoder, Dumped, Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
-from partita.formats.sniff import guess_format
 from partita.stream.accumulator import Accumulator, close_message
 from partita.stream.rules import Version
 from partita.types.chunks import Chunk
@@ -108,10 +108,12 @@ class MessageList:
         return target.dump(self.messages)
 
     def _loaded(self, payload: Json, name: str | None) -> Sequence[Message]:
-        format_ = get_format(name or guess_format(payload).format)
-        if format_.load is None:
-            raise FormatError(f"{format_.name} is a stream", hint="feed() takes it, event by event")
-        loaded = format_.load(payload)
+        def read(format_: Format) -> Loaded:
+            if format_.load is None:
+                raise FormatError(f"{format_.name} is a stream", hint="feed() takes it, event by event")
+            return format_.load(payload)
+
+        loaded = read_guessed(payload, read)[0] if name is None else read(get_format(name))
         self.losses += loaded.losses
         return loaded.messages
 

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from partita.types.json import Json, dumps, is_array, is_object
-from partita.types.messages import AssistantContent, Content, Message, Part, ToolCallPart
+from partita.types.messages import (
+    AssistantContent,
+    Content,
+    Message,
+    NetworkResult,
+    Part,
+    ToolCallPart,
+    calls_apart,
+)
 from partita.types.parts import (
     DataPart,
     FilePart,
@@ -40,6 +48,7 @@ ERROR = 500
 FILES = frozenset({FilePart, ImagePart, ReasoningFilePart})
 HARMLESS = frozenset({type(None), TextOutput, JsonOutput, ContentOutput, ExecutionDeniedOutput})
 TAGS: dict[type, str] = {}
+NOTHING: frozenset[str] = frozenset()
 
 
 class PartRow(NamedTuple):
@@ -69,9 +78,7 @@ def derive(message: Message) -> Derived:
     """Flags, preview and part rows of a message; the parts of sub-agents count for the rows and errors."""
     rows: list[PartRow] = []
     parts = message.content.parts
-    _walk(parts, "", rows)
-    if isinstance(message.content, AssistantContent) and message.content.network_execution is not None:
-        _walk_network(message.content, rows)
+    _walk(message.content, "", rows)
     types = {type(part) for part in parts}
     return Derived(
         has_tool_calls=ToolCallPart in types,
@@ -83,13 +90,37 @@ def derive(message: Message) -> Derived:
     )
 
 
-def _walk(parts: Sequence[Part], prefix: str, rows: list[PartRow]) -> None:
+def _walk(content: Content, prefix: str, rows: list[PartRow], known: frozenset[str] = NOTHING) -> None:
+    """Add the rows of a message. Calls that are `known` above are not repeated: see `Promotion`."""
+    _walk_parts(content.parts, prefix, rows, known)
+    network = content.network_execution if isinstance(content, AssistantContent) else None
+    result = None if network is None else network.final_result
+    if result is None:
+        return
+    above = known | {part.id for part in content.parts if isinstance(part, ToolCallPart)}
+    error = error_of(_output_of(result))
+    if error is not None:
+        path = f"{prefix}network"
+        rows.append(PartRow(path, "network-execution", None, None, "output-error", error, result.interrupted))
+    _walk_parts(calls_apart(result), f"{prefix}network.calls.", rows, above)
+    for number, message in enumerate(result.messages):
+        _walk(message.content, f"{prefix}network.messages.{number}.", rows, above)
+
+
+def _output_of(result: NetworkResult) -> ToolOutput | None:
+    """The failure of an execution, as that of a call."""
+    if result.interrupted is not None:
+        return InterruptedOutput(result.interrupted, result.error)
+    return None if result.error is None else ErrorTextOutput(result.error)
+
+
+def _walk_parts(parts: Sequence[Part], prefix: str, rows: list[PartRow], known: frozenset[str]) -> None:
     for index, part in enumerate(parts):
         kind = type(part)
         if kind is TextPart or kind is ReasoningPart:
             rows.append(PartRow(f"{prefix}{index}", _tag(kind), None, None, part.state, None))  # type: ignore[union-attr] # `kind` says so
         elif isinstance(part, ToolCallPart):
-            _add_call(part, f"{prefix}{index}", rows)
+            _add_call(part, f"{prefix}{index}", rows, known)
         else:
             rows.append(_other(part, f"{prefix}{index}"))
 
@@ -101,24 +132,17 @@ def _tag(kind: type) -> str:
     return tag
 
 
-def _add_call(call: ToolCallPart, path: str, rows: list[PartRow]) -> None:
+def _add_call(call: ToolCallPart, path: str, rows: list[PartRow], known: frozenset[str]) -> None:
     error = error_of(call.output)
     if error is None and call.state == "output-error":
         error = "error"
     cut_off = call.output.reason if type(call.output) is InterruptedOutput else None
-    rows.append(PartRow(path, "tool-call", mended(call.name), mended(call.id), call.state, error, cut_off))
+    if call.id not in known:
+        rows.append(
+            PartRow(path, "tool-call", mended(call.name), mended(call.id), call.state, error, cut_off)
+        )
     for number, child in enumerate(call.children):
-        _walk(child.content.parts, f"{path}.children.{number}.", rows)
-
-
-def _walk_network(content: AssistantContent, rows: list[PartRow]) -> None:
-    assert content.network_execution is not None, "asked only then"
-    result = content.network_execution.final_result
-    if result is None:
-        return
-    _walk(result.tool_calls, "network.calls.", rows)
-    for number, message in enumerate(result.messages):
-        _walk(message.content.parts, f"network.messages.{number}.", rows)
+        _walk(child.content, f"{path}.children.{number}.", rows, known)
 
 
 def _other(part: Part, path: str) -> PartRow:

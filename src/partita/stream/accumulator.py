@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from partita.errors import StreamError
 from partita.types.chunks import Chunk, type_of
-from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    NetworkExecution,
+    NetworkResult,
+    ToolCallPart,
+    has_ended,
+)
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import InterruptedOutput, Interruption
 
@@ -117,13 +125,41 @@ def accumulate(chunks: Iterable[Chunk], *, version: Version = 7) -> AssistantMes
 
 def close_message(message: AssistantMessage, interrupted: Interruption | None = None) -> AssistantMessage:
     """A message that nothing more comes for: nothing in it is open."""
-    parts = tuple([_closed(part, interrupted) for part in message.content.parts])
-    if all(map(is_, parts, message.content.parts)):
+    content = message.content
+    parts = tuple([_closed(part, interrupted) for part in content.parts])
+    network = None if content.network_execution is None else _ended(content.network_execution, interrupted)
+    if network is content.network_execution and all(map(is_, parts, content.parts)):
         return message
-    return replace(message, content=replace(message.content, parts=parts))
+    return replace(message, content=replace(content, parts=parts, network_execution=network))
+
+
+def close_messages(
+    messages: tuple[Message, ...], interrupted: Interruption | None = None
+) -> tuple[Message, ...]:
+    """Messages of a sub-agent that nothing more comes for; the same tuple if nothing is open in them."""
+    closed = tuple(
+        [close_message(one, interrupted) if isinstance(one, AssistantMessage) else one for one in messages]
+    )
+    return messages if all(map(is_, closed, messages)) else closed
+
+
+def _ended(execution: NetworkExecution, interrupted: Interruption | None) -> NetworkExecution:
+    """An execution with its messages closed; one that has no result was interrupted."""
+    result = execution.final_result or NetworkResult()
+    messages = close_messages(result.messages, interrupted)
+    if interrupted is not None and not has_ended(execution):
+        result = replace(result, messages=messages, interrupted=interrupted)
+    elif messages is not result.messages:
+        result = replace(result, messages=messages)
+    else:
+        return execution
+    return replace(execution, final_result=result)
 
 
 def _closed(part: AssistantPart, interrupted: Interruption | None) -> AssistantPart:
+    if isinstance(part, ToolCallPart) and part.children:
+        children = close_messages(part.children, interrupted)
+        part = part if children is part.children else replace(part, children=children)
     match part:
         case TextPart(state="streaming") | ReasoningPart(state="streaming"):
             return replace(part, state="done")

@@ -40,7 +40,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.messages import NetworkExecution, network_call
+from partita.types.messages import NetworkExecution, failure_of, network_call, network_output
 
 from .sse import DONE, comment
 from .targets import BLOCKS_OUTLIVE_STEPS, CHUNKS, Target, Withheld, adapt
@@ -265,9 +265,13 @@ class _Network:
         if self._running is None:
             return (chunk,)
         network = replace(self._running, final_result=chunk.final_result)
+        failure = None if chunk.final_result is None else failure_of(chunk.final_result)
+        if failure is not None:
+            metadata: JsonObject = {NETWORK_KEY: to_json(network)}
+            return (ToolOutputError(self._call_id, failure, tool_metadata=metadata, dynamic=True),)
         output = ToolOutputAvailable(
             self._call_id,
-            chunk.final_result.text if chunk.final_result else None,
+            None if chunk.final_result is None else network_output(network),
             tool_metadata={NETWORK_KEY: to_json(network)},
             dynamic=True,
             extra=chunk.extra,

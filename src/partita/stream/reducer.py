@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from partita.errors import StreamError
 from partita.types import chunks as c
-from partita.types.chunks import ChildChunk, ChildMessage, Chunk, MessageStart
+from partita.types.chunks import ChildChunk, ChildMessage, Chunk, MessageStart, starts_internal
 from partita.types.messages import AssistantMessage, Message, network_call
 
 from . import reduce_blocks, reduce_message, reduce_tools
@@ -51,7 +53,10 @@ class ChildThread:
         state = self.growing
         starts = chunk.message_id if isinstance(chunk, MessageStart) else None
         if state is None or (starts is not None and starts != state.id):
-            state = State(self._next(starts), rules)
+            message = self._next(starts)
+            if isinstance(chunk, MessageStart) and starts_internal(chunk):
+                message = replace(message, internal=True)
+            state = State(message, rules)
         changed = reduce(state, chunk)
         if state is not self.growing:
             self._settle()

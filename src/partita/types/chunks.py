@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 
-from .json import Json, JsonObject
+from .json import Json, JsonObject, is_object
 from .messages import Message, NetworkResult, PrimitiveType
 from .parts import Citation, FilePart, ForeignPart, TextPart, UnknownPart
 from .tools import ToolOutput
@@ -385,6 +385,12 @@ if TYPE_CHECKING:
     ChunkField: TypeAlias = Chunk
 else:
     ChunkField = TaggedChunk
+
+
+def starts_internal(start: MessageStart) -> bool:
+    """Whether the message that starts is internal, such as a router's turn: stored, and not shown."""
+    metadata: Json = start.message_metadata
+    return is_object(metadata) and metadata.get("internal") is True
 
 
 def type_of(chunk: Chunk) -> str:

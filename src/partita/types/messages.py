@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, Required, TypeAlias, TypedDict, 
 
 import msgspec
 from msgspec import UNSET, UnsetType
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from partita.errors import DecodeError
 
-from .json import Json, JsonObject, kind_of
+from .json import Json, JsonObject, dumps, kind_of
 from .parts import (
     CustomPart,
     DataPart,
@@ -28,7 +28,7 @@ from .parts import (
     UnknownPart,
 )
 from .times import Moment, in_utc
-from .tools import Approval, ToolOutput, ToolResultPart, ToolState
+from .tools import Approval, Interruption, ToolOutput, ToolResultPart, ToolState
 from .usage import Usage
 from .value import Extra, Value
 
@@ -62,12 +62,17 @@ class ToolCallPart(PartBase, tag="tool-call"):
 
 
 class NetworkResult(Value):
-    """What the chosen primitive gave back."""
+    """What the chosen primitive returned, or why it failed.
+
+    While it runs or waits for a client, there are `messages` and nothing else.
+    """
 
     text: str | None = None
     tool_calls: tuple[ToolCallPart, ...] = ()
     messages: "tuple[Message, ...]" = ()
-    value: Json | UnsetType = UNSET
+    value: Json | UnsetType = UNSET  # of a workflow or a tool, as it was returned
+    error: str | None = None
+    interrupted: Interruption | None = None  # it never returned
 
 
 class NetworkExecution(Value):
@@ -84,6 +89,51 @@ class NetworkExecution(Value):
 def network_call(message_id: str) -> str:
     """The id of the call that stands for a message's network execution, where there are only calls."""
     return f"{message_id}:network"
+
+
+def network_output(execution: NetworkExecution) -> Json | UnsetType:
+    """What the chosen primitive returned: the text of an agent, the value of a workflow or a tool.
+
+    Unset while there is no result.
+    """
+    result = execution.final_result
+    if result is None:
+        return UNSET
+    if result.value is UNSET or (execution.primitive_type == "agent" and result.text is not None):
+        return result.text
+    return result.value
+
+
+def has_ended(execution: NetworkExecution) -> bool:
+    """Whether an execution has a result. One that runs, or waits for a client, has messages at most."""
+    result = execution.final_result
+    return result is not None and replace(result, messages=()) != NetworkResult()
+
+
+def failure_of(result: NetworkResult) -> str | None:
+    """Why an execution failed or was interrupted; `None` when it was not."""
+    if result.error is None and result.interrupted is not None:
+        return f"interrupted: {result.interrupted}"
+    return result.error
+
+
+def result_text(result: NetworkResult) -> str:
+    """A result as text, for a model: what was returned, and why it failed if it did."""
+    text = result.text or ""
+    if not text and result.value is not UNSET and result.value is not None:
+        text = result.value if isinstance(result.value, str) else dumps(result.value).decode()
+    failure = failure_of(result)
+    return text if failure is None else f"{text}\n\nFailed: {failure}".lstrip()
+
+
+def calls_apart(result: NetworkResult) -> tuple[ToolCallPart, ...]:
+    """The calls of a result that its messages do not contain."""
+    if not result.tool_calls or not result.messages:
+        return result.tool_calls
+    known = {
+        part.id for message in result.messages for part in message.parts if isinstance(part, ToolCallPart)
+    }
+    return tuple(call for call in result.tool_calls if call.id not in known)
 
 
 SystemPart: TypeAlias = TextPart | DataPart | ForeignPart | UnknownPart
@@ -322,3 +372,19 @@ TOOL_PARTS = frozenset({ToolCallPart, ToolResultPart})
 def text_of(message: Message) -> str:
     """The texts of a message, joined: what it says, without what it does."""
     return "".join(part.text for part in message.content.parts if isinstance(part, TextPart))
+
+
+def network_text(message: "AssistantMessage") -> str | None:
+    """The text that a model is sent for the network execution of a message, beside its parts.
+
+    It is the text of the result or its value as JSON, and its failure; `None` when the parts have that text.
+    """
+    execution = message.content.network_execution
+    result = None if execution is None else execution.final_result
+    if result is None:
+        return None
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    if result.text and texts and failure_of(result) is None:
+        return None
+    text = result_text(result)
+    return None if not text or text in texts else text

@@ -223,7 +223,7 @@ async def test_what_fails_is_told_to_the_router_and_kept(store: Store) -> None:
     await live(chosen)
     (failed,) = executions(await stored(store))
     assert failed.final_result is not None
-    assert failed.final_result.value == {"error": "no ink"}
+    assert failed.final_result.error == "no ink"
     assert failed.final_result.text == "I tr"
     await chosen.session.close()
 

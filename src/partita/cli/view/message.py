@@ -19,6 +19,8 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    calls_apart,
+    failure_of,
 )
 from partita.types.parts import ReasoningPart, SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import ToolResultPart
@@ -175,11 +177,15 @@ def _network(network: NetworkExecution, look: Look, depth: int) -> Iterator[Bloc
         return
     if result.messages:
         yield Descend(result.messages, depth + 1, one_line(network.primitive_id, 40))
-    for call in result.tool_calls:
+    for call in calls_apart(result):
         yield from draw_call(call, look, depth + 1)
-    if result.text:
+    failure = failure_of(result)
+    if failure is not None:
+        yield Block(Rows([Row(failure, "red", "✗ ")]), depth + 1)
+    is_text = result.value is UNSET or isinstance(result.value, str)
+    if result.text and is_text:
         yield Block(draw_markdown(result.text), depth + 1)
-    rows = _value(result.value, look)
+    rows = [] if result.text and is_text else _value(result.value, look)
     if rows:
         yield Block(Rows(rows), depth + 1, gap=False)
 

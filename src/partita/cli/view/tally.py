@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart
+from partita.types.messages import AssistantMessage, Message, Part, ToolCallPart, calls_apart
 from partita.types.usage import Usage
 
 from .states import state_of
@@ -60,7 +60,7 @@ class Tally:
         below: list[Message] = []
         network = message.content.network_execution
         if network is not None and network.final_result is not None:
-            parts += network.final_result.tool_calls
+            parts += calls_apart(network.final_result)
             below += network.final_result.messages
         for part in parts:
             if isinstance(part, ToolCallPart):

@@ -21,6 +21,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    network_text,
 )
 from partita.types.parts import (
     DataPart,
@@ -116,12 +117,9 @@ def _steps(message: AssistantMessage, place: int, repairs: list[Loss]) -> Iterat
 
 
 def _parts(message: AssistantMessage) -> Sequence[AssistantPart]:
-    """The parts of a message; of a network's turn that has no words of its own, what it came to."""
-    network = message.content.network_execution
-    result = None if network is None else network.final_result
-    if result is None or not result.text or any(isinstance(part, TextPart) for part in message.parts):
-        return message.parts
-    return [*message.parts, TextPart(result.text)]
+    """The parts of a message, and the result of its network execution as text."""
+    text = network_text(message)
+    return message.parts if text is None else [*message.parts, TextPart(text)]
 
 
 def _step(message: AssistantMessage, step: Sequence[AssistantPart]) -> Iterator[Message]:

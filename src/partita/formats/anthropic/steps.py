@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.losses import Loss
-from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage
+from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, ToolMessage, network_text
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import InterruptedOutput, ToolResultPart
 
@@ -74,9 +74,6 @@ def _settled(part: ToolCallPart, path: str, losses: list[Loss]) -> ToolCallPart 
 
 
 def _parts(message: AssistantMessage) -> Sequence[AssistantPart]:
-    """The parts of a message; of a network's turn that has no words of its own, what it came to."""
-    network = message.content.network_execution
-    result = None if network is None else network.final_result
-    if result is None or not result.text or any(isinstance(part, TextPart) for part in message.parts):
-        return message.parts
-    return [*message.parts, TextPart(result.text)]
+    """The parts of a message, and the result of its network execution as text."""
+    text = network_text(message)
+    return message.parts if text is None else [*message.parts, TextPart(text)]

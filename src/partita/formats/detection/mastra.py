@@ -55,6 +55,10 @@ def _is_of_network(message: JsonObject) -> bool:
     return inner(_v2_content(message), "metadata").get("mode") == "network"
 
 
+def _has_network_field(message: JsonObject) -> bool:
+    return inner(_v2_content(message), "networkExecution").get("isNetwork") is True
+
+
 def _is_row(message: JsonObject) -> bool:
     return has_role(message) and "thread_id" in message and isinstance(message.get("content"), str)
 
@@ -93,6 +97,7 @@ SIGNS: Final = (
     Sign("mastra-v2", 0.97, "data or files as Mastra's parts have them", _any_v2_part(_is_own_part)),
     Sign("mastra-v2", 0.97, "a network in a text", _any_v2_part(_is_network_text)),
     Sign("mastra-v2", 0.97, "the mode of a network", _is_of_network),
+    Sign("mastra-v2", 0.97, "a network execution in its own field", _has_network_field),
     Sign("mastra-v2", 0.97, "a row with a thread and a text column", _is_row),
     Sign("mastra-v2", 0.9, "a content of format 2 without parts", _is_v2_text),
     Sign("mastra-v2", 0.6, "a content with parts", _has_v2_parts),

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from partita.formats.format import Dumped
 from partita.types.json import Json, indented, is_object
-from partita.types.messages import AssistantMessage, Message, ToolCallPart
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, result_text
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -81,7 +81,7 @@ class _Writer:
         if isinstance(message, AssistantMessage) and (execution := message.content.network_execution):
             yield f"**{execution.primitive_type} {_code(execution.primitive_id)}**\n\n"
             if execution.final_result is not None:
-                yield _quoted(execution.final_result.text or "")
+                yield _quoted(result_text(execution.final_result))
                 for inner in execution.final_result.messages:
                     yield from self.message(inner, level + 1)
 

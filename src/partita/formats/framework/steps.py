@@ -15,10 +15,11 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    network_text,
 )
-from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
+from partita.types.parts import SteeringMessagePart, StepStartPart
 
-NETWORK: Final = "content.networkExecution.finalResult.text"
+NETWORK: Final = "content.networkExecution.finalResult"
 
 
 class Placed(NamedTuple):
@@ -116,17 +117,8 @@ def _steps(
                 parts.append(placed)
         if isinstance(part, ToolCallPart):
             calls.add(part.id)
-    said = _result(message)
+    said = network_text(message)
     if parts or said is not None or number == 1:
         yield Step(message, path, number, starts, parts, said)
     elif starts:
         yield Idle(starts)
-
-
-def _result(message: AssistantMessage) -> str | None:
-    """What a network's turn that has no words of its own came to."""
-    network = message.content.network_execution
-    result = None if network is None else network.final_result
-    if result is None or not result.text or any(isinstance(part, TextPart) for part in message.parts):
-        return None
-    return result.text

@@ -53,7 +53,7 @@ def _place(
         for part in message.parts:
             at = next((place for place in range(at, len(parts)) if _is_in(part, parts[place])), len(parts))
             if at == len(parts):
-                where.append(f"{path}.content.networkExecution.finalResult.text")
+                where.append(f"{path}.content.networkExecution.finalResult")
                 continue
             holder = parts[at]
             if isinstance(holder, SteeringMessagePart):

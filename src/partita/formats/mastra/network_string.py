@@ -4,7 +4,13 @@ from msgspec import UNSET
 
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps
-from partita.types.messages import AssistantMessage, NetworkExecution, NetworkResult, ToolCallPart
+from partita.types.messages import (
+    AssistantMessage,
+    NetworkExecution,
+    NetworkResult,
+    ToolCallPart,
+    failure_of,
+)
 from partita.types.parts import TextPart
 
 
@@ -26,12 +32,15 @@ def _result(kind: str, result: NetworkResult) -> JsonObject:
     if kind == "tool":
         return {"result": None if result.value is UNSET else result.value, "toolCallId": ""}
     if kind == "workflow":
-        return {"runResult": None if result.value is UNSET else result.value, "runSuccess": True}
+        return {
+            "runResult": None if result.value is UNSET else result.value,
+            "runSuccess": failure_of(result) is None,
+        }
     return {"text": result.text or "", "messages": [_message(message) for message in _talk(result)]}
 
 
 def _talk(result: NetworkResult) -> list[AssistantMessage]:
-    return [message for message in result.messages if isinstance(message, AssistantMessage)]
+    return [one for one in result.messages if isinstance(one, AssistantMessage) and not one.internal]
 
 
 def _message(message: AssistantMessage) -> JsonObject:

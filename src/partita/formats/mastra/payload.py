@@ -5,7 +5,8 @@
     2025-12-16   no toolCalls in finalResult: the calls are in its messages alone
 
 What was given back is the text and the messages of an agent, the run of a workflow, the result of a tool.
-Calls are taken from the messages, else from `toolCalls`, whose raw form is always kept.
+Calls are taken from the messages, then from `toolCalls`, whose raw form is always kept. A call that is in
+both is read once, with the output that either has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -118,7 +119,7 @@ def _read_result(body: JsonObject, type_: PrimitiveType) -> NetworkResult:
     messages, is_whole = _read_messages(rest.get("messages"))
     if messages and is_whole:
         del rest["messages"]
-    calls = calls_in(messages) or _read_calls(rest.get("toolCalls"), messages)
+    calls = _joined(calls_in(messages), _read_calls(rest.get("toolCalls"), messages))
     note: JsonObject = (
         {"value": name} if type_ == "workflow" and name == "result" and value is not UNSET else {}
     )
@@ -147,6 +148,19 @@ def calls_in(messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:
         for part in message.parts
         if isinstance(part, ToolCallPart)
     )
+
+
+def _joined(nested: Sequence[ToolCallPart], listed: Sequence[ToolCallPart]) -> tuple[ToolCallPart, ...]:
+    """The calls of the messages, with the outputs that only the list has; then the calls that only it has."""
+    outputs = {call.id: call for call in listed if call.output is not None}
+    joined = [
+        replace(call, state=outputs[call.id].state, output=outputs[call.id].output)
+        if call.output is None and call.id in outputs
+        else call
+        for call in nested
+    ]
+    known = {call.id for call in nested}
+    return (*joined, *(call for call in listed if call.id not in known))
 
 
 def _read_calls(raws: Json, messages: Sequence[Message]) -> tuple[ToolCallPart, ...]:

@@ -18,6 +18,7 @@ from partita.types.messages import (
     ToolCallPart,
     ToolMessage,
     UserMessage,
+    network_text,
 )
 from partita.types.parts import SteeringMessagePart, StepStartPart, TextPart
 from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOutput, ToolResultPart
@@ -133,15 +134,13 @@ class _Answer:
         self._talk.ask(part.parts, place, spots, {})
 
     def _conclude(self) -> None:
-        """What a network came to is said, if nothing else is."""
-        network = self._message.content.network_execution
-        result = None if network is None else network.final_result
-        said = self._message.parts
-        if result is None or not result.text or any(isinstance(part, TextPart) for part in said):
+        """Add the result of the network execution as text."""
+        text = network_text(self._message)
+        if text is None:
             return
-        place = f"{self._path}.content.networkExecution.finalResult.text"
-        self._losses.append(Loss.of(place, result.text, OF_NETWORK, "changed"))
-        self._add(TextPart(result.text), place)
+        place = f"{self._path}.content.networkExecution.finalResult"
+        self._losses.append(Loss.of(place, text, OF_NETWORK, "changed"))
+        self._add(TextPart(text), place)
 
     def _end_step(self) -> None:
         """What the model said and called, and what came of the calls."""

@@ -25,12 +25,16 @@ from partita.types.runs import Run
 
 from .iterations import Iterations
 from .primitives import FunctionPrimitive, Primitive, primitive_of
+from .router_view import resumption_of
 
 MAX_ITERATIONS: Final = 10
 
 
 class Network:
     """A router, and what it can choose from. It is itself a service: networks hold networks."""
+
+    reads_internal = True
+    """A task that continues needs the turns of its router, which are internal messages."""
 
     def __init__(
         self,
@@ -97,11 +101,13 @@ class Network:
         """All that happens until the task is done. Nothing is stored: that is what `stream` does."""
         history = [UserMessage(id=new_id(), content=prompt)] if isinstance(prompt, str) else prompt
         own = options or Options()
+        resumption = resumption_of(history, own.message_id, self._primitives)
         return Iterations(
             name=self.name,
             router=self._router,
             primitives=self._primitives,
-            history=history,
+            history=history if resumption is None else resumption.history,
+            resumption=resumption,
             options=replace(own, instructions=own.instructions or self._instructions),
             cwd=cwd,
             max_iterations=self._max_iterations,

@@ -1,45 +1,76 @@
 """What a network can choose: agents, workflows and tools, each run to a result."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol, assert_never
 
 from msgspec import UNSET
+from msgspec.structs import replace as with_fields
 
 from partita.errors import StreamError
+from partita.formats.mastra.payload import calls_in
+from partita.runtime.agent.calls import ask_for, sort_calls
 from partita.runtime.closing import closed
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
+from partita.runtime.tools.chunks import chunk_of_output
 from partita.runtime.tools.context import ToolContext
 from partita.runtime.tools.running import PendingCall, ToolRunner
 from partita.runtime.tools.tool import Tool
+from partita.runtime.tools.toolset import Toolset
 from partita.store.ids import new_id
-from partita.types.chunks import ChildChunk, ChildMessage, Chunk, MessageStart
+from partita.stream.accumulator import Accumulator, close_messages
+from partita.types.chunks import ChildChunk, ChildMessage, Chunk, MessageStart, ToolOutputDenied
 from partita.types.codec import to_json
 from partita.types.events import AgentStreamEvent, CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent
 from partita.types.json import dumps
-from partita.types.messages import NetworkResult, UserMessage
-from partita.types.parts import TextPart
-from partita.types.tools import JsonOutput, TextOutput
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    NetworkResult,
+    ToolCallPart,
+    UserMessage,
+    text_of,
+)
+from partita.types.tools import (
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+)
 from partita.types.usage import Usage
 
+from .promotion import Promotion, replies_below, waiting_calls
 from .routing import Choice, Described
+
+DENIED: Final = "Tool execution denied."
 
 
 @dataclass(slots=True)
 class Execution:
-    """What is being run, and what it came to once it has."""
+    """What is being run, and its result once it has ended."""
 
     choice: Choice
     path: str
     """The address of its messages: the call that stands for the execution."""
     options: Options
     cwd: Path | None = None
+    resumed: AssistantMessage | None = None
+    """The message of an execution that waited for a client, and continues."""
     result: NetworkResult = field(default_factory=NetworkResult)
+    waits: bool = False
+    """Whether it stopped because calls wait for a client. There is no result yet."""
     usage: Usage | None = None
-    """What it consumed, if it said so."""
+    """What it consumed, if it reported that."""
+    promotion: Promotion = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.promotion = Promotion(self.path, self.resumed)
 
 
 class Primitive(Protocol):
@@ -51,12 +82,12 @@ class Primitive(Protocol):
         ...
 
     def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
-        """Run it; what it says comes as child chunks, and `execution.result` is what it came to."""
+        """Run or continue it; its messages come as child chunks, and `execution` holds how it ended."""
         ...
 
 
 class AgentPrimitive:
-    """An agent of the network: it is given a task in words."""
+    """An agent of the network: it is given a task as text."""
 
     def __init__(self, id: str, agent: AgentService, description: str) -> None:
         self.described = Described("agent", id, description)
@@ -64,17 +95,21 @@ class AgentPrimitive:
 
     async def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
         """Its answer, chunk by chunk, under the execution."""
-        path = (execution.path,)
-        given = execution.choice.input
-        prompt = given if isinstance(given, str) else dumps(given).decode()
-        task = UserMessage(id=new_id(), content=prompt)
-        answer_id = new_id()
-        fold = RunFold(answer_id)
+        path, promotion = (execution.path,), execution.promotion
+        before, seed = _messages_of(execution)
+        if seed is None and execution.resumed is None:
+            yield ChunkEvent(chunk=ChildMessage(path, before[-1]))
+        answer_id = new_id() if seed is None else seed.id
+        fold = RunFold(answer_id, seed=seed)
         failure: str | None = None
-        yield ChunkEvent(chunk=ChildMessage(path, task))
-        yield ChunkEvent(chunk=ChildChunk(path, MessageStart(answer_id)))
-        options = replace(execution.options, message_id=answer_id, instructions=None, tools=())
-        async with closed(self._agent.invoke([task], cwd=execution.cwd, options=options)) as events:
+        started = seed is not None
+        if seed is not None and execution.resumed is not None:
+            for chunk in (MessageStart(answer_id), *replies_below(execution.resumed, seed)):
+                _feed(fold, chunk)
+                yield ChunkEvent(chunk=ChildChunk(path, chunk))
+        prompt = [*before, *(fold.snapshot() if started else ())]
+        options = replace(execution.options, message_id=answer_id, instructions=None)
+        async with closed(self._agent.invoke(prompt, cwd=execution.cwd, options=options)) as events:
             async for event in events:
                 if isinstance(event, ErrorEvent):
                     failure = event.message
@@ -82,18 +117,54 @@ class AgentPrimitive:
                     failure = event.reason or "it was cancelled"
                 elif isinstance(event, ChunkEvent):
                     chunk = _identified(event.chunk, answer_id)
+                    if not started and not isinstance(chunk, MessageStart):
+                        yield ChunkEvent(chunk=ChildChunk(path, MessageStart(answer_id)))
+                    started = True
                     _feed(fold, chunk)
                     yield replace_chunk(event, ChildChunk(path, chunk))
+                    for copied in promotion.follow(chunk, fold):
+                        yield ChunkEvent(chunk=copied)
                 elif isinstance(event, CompleteEvent):
                     execution.usage = event.usage
                 else:
                     yield event
-        words = "".join(
-            part.text for message in fold.snapshot() for part in message.parts if isinstance(part, TextPart)
-        )
-        execution.result = NetworkResult(
-            words or None, value=UNSET if failure is None else {"error": failure}
-        )
+        answer = fold.snapshot() if started else ()
+        waiting = waiting_calls(answer[-1]) if answer and failure is None else []
+        if waiting:
+            execution.waits = True
+            for copied in promotion.promote(waiting):
+                yield ChunkEvent(chunk=copied)
+            return
+        execution.result = _agent_result((*before, *answer), answer, failure)
+
+
+def _messages_of(execution: Execution) -> tuple[list[Message], AssistantMessage | None]:
+    """The messages of an agent so far, and the one that it continues."""
+    resumed = execution.resumed
+    network = None if resumed is None else resumed.content.network_execution
+    known = network.final_result.messages if network is not None and network.final_result is not None else ()
+    if known and isinstance(known[-1], AssistantMessage):
+        return list(known[:-1]), known[-1]
+    if known:
+        return list(known), None
+    given = execution.choice.input
+    return [
+        UserMessage(id=new_id(), content=given if isinstance(given, str) else dumps(given).decode())
+    ], None
+
+
+def _agent_result(
+    messages: tuple[Message, ...], answer: Sequence[AssistantMessage], failure: str | None
+) -> NetworkResult:
+    whole = messages if failure is None else close_messages(messages, "lost")
+    shown = [message for message in answer if not message.internal]
+    text = "".join(map(text_of, shown))
+    calls = tuple(
+        with_fields(call, children=()) for call in calls_in([one for one in whole if not one.internal])
+    )
+    # The messages are known from their chunks. They are only repeated if something in them was cut off.
+    cut = () if whole is messages else whole
+    return NetworkResult(text if failure is None else text or None, calls, cut, error=failure)
 
 
 class FunctionPrimitive:
@@ -110,24 +181,78 @@ class FunctionPrimitive:
         self._runner = runner
 
     async def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
-        """What the function gives back. It has no messages."""
-        choice, options = execution.choice, execution.options
-        call = PendingCall(execution.path, choice.primitive_id, choice.input)
+        """What the function returns. It has no messages; a call that waits is in the execution's own."""
+        call = _call_of(execution)
+        calls = await sort_calls([call], Toolset([self._tool]))
+        if calls.ask:
+            call = _with_chunk(call, *ask_for([call], new_id))
+        if calls.ask or calls.wait:
+            execution.waits = True
+            for chunk in execution.promotion.promote([call]):
+                yield ChunkEvent(chunk=chunk)
+            return
+        if calls.run:
+            outcome = await self._output(call, execution)
+        elif calls.refuse:
+            outcome = ToolOutputDenied(call.id)
+        else:  # the client has run it
+            execution.result = _function_result(call)
+            return
+        call = _with_chunk(call, outcome)
+        for chunk in execution.promotion.follow(outcome):
+            yield ChunkEvent(chunk=chunk)
+        execution.result = _function_result(call)
+
+    async def _output(self, call: ToolCallPart, execution: Execution) -> Chunk:
+        options = execution.options
         context = ToolContext(
             thread_id=options.thread_id or "",
             run_id=options.run_id or "",
             message_id=options.message_id or "",
         )
-        output = await self._runner.run_call(self._tool, call, context)
-        match output:
-            case TextOutput(value=value):
-                execution.result = NetworkResult(value, value=value)
-            case JsonOutput(value=value):
-                execution.result = NetworkResult(dumps(value).decode(), value=value)
-            case _:
-                execution.result = NetworkResult(value=to_json(output))
-        return
-        yield  # a generator that yields nothing
+        pending = PendingCall(call.id, call.name, None if call.input is UNSET else call.input)
+        return chunk_of_output(call.id, await self._runner.run_call(self._tool, pending, context))
+
+
+def _call_of(execution: Execution) -> ToolCallPart:
+    """The call of a function: a new one, or the one that has waited."""
+    if execution.resumed is not None:
+        waited = [part for part in execution.resumed.parts if isinstance(part, ToolCallPart)]
+        if waited:
+            return with_fields(waited[-1], call_provider_metadata=None)
+    return ToolCallPart(new_id(), execution.choice.primitive_id, "input-available", execution.choice.input)
+
+
+def _with_chunk(call: ToolCallPart, *chunks: Chunk) -> ToolCallPart:
+    fold = Accumulator(AssistantMessage(id="", content=[call]))
+    for chunk in chunks:
+        fold.feed(chunk)
+    (changed,) = fold.snapshot().parts
+    assert isinstance(changed, ToolCallPart), "a call stays a call"
+    return changed
+
+
+def _function_result(call: ToolCallPart) -> NetworkResult:
+    """What a call returned: as it was, and as text for readers that know only text."""
+    calls = (call,)
+    match call.output:
+        case TextOutput(value=value):
+            return NetworkResult(value, calls, value=value)
+        case JsonOutput(value=value):
+            return NetworkResult(dumps(value).decode(), calls, value=value)
+        case ContentOutput():
+            return NetworkResult(None, calls, value=to_json(call.output))
+        case ErrorTextOutput(value=value):
+            return NetworkResult(None, calls, error=value)
+        case ErrorJsonOutput(value=value):
+            return NetworkResult(None, calls, error=dumps(value).decode())
+        case InterruptedOutput(reason=reason, message=message):
+            return NetworkResult(None, calls, error=message, interrupted=reason)
+        case ExecutionDeniedOutput() | None:
+            reason = call.approval.reason if call.approval is not None else None
+            return NetworkResult(f"{DENIED} {reason}" if reason else DENIED, calls)
+        case _:
+            assert_never(call.output)
 
 
 def primitive_of(id: str, agent: AgentService) -> AgentPrimitive:
@@ -148,5 +273,5 @@ def _identified(chunk: Chunk, message_id: str) -> Chunk:
 
 
 def _feed(fold: RunFold, chunk: Chunk) -> None:
-    with suppress(StreamError):  # the message it is folded into says so
+    with suppress(StreamError):  # the message that it belongs to reports it
         fold.feed(chunk)

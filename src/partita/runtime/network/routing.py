@@ -18,7 +18,7 @@ FINISH: Final = "finish"
 class Choice(NamedTuple):
     """What runs next, with which input, and why."""
 
-    call_id: str
+    call_id: str | None
     primitive_type: PrimitiveType
     primitive_id: str
     input: Json
@@ -26,8 +26,9 @@ class Choice(NamedTuple):
 
 
 class Done(NamedTuple):
-    """The task is done: what the user is told."""
+    """The task is done: the answer for the user."""
 
+    call_id: str | None
     answer: str
 
 
@@ -108,14 +109,14 @@ def decision_of(
         return _read("", ROUTE, written, primitives)
     if not words:
         return Unclear(None, f"Call `{ROUTE}` or `{FINISH}`.")
-    return Done(words)
+    return Done(None, words)
 
 
 def _read(
     call_id: str, name: str, given: JsonObject, primitives: Mapping[tuple[str, str], object]
 ) -> Choice | Done | Unclear:
     if name == FINISH:
-        return Done(str(given.get("answer", "")))
+        return Done(call_id or None, str(given.get("answer", "")))
     kind, named = given.get("primitiveType"), given.get("primitiveId")
     key = next((known for known in primitives if known == (kind, named)), None)
     key = key or next((known for known in primitives if known[1] == named), None)
@@ -124,7 +125,7 @@ def _read(
         return Unclear(call_id or None, f"There is no {kind} {named!r}. There are: {known}.")
     reason = given.get("selectionReason")
     chosen: Json = given.get("input", given.get("prompt"))
-    return Choice(call_id, _kind(key[0]), key[1], chosen, reason if isinstance(reason, str) else None)
+    return Choice(call_id or None, _kind(key[0]), key[1], chosen, reason if isinstance(reason, str) else None)
 
 
 def _kind(word: str) -> PrimitiveType:

@@ -21,6 +21,7 @@ from partita.types.chunks import (
     MessageAbort,
     MessageMetadata,
     MessageStart,
+    NetworkExecutionEnd,
     ToolOutputChunk,
 )
 from partita.types.events import (
@@ -182,11 +183,15 @@ class Driver:
         """What comes of the calls that were at work: who watches would wait for it for ever."""
         message = self._live.fold.snapshot()[-1]
         whole = close_message(message, INTERRUPTIONS.get(ending.status))
-        return [
+        network = whole.content.network_execution
+        cut: list[Chunk] = [
             ToolOutputChunk(part.id, part.output)
             for part, before in zip(whole.parts, message.parts, strict=True)
             if part is not before and isinstance(part, ToolCallPart) and part.output is not None
         ]
+        if network is not None and network is not message.content.network_execution:
+            cut.append(NetworkExecutionEnd(network.final_result))
+        return cut
 
     def _own_usage(self, message: AssistantMessage) -> Usage | None:
         """What a message says that it took, unless it said so before this run."""

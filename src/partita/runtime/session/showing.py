@@ -6,7 +6,15 @@ from typing import Final
 from partita.formats.ai_sdk.ui.chat import APPROVALS, approval_fact
 from partita.runtime.folding import DECISION, with_decision
 from partita.store.facade.store import Store
-from partita.types.chunks import ChildChunk, Chunk, DataChunk, MessageFinish, MessageMetadata, MessageStart
+from partita.types.chunks import (
+    ChildChunk,
+    Chunk,
+    DataChunk,
+    MessageFinish,
+    MessageMetadata,
+    MessageStart,
+    starts_internal,
+)
 from partita.types.codec import encode
 from partita.types.json import is_object
 from partita.types.tools import Approval
@@ -34,6 +42,7 @@ class Showing:
         """With `approvals`, the note of who answered one is shown as metadata of the message."""
         self._internal = False
         self._approvals = approvals
+        self._internal_below: set[tuple[str, ...]] = set()  # paths of sub-agents whose message is internal
 
     @classmethod
     async def at(cls, store: Store, run_id: str, after: int, approvals: bool = False) -> "Showing":
@@ -55,12 +64,22 @@ class Showing:
                     shown.append(one)
                 continue
             if isinstance(chunk, MessageStart):
-                said = chunk.message_metadata
-                self._internal = is_object(said) and said.get("internal") is True
-            if not self._internal and not one.is_note:
+                self._internal = starts_internal(chunk)
+                self._internal_below.clear()
+            hidden = isinstance(chunk, ChildChunk) and self._is_internal_below(chunk)
+            if not self._internal and not hidden and not one.is_note:
                 shown.append(one)
             elif self._approvals and not self._internal and (fact := decision_of(chunk)) is not None:
                 shown.append(one._replace(chunk=fact, json=encode(fact)))
             if isinstance(chunk, MessageFinish):
                 self._internal = False
         return shown
+
+    def _is_internal_below(self, child: ChildChunk) -> bool:
+        """Whether the chunk of a sub-agent belongs to a message of it that is internal."""
+        path, chunk = child.path, child.chunk
+        while isinstance(chunk, ChildChunk):
+            path, chunk = (*path, *chunk.path), chunk.chunk
+        if isinstance(chunk, MessageStart):
+            (self._internal_below.add if starts_internal(chunk) else self._internal_below.discard)(path)
+        return path in self._internal_below

@@ -79,6 +79,9 @@ class Work:
         live.fold = RunFold(turn.message_id, run_id=live.run.id, seed=seed)
         parent_id = history[-1].id if history and seed is None else None
         driver = Driver(store, live, self.clock, parent_id=parent_id, grace=self.grace)
+        if seed is not None and getattr(self.agent, "reads_internal", False):
+            page = await store.list_messages(live.run.thread_id, limit=None, internal=None)
+            history = up_to(page.items, live.run.thread_id, turn.after)
         session_id = self.session_id
         if not session_id and self.history is None:
             session_id = await known_session(store, live.run)

@@ -7,7 +7,15 @@ from typing import Final, NamedTuple, assert_never
 from msgspec import UNSET, UnsetType
 
 from partita.types.json import Json, dumps
-from partita.types.messages import AssistantMessage, Message, NetworkExecution, Part, ToolCallPart
+from partita.types.messages import (
+    AssistantMessage,
+    Message,
+    NetworkExecution,
+    Part,
+    ToolCallPart,
+    calls_apart,
+    failure_of,
+)
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -125,7 +133,9 @@ class _Wording:
         if result is not None:
             if result.text:
                 yield result.text
-            for call in result.tool_calls:
+            if (failure := failure_of(result)) is not None:
+                yield f"[failed] {failure}"
+            for call in calls_apart(result):
                 yield from self.call(call)
             yield from self.children(result.messages)
 
@@ -155,7 +165,7 @@ def calls_of(message: Message) -> Iterator[ToolCallPart | ToolResultPart]:
             yield from _call(part)
     execution = message.content.network_execution if isinstance(message, AssistantMessage) else None
     if execution is not None and execution.final_result is not None:
-        for call in execution.final_result.tool_calls:
+        for call in calls_apart(execution.final_result):
             yield from _call(call)
         for child in execution.final_result.messages:
             yield from calls_of(child)

@@ -147,16 +147,15 @@ async def convert(data: Annotated[ConvertRequest, Body(examples=[UI_TO_MODEL])])
 
 
 def _convert(data: ConvertRequest) -> Converted:
-    guess = guess_of(data.payload) if data.source is None else None
-    source = get_format(data.source or (guess.format if guess else "")).name
-    target = get_format(data.to).name
-    converted = convert_payload(data.payload, source, target, carry=data.carry)
+    if data.source is None:
+        guess_of(data.payload)  # an error that names what was looked for, when there is nothing
+    converted = convert_payload(data.payload, data.source, data.to, carry=data.carry)
     return Converted(
         payload=converted.payload,
-        to=target,
-        source=source,
+        to=get_format(data.to).name,
+        source=converted.source,
         losses=[lost(loss) for loss in converted.losses],
-        guess=None if guess is None else told(guess),
+        guess=None if converted.guess is None else told(converted.guess),
     )
 
 

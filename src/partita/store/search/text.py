@@ -7,7 +7,15 @@ from typing import NamedTuple, assert_never
 from msgspec import UNSET
 
 from partita.types.json import Json, is_array, is_object
-from partita.types.messages import AssistantContent, Content, Message, NetworkExecution, Part, ToolCallPart
+from partita.types.messages import (
+    AssistantContent,
+    Content,
+    Message,
+    NetworkExecution,
+    Part,
+    ToolCallPart,
+    calls_apart,
+)
 from partita.types.parts import (
     CustomPart,
     DataPart,
@@ -218,7 +226,8 @@ def _add_network(pieces: _Pieces, network: NetworkExecution) -> None:
     if result is None:
         return
     _add_names(pieces.text, result.text)
-    for call in result.tool_calls:
+    _add_names(pieces.tool_output, result.error)
+    for call in calls_apart(result):
         _add_call(pieces, call)
     if result.value is not UNSET:
         _flatten(result.value, pieces.tool_output)

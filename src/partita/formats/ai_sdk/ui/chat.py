@@ -32,11 +32,11 @@ from partita.types.messages import (
     NetworkExecution,
     ToolCallPart,
     derive_type,
-    network_call,
 )
-from partita.types.tools import Approval, JsonOutput, TextOutput
+from partita.types.tools import Approval, JsonOutput
 
 from .dump import dump
+from .network import network_tool_call
 
 CHILDREN = "childMessages"
 """Where an output, or the tool metadata of a call, holds the messages of a sub-agent."""
@@ -130,25 +130,7 @@ def _with_network_part(message: AssistantMessage) -> AssistantMessage:
     network = message.content.network_execution
     if network is None:
         return message
-    result = network.final_result
-    text = None if result is None else result.text
-    part = replace(
-        _network_call(message.id, network),
-        output=None if result is None else JsonOutput(None) if text is None else TextOutput(text),
-        children=() if result is None else result.messages,
-    )
-    return _with_parts(message, (part, *message.parts))
-
-
-def _network_call(message_id: str, network: NetworkExecution) -> ToolCallPart:
-    return ToolCallPart(
-        network_call(message_id),
-        network.primitive_type,
-        "output-available" if network.final_result else "input-available",
-        {"primitiveId": network.primitive_id, "selectionReason": network.selection_reason},
-        dynamic=True,
-        tool_metadata={NETWORK_KEY: to_json(network)},
-    )
+    return _with_parts(message, (network_tool_call(message.id, network), *message.parts))
 
 
 def _with_parts(message: AssistantMessage, parts: Sequence[Any]) -> AssistantMessage:
@@ -190,16 +172,22 @@ def _chat_part(part: Any, version: Version) -> Any:
 
 
 def chat_network_part(message_id: str, network: NetworkExecution, version: Version) -> ToolCallPart:
-    """A network execution as a call. Its messages are in the output alone, not in the metadata too."""
-    result = network.final_result
+    """A network execution as a call. Its messages are in the output, or in the metadata if it failed.
+
+    One that waits has an output as soon as there are messages: its call does not wait for anybody.
+    """
+    call, result = network_tool_call(message_id, network), network.final_result
     if result is None:
-        return _network_call(message_id, network)
+        return call
+    rest = replace(network, final_result=replace(result, messages=()))
+    call = replace(call, tool_metadata={NETWORK_KEY: to_json(rest)})
+    if call.state == "output-error":
+        return replace(call, children=(), tool_metadata=chat_tool_metadata(call, version))
     output: JsonObject = {} if result.text is None else {"text": result.text}
     if result.value is not UNSET:
         output["value"] = result.value
-    output[CHILDREN] = _drawn(result.messages, version)
-    rest = replace(network, final_result=replace(result, messages=()))
-    return replace(_network_call(message_id, rest), output=JsonOutput(output))
+    output[CHILDREN] = _drawn(call.children, version)
+    return replace(call, state="output-available", approval=None, output=JsonOutput(output), children=())
 
 
 def chat_tool_metadata(part: ToolCallPart, version: Version) -> JsonObject | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from partita.stream.accumulator import Accumulator
+from partita.stream.accumulator import Accumulator, close_message
 from partita.stream.encoder import SseEncoder
 from partita.stream.targets import Target
 from partita.types.chunks import (
@@ -27,7 +27,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import JsonOutput
+from partita.types.tools import ErrorTextOutput, InterruptedOutput, Interruption, JsonOutput
 
 from .chat import chat_network_part, chat_tool_metadata
 
@@ -71,6 +71,7 @@ class ChatEncoder:
         self._message_id = "" if continued is None else continued.id
         self._network: ToolCallPart | None = None  # the network execution, as the client has it
         self._has_children = continued is not None
+        self._interrupted: Interruption | None = None
         self._sent: dict[str, JsonObject | None] = {}  # tool metadata with messages, by call
         if continued is not None:
             network = continued.content.network_execution
@@ -101,8 +102,13 @@ class ChatEncoder:
         """A comment, to send while nothing happens."""
         return self._encoder.keep_alive()
 
+    def _snapshot(self) -> AssistantMessage:
+        """The message as it is stored when the run ends here: nothing in it is open."""
+        return close_message(self._fold.snapshot(), self._interrupted)
+
     def _expanded(self, chunk: Chunk) -> Sequence[Chunk]:
         rest: Sequence[Chunk] = ()
+        self._interrupted = _interruption(chunk) or self._interrupted
         if isinstance(chunk, MessageFinish | MessageAbort | ErrorChunk):
             rest = self._rest()
         elif isinstance(chunk, MessageStart) and chunk.message_id not in (None, self._message_id):
@@ -128,20 +134,23 @@ class ChatEncoder:
 
     def _network_chunks(self) -> Sequence[Chunk]:
         """The network execution of the message so far, unless the client has it."""
-        network = self._fold.snapshot().content.network_execution
+        network = self._snapshot().content.network_execution
         if network is None:
             return ()
         part = chat_network_part(self._message_id, network, self._version)
         if part == self._network:
             return ()
         self._network = part
-        if not isinstance(part.output, JsonOutput):
-            call = ToolInputAvailable(
-                part.id, part.name, part.input, tool_metadata=part.tool_metadata, dynamic=True
-            )
-            return (call,)
-        output = part.output.value
-        return (ToolOutputAvailable(part.id, output, tool_metadata=part.tool_metadata, dynamic=True),)
+        match part.output:
+            case JsonOutput(value=value):
+                return (ToolOutputAvailable(part.id, value, tool_metadata=part.tool_metadata, dynamic=True),)
+            case ErrorTextOutput(value=error):
+                return (ToolOutputError(part.id, error, tool_metadata=part.tool_metadata, dynamic=True),)
+            case _:
+                call = ToolInputAvailable(
+                    part.id, part.name, part.input, tool_metadata=part.tool_metadata, dynamic=True
+                )
+                return (call,)
 
     def _with_children(self, chunk: ToolOutputAvailable | ToolOutputError | ToolOutputChunk) -> Chunk:
         """The output of a call, with the messages of its sub-agent."""
@@ -156,7 +165,7 @@ class ChatEncoder:
         """The calls that have messages of sub-agents, the last first."""
         if not self._has_children:
             return []
-        parts = self._fold.snapshot().parts
+        parts = self._snapshot().parts
         return [part for part in reversed(parts) if isinstance(part, ToolCallPart) and part.children]
 
     def _rest(self) -> Sequence[Chunk]:
@@ -177,3 +186,16 @@ class ChatEncoder:
                 )
             )
         return chunks
+
+
+def _interruption(chunk: Chunk) -> Interruption | None:
+    """How the run was cut off, if the chunk says so."""
+    match chunk:
+        case ToolOutputChunk(output=InterruptedOutput(reason=reason)):
+            return reason
+        case MessageAbort():
+            return "aborted"
+        case ErrorChunk():
+            return "lost"
+        case _:
+            return None

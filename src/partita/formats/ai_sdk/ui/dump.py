@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from partita.formats.bare import is_bare, is_bare_message
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss
-from partita.stream.encoder import NETWORK_KEY
 from partita.stream.rules import Version
 from partita.types.codec import to_json
 from partita.types.fold import fold
@@ -19,12 +18,10 @@ from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
     Message,
-    NetworkExecution,
     Part,
     ToolCallPart,
     ToolMessage,
     derive_type,
-    network_call,
     text_of,
 )
 from partita.types.parts import (
@@ -41,6 +38,7 @@ from partita.types.value import unkept, wire_names
 
 from .aside import put
 from .downgrade import downgrade
+from .network import network_tool_call
 from .tools import FORMAT, dump_bare_tool, dump_tool
 
 AROUND: Mapping[str, str] = {
@@ -93,7 +91,11 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
         result["metadata"] = plain["content"]["metadata"]
     result["parts"] = _dump_parts(content.parts, path, losses, version)
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
-        result["parts"].append(_dump_network(message, message.content.network_execution, path, version))
+        call = network_tool_call(message.id, message.content.network_execution)
+        # Before calls that wait for the client: it continues once all calls of the last step are answered,
+        # and this one never is. Nothing is lost: its metadata holds all.
+        place = 0 if any(isinstance(part, ToolCallPart) for part in content.parts) else len(result["parts"])
+        result["parts"].insert(place, dump_part(call, path, [], version))
     put(result, unkept(message.extra), path, losses)
     return result
 
@@ -175,25 +177,3 @@ def _dump_image(part: ImagePart, path: str, losses: list[Loss]) -> JsonObject:
     plain |= {"type": "file", "mediaType": part.media_type or "image/*"}
     put(plain, unkept(part.extra), path, losses, wire_names(FilePart))
     return plain
-
-
-def _dump_network(
-    message: AssistantMessage, network: NetworkExecution, path: str, version: Version
-) -> JsonObject:
-    """A network execution as clients can draw it; the whole of it rides along, so nothing is lost."""
-    result = network.final_result
-    drawn: list[Loss] = []  # what the drawing leaves out is no loss: the whole rides in the metadata
-    children = _dump_all(result.messages if result else (), path, drawn, version)
-    part: JsonObject = {
-        "type": "dynamic-tool",
-        "toolCallId": network_call(message.id),
-        "toolName": network.primitive_type,
-        "state": "output-available" if result else "input-available",
-        "input": {"primitiveId": network.primitive_id, "selectionReason": network.selection_reason},
-        "toolMetadata": {NETWORK_KEY: to_json(network)},
-    }
-    if result:
-        part["output"] = result.text
-    if children:
-        part["childMessages"] = children
-    return part

@@ -8,7 +8,8 @@ URL in a file part becomes bare base64.
 Version 4 has no failed, denied, interrupted or approved calls: they become results. Parts it does not
 know stand among the annotations, as version 7 writes them; other files than those an assistant made stand
 among the attachments. Lost: what stands around a message but its time, metadata but `annotations`, and
-the members of parts that version 4 does not know. All of it is told.
+the members of parts that version 4 does not know. All of it is told. A network execution is shown as a call
+with its result; the rest of it is lost.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,6 +42,7 @@ from partita.types.value import unkept
 
 from .aside import put
 from .dump import AROUND
+from .network import network_tool_call
 from .v4_parts import PartWriter
 from .v4_shape import DATA, NO_PLACE, mirrors, read_time, type_of, written_time
 
@@ -71,6 +73,9 @@ def dump_message(
         if not writer.add_bare(part):
             writer.add(part, f"{path}.content.parts[{index}]")
     losses.extend(_unmarked_steps(content.parts, f"{path}.content.parts"))
+    if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
+        call = network_tool_call(message.id, message.content.network_execution)
+        writer.add_shown(replace(call, dynamic=False, children=(), tool_metadata=None))
     if message.created_at is not None:
         known = read_time(aside.get("createdAt")) == message.created_at
         result["createdAt"] = aside.pop("createdAt") if known else written_time(message.created_at)

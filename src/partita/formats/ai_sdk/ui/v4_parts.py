@@ -128,6 +128,12 @@ class PartWriter:
             return False
         return True
 
+    def add_shown(self, call: ToolCallPart) -> None:
+        """Write a call that stands for something whose losses are reported elsewhere."""
+        losses, self._losses = self._losses, []
+        self._add_call(call, "")
+        self._losses = losses
+
     def _push(self, raw: Json) -> None:
         self._step += bool(self.parts) and type_of(raw) == "step-start"
         self._reasoning = None

@@ -155,7 +155,7 @@ class TurnWriter:
                 self._pass_until(place)
                 self._next = place + 1
                 return parts[place], self._where(place)
-        return part, f"{self._path}.content.networkExecution.finalResult.text"
+        return part, f"{self._path}.content.networkExecution.finalResult"
 
     def _pass_until(self, place: int) -> None:
         """Pass over the parts before a place."""

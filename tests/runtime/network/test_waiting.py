@@ -1,0 +1,472 @@
+"""Calls that wait for a client, at any depth of a network: stored, answered by any process, resumed."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from partita import (
+    Agent,
+    Answer,
+    AssistantMessage,
+    ChunkEvent,
+    CompleteEvent,
+    ErrorTextOutput,
+    JsonOutput,
+    MessageFinish,
+    MessageStart,
+    Network,
+    NetworkExecution,
+    NetworkResult,
+    Options,
+    Prompt,
+    Question,
+    ScriptedService,
+    Session,
+    StepStart,
+    Store,
+    TextDelta,
+    TextEnd,
+    TextOutput,
+    TextPart,
+    TextStart,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+    ToolCallPart,
+    ToolInputAvailable,
+    ToolOutputAvailable,
+    ToolOutputDenied,
+    as_script,
+    client_tool,
+    open_store,
+    text_of,
+    tool,
+)
+from partita.formats.format import ToolSpec
+
+Json = dict[str, Any]
+removed: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_removed() -> None:
+    removed.clear()
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    async with await open_store("sqlite:///:memory:") as opened:
+        yield opened
+
+
+@tool(approval="always")
+def remove(name: str) -> Json:
+    """Remove a file."""
+    removed.append(name)
+    return {"removed": name}
+
+
+@tool
+def look(name: str) -> str:
+    """Look at a file."""
+    return f"{name} is old"
+
+
+WHERE = client_tool("where", "Where the user is.", {"type": "object", "properties": {}})
+
+
+def calls(*wanted: tuple[str, Json]) -> Json:
+    return {"parts": [{"type": "tool-call", "name": name, "input": given} for name, given in wanted]}
+
+
+def route(kind: str, id: str, given: object) -> Json:
+    return calls(
+        ("route", {"primitiveType": kind, "primitiveId": id, "input": given, "selectionReason": "it fits"})
+    )
+
+
+def says(text: str) -> Json:
+    return {"parts": [{"type": "text", "text": text}]}
+
+
+def scripted(*steps: Json) -> ScriptedService:
+    return ScriptedService(as_script({"scenes": [{"steps": list(steps)}]}))
+
+
+DONE = calls(("finish", {"answer": "All done."}))
+
+
+def cleaner(*steps: Json) -> Agent:
+    return Agent(scripted(*steps), tools=[remove, look, WHERE], name="cleaner")
+
+
+def asks_once() -> Agent:
+    return cleaner(calls(("look", {"name": "a"}), ("remove", {"name": "a"})), says("It is gone."))
+
+
+def in_a_network() -> Network:
+    return Network(scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": asks_once()})
+
+
+def in_a_network_of_networks() -> Network:
+    return Network(scripted(route("agent", "inner", "Clean up."), DONE), agents={"inner": in_a_network()})
+
+
+def three_deep() -> Network:
+    return Network(
+        scripted(route("agent", "inner", "Clean up."), DONE), agents={"inner": in_a_network_of_networks()}
+    )
+
+
+def as_a_tool() -> Network:
+    return Network(scripted(route("tool", "remove", {"name": "a"}), DONE), tools=[remove])
+
+
+def as_a_workflow() -> Network:
+    return Network(scripted(route("workflow", "remove", {"name": "a"}), DONE), workflows=[remove])
+
+
+NETWORKS: dict[str, Callable[[], Network]] = {
+    "an agent": in_a_network,
+    "an agent of a network in the network": in_a_network_of_networks,
+    "three networks deep": three_deep,
+    "a tool of the network": as_a_tool,
+    "a workflow of the network": as_a_workflow,
+}
+
+
+async def run(store: Store, network: Network, task: str | None = None) -> None:
+    """Run a turn in a session of its own, as another process would."""
+    async with Session(store) as session:
+        begun = await session.start(network, "t", task)
+        ended = await session.wait(begun.id)
+        assert (ended.status, ended.error) == ("completed", None)
+
+
+async def answer(store: Store, approval_id: str, approved: bool, reason: str | None = None) -> None:
+    async with Session(store) as session:
+        await session.answer("t", Answer(approval_id, approved, by="Ann", reason=reason))
+
+
+async def messages(store: Store) -> list[AssistantMessage]:
+    """The answers of the thread, as a client sees them."""
+    page = await store.list_messages("t", limit=None)
+    return [one for one in page.items if isinstance(one, AssistantMessage)]
+
+
+def parts(message: AssistantMessage) -> list[ToolCallPart]:
+    return [part for part in message.parts if isinstance(part, ToolCallPart)]
+
+
+def execution(message: AssistantMessage) -> NetworkExecution:
+    assert message.content.network_execution is not None
+    return message.content.network_execution
+
+
+def result(message: AssistantMessage) -> NetworkResult:
+    found = execution(message).final_result
+    assert found is not None
+    return found
+
+
+def innermost(message: AssistantMessage) -> list[AssistantMessage]:
+    """The messages of the agent at the bottom."""
+    nested = [one for one in result(message).messages if isinstance(one, AssistantMessage)]
+    inner = [one for one in nested if one.content.network_execution is not None]
+    return innermost(inner[-1]) if inner else nested
+
+
+def originals(message: AssistantMessage) -> list[ToolCallPart]:
+    return [part for one in innermost(message) for part in parts(one)]
+
+
+@pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+async def test_a_call_is_not_run_before_it_is_approved(store: Store, make: Callable[[], Network]) -> None:
+    await run(store, make(), "Tidy.")
+    assert removed == []
+    (waiting,) = await messages(store)
+    (call,) = parts(waiting)
+    assert (call.name, call.input, call.state) == ("remove", {"name": "a"}, "approval-requested")
+    assert call.approval is not None
+    await answer(store, call.approval.id, True)
+    await run(store, make())
+    assert removed == ["a"]
+    executed, final = await messages(store)
+    assert executed.id == waiting.id
+    (call,) = parts(executed)
+    assert (call.state, call.output) == ("output-available", JsonOutput({"removed": "a"}))
+    assert call.approval is not None
+    assert (call.approval.approved, call.approval.responded_by) == (True, "Ann")
+    assert text_of(final) == "All done."
+    below = originals(executed) if result(executed).messages else list(result(executed).tool_calls)
+    assert [(one.id, one.state) for one in below if one.name == "remove"] == [(call.id, "output-available")]
+
+
+@pytest.mark.parametrize("make", NETWORKS.values(), ids=NETWORKS)
+async def test_a_denied_call_does_not_run_and_the_network_continues(
+    store: Store, make: Callable[[], Network]
+) -> None:
+    await run(store, make(), "Tidy.")
+    (call,) = parts((await messages(store))[-1])
+    assert call.approval is not None
+    await answer(store, call.approval.id, False, "keep it")
+    await run(store, make())
+    assert removed == []
+    executed, final = await messages(store)
+    assert [one.state for one in parts(executed)] == ["output-denied"]
+    assert text_of(final) == "All done."
+    if result(executed).messages:
+        assert [one.state for one in originals(executed) if one.name == "remove"] == ["output-denied"]
+    else:
+        assert "keep it" in (result(executed).text or "")
+
+
+def asks_the_client() -> Network:
+    agent = cleaner(calls(("where", {})), says("You are near."))
+    return Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": agent})
+
+
+def asks_the_client_deeper() -> Network:
+    return Network(scripted(route("agent", "inner", "Guide."), DONE), agents={"inner": asks_the_client()})
+
+
+def asks_the_client_itself() -> Network:
+    return Network(scripted(route("tool", "where", {}), DONE), tools=[WHERE])
+
+
+CLIENTS = {
+    "an agent": asks_the_client,
+    "deeper": asks_the_client_deeper,
+    "the network itself": asks_the_client_itself,
+}
+
+
+@pytest.mark.parametrize("make", CLIENTS.values(), ids=CLIENTS)
+@pytest.mark.parametrize(
+    "output", [JsonOutput({"north": 60}), ErrorTextOutput("no signal")], ids=["output", "error"]
+)
+async def test_a_tool_of_the_client(
+    store: Store, make: Callable[[], Network], output: JsonOutput | ErrorTextOutput
+) -> None:
+    await run(store, make(), "Where am I?")
+    (waiting,) = await messages(store)
+    (call,) = parts(waiting)
+    assert (call.name, call.state) == ("where", "input-available")
+    async with Session(store) as session:
+        await session.give_output("t", call.id, output)
+    await run(store, make())
+    executed, final = await messages(store)
+    assert [one.output for one in parts(executed)] == [output]
+    assert text_of(final) == "All done."
+    if result(executed).messages:
+        assert [one.output for one in originals(executed)] == [output]
+        assert text_of(innermost(executed)[-1]) == "You are near."
+    else:
+        failed = isinstance(output, ErrorTextOutput)
+        assert result(executed).error == ("no signal" if failed else None)
+        assert result(executed).tool_calls[0].output == output
+
+
+async def test_a_tool_that_the_client_brings_along(store: Store) -> None:
+    brought = Options(tools=(ToolSpec(name="brought", description=None, input_schema={"type": "object"}),))
+    agent = Agent(scripted(calls(("brought", {})), says("Thank you.")))
+    network = Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": agent})
+    async with Session(store) as session:
+        await session.wait((await session.start(network, "t", "Go.", options=brought)).id)
+        (call,) = parts((await messages(store))[-1])
+        assert (call.name, call.state) == ("brought", "input-available")
+        await session.give_output("t", call.id, TextOutput("here"))
+        await session.wait((await session.start(network, "t", options=brought)).id)
+    executed, final = await messages(store)
+    assert result(executed).text == "Thank you."
+    assert text_of(final) == "All done."
+
+
+async def test_a_promoted_call_names_the_path_to_its_original(store: Store) -> None:
+    await run(store, in_a_network_of_networks(), "Tidy.")
+    (waiting,) = await messages(store)
+    (call,) = parts(waiting)
+    (inner,) = [
+        one for one in result(waiting).messages if isinstance(one, AssistantMessage) and not one.internal
+    ]
+    assert call.call_provider_metadata == {
+        "partita": {"networkPath": [f"{waiting.id}:network", f"{inner.id}:network"]}
+    }
+    (copy,) = parts(inner)
+    assert copy.id == call.id
+    assert execution(waiting).final_result is not None
+    assert result(waiting).text is None
+
+
+async def test_the_router_continues_where_it_was(store: Store) -> None:
+    """Its turns before the wait count, and it sees what came of each."""
+    seen: list[Sequence[object]] = []
+
+    class Router:
+        name = "router"
+        _script = scripted(
+            route("tool", "look", {"name": "a"}),
+            route("agent", "painter", "Paint."),
+            route("agent", "cleaner", "Clean up."),
+            DONE,
+        )
+
+        def invoke(self, prompt: Prompt, **how: Any) -> AsyncIterator[Any]:
+            assert not isinstance(prompt, str)
+            seen.append(prompt)
+            return self._script.invoke(prompt, **how)
+
+    def make() -> Network:
+        return Network(Router(), tools=[look], agents={"cleaner": asks_once()}, max_iterations=4)
+
+    await run(store, make(), "Tidy.")
+    (call,) = parts((await messages(store))[-1])
+    assert call.approval is not None
+    await answer(store, call.approval.id, True)
+    await run(store, make())
+    outputs = [
+        part.output
+        for message in seen[-1]
+        for part in getattr(message, "parts", ())
+        if isinstance(part, ToolCallPart)
+    ]
+    assert outputs[0] == TextOutput("a is old")
+    assert isinstance(outputs[1], ErrorTextOutput)
+    assert outputs[2] == TextOutput("It is gone.")
+    everything = (await store.list_messages("t", limit=None, internal=None)).items
+    numbers = [one.content.metadata["network"]["iteration"] for one in everything if one.internal]  # type: ignore[index]
+    assert numbers == [1, 2, 3, 4]
+    assert [execution(one).iteration for one in await messages(store) if one.content.network_execution] == [
+        1,
+        3,
+    ]
+    assert text_of((await messages(store))[-1]) == "All done."
+
+
+async def test_two_calls_are_answered_one_after_the_other(store: Store) -> None:
+    def make() -> Network:
+        agent = cleaner(calls(("remove", {"name": "a"}), ("remove", {"name": "b"})), says("Both."))
+        return Network(scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": agent})
+
+    await run(store, make(), "Tidy.")
+    first, second = parts((await messages(store))[-1])
+    assert first.approval is not None
+    assert second.approval is not None
+    await answer(store, first.approval.id, True)
+    await run(store, make())
+    assert removed == ["a"]
+    (waiting,) = await messages(store)
+    assert [one.state for one in parts(waiting)] == ["output-available", "approval-requested"]
+    await answer(store, second.approval.id, False)
+    await run(store, make())
+    assert removed == ["a"]
+    executed, final = await messages(store)
+    assert [one.state for one in parts(executed)] == ["output-available", "output-denied"]
+    assert [one.state for one in originals(executed)] == ["output-available", "output-denied"]
+    assert text_of(final) == "All done."
+
+
+async def test_an_agent_may_ask_again_after_it_was_answered(store: Store) -> None:
+    def make() -> Network:
+        agent = cleaner(calls(("remove", {"name": "a"})), calls(("remove", {"name": "b"})), says("Both."))
+        return Network(scripted(route("agent", "cleaner", "Clean up."), DONE), agents={"cleaner": agent})
+
+    await run(store, make(), "Tidy.")
+    for _ in range(2):
+        call = parts((await messages(store))[-1])[-1]
+        assert call.approval is not None
+        await answer(store, call.approval.id, True)
+        await run(store, make())
+    assert removed == ["a", "b"]
+    executed, final = await messages(store)
+    assert [one.state for one in parts(executed)] == ["output-available"] * 2
+    assert result(executed).text == "Both."
+    assert text_of(final) == "All done."
+
+
+async def test_a_promoted_call_is_counted_once(store: Store) -> None:
+    await run(store, in_a_network_of_networks(), "Tidy.")
+    (call,) = parts((await messages(store))[-1])
+    assert call.approval is not None
+    await answer(store, call.approval.id, True)
+    await run(store, in_a_network_of_networks())
+    page = await store.find_parts(thread_id="t", tool="remove", limit=50)
+    assert len(page.items) == 1
+
+
+class Asking:
+    """An agent that asks in the middle of its work, and stays at work until it is answered."""
+
+    name = "asking"
+
+    async def invoke(
+        self,
+        prompt: Prompt,
+        *,
+        cwd: Path | None = None,
+        session_id: str | None = None,
+        options: Options | None = None,
+    ) -> AsyncIterator[Any]:
+        assert options is not None
+        assert options.desk is not None
+        for chunk in (
+            MessageStart(),
+            StepStart(),
+            ToolInputAvailable("c1", "remove", {"name": "a"}),
+            ToolApprovalRequest("a1", "c1"),
+        ):
+            yield ChunkEvent(chunk=chunk)
+        decision = await options.desk.ask(Question("a1", "c1", "remove", {"name": "a"}))
+        for chunk in (
+            ToolApprovalResponse("a1", decision.approved, decision.reason),
+            ToolOutputAvailable("c1", "removed") if decision.approved else ToolOutputDenied("c1"),
+            TextStart("t"),
+            TextDelta("t", "Finished."),
+            TextEnd("t"),
+            MessageFinish("stop"),
+        ):
+            yield ChunkEvent(chunk=chunk)
+        yield CompleteEvent()
+
+
+@pytest.mark.parametrize(("approved", "state"), [(True, "output-available"), (False, "output-denied")])
+async def test_an_agent_that_waits_while_it_works(store: Store, approved: bool, state: str) -> None:
+    network = Network(scripted(route("agent", "asking", "Clean up."), DONE), agents={"asking": Asking()})
+    async with Session(store) as session:
+        begun = await session.start(network, "t", "Tidy.")
+        async for some in session.follow(begun.id):
+            if any(isinstance(one.chunk, ToolApprovalRequest) for one in some):
+                break
+        await session.answer("t", Answer("a1", approved))
+        await session.wait(begun.id)
+    executed, final = await messages(store)
+    assert [(one.id, one.state) for one in parts(executed)] == [("c1", state)]
+    assert [one.state for one in originals(executed)] == [state]
+    assert result(executed).text == "Finished."
+    assert text_of(final) == "All done."
+
+
+async def test_a_user_may_go_on_without_answering(store: Store) -> None:
+    scenes = [
+        {"match": "never mind", "steps": [calls(("finish", {"answer": "All right."}))]},
+        {"steps": [route("agent", "cleaner", "Clean up."), DONE]},
+    ]
+
+    def make() -> Network:
+        router = ScriptedService(as_script({"scenes": scenes}))
+        return Network(router, agents={"cleaner": asks_once()})
+
+    await run(store, make(), "Tidy.")
+    await run(store, make(), "Oh, never mind.")
+    assert removed == []
+    assert text_of((await messages(store))[-1]) == "All right."
+
+
+async def test_an_agent_without_a_text_does_not_stop_its_network(store: Store) -> None:
+    silent = scripted({"parts": [{"type": "reasoning", "text": "Hm."}]})
+    network = Network(scripted(route("agent", "silent", "Think."), DONE), agents={"silent": silent})
+    await run(store, network, "Go.")
+    executed, final = await messages(store)
+    assert result(executed).text == ""
+    assert final.parts == (TextPart("All done.", state="done"),)
