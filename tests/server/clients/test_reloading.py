@@ -291,6 +291,34 @@ async def test_an_approval_in_a_network(site: ServeChat, at_work: bool, reloads:
     assert sorted(state.last["metadata"]["approvals"]["a1"]) == ["respondedAt", "respondedBy"]
 
 
+@tool(approval="always")
+def switch_off(name: str) -> str:
+    """Put out a light."""
+    return f"{name} is dark"
+
+
+@pytest.mark.parametrize("browser", [6, 7], indirect=True)
+@pytest.mark.parametrize(("approved", "reloads"), [(True, False), (False, False), (True, True)])
+async def test_an_agent_of_a_network_asks(site: ServeChat, approved: bool, reloads: bool) -> None:
+    steps = [[says("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [says("Good night.")]]
+    guard = Agent(scripted(*steps), tools=[switch_off], name="guard")
+    router = scripted(
+        route("tool", "height", {"name": "Bell"}), route("agent", "guard", "Make it dark."), finish("Done.")
+    )
+    here = await site(network(router, guard=guard))
+    chat = await here.chat(goOn="approvals")
+    asked = await chat.send("Make it dark.")
+    if reloads:
+        assert asked.messages == await here.stored()
+        await chat.view.leave()
+        chat = await here.load(goOn="approvals")
+    (call,) = [part for part in asked.last["parts"] if part["type"] == "tool-switch_off"]
+    await chat.view.call("addToolApprovalResponse", {"id": call["approval"]["id"], "approved": approved})
+    state = await chat.finished(said=["Done."])
+    assert (state.ids, state.text) == (asked.ids, "Done.")
+    assert "Good night." in executions(state)[1]["output"]["text"]
+
+
 class Delegating:
     """An agent with a sub-agent that says something more when its call has had its output."""
 
