@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.convert.to_model import ModelTool as ModelTool
     from .formats.ai_sdk.convert.to_model import convert_to_model_messages as convert_to_model_messages
     from .formats.ai_sdk.model.repair import to_model_messages as to_model_messages
+    from .formats.ai_sdk.ui.chat import dump_chat as dump_chat
     from .formats.ai_sdk.validate.validate import ToolSchemas as ToolSchemas
     from .formats.ai_sdk.validate.validate import Validation as Validation
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
@@ -382,6 +383,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Dumped",
         "Decoder",
     ),
+    "partita.formats.ai_sdk.ui.chat": ("dump_chat",),
     "partita.formats.registry": (
         "all_formats",
         "get_format",

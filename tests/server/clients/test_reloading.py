@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, Network, tool
+from partita import Agent, Network, dump_chat, tool
 from partita.runtime.service import AgentService, Options, Prompt, Question
 from partita.store.facade.store import Store
 from partita.types.chunks import (
@@ -109,6 +109,7 @@ async def test_a_network_is_one_message_live_and_reloaded(site: ServeChat, store
     rows = (await store.list_messages("harbour")).items
     assert len(rows) == 6
     assert rows[1].id == state.ids[1]
+    assert dump_chat(rows, chat.site.browser.version).payload == state.messages  # type: ignore[arg-type] # 5, 6 or 7
 
 
 async def test_the_next_message_follows_a_network(site: ServeChat, store: Store) -> None:
@@ -292,6 +293,34 @@ async def test_an_approval_in_a_network(site: ServeChat, at_work: bool, reloads:
     assert sorted(state.last["metadata"]["approvals"]["a1"]) == ["respondedAt", "respondedBy"]
 
 
+@tool(approval="always")
+def switch_off(name: str) -> str:
+    """Put out a light."""
+    return f"{name} is dark"
+
+
+@pytest.mark.parametrize("browser", [6, 7], indirect=True)
+@pytest.mark.parametrize(("approved", "reloads"), [(True, False), (False, False), (True, True)])
+async def test_an_agent_of_a_network_asks(site: ServeChat, approved: bool, reloads: bool) -> None:
+    steps = [[says("May I?"), calls("switch_off", {"name": "Bell"}, "c1")], [says("Good night.")]]
+    guard = Agent(scripted(*steps), tools=[switch_off], name="guard")
+    router = scripted(
+        route("tool", "height", {"name": "Bell"}), route("agent", "guard", "Make it dark."), finish("Done.")
+    )
+    here = await site(network(router, guard=guard))
+    chat = await here.chat(goOn="approvals")
+    asked = await chat.send("Make it dark.")
+    if reloads:
+        assert asked.messages == await here.stored()
+        await chat.view.leave()
+        chat = await here.load(goOn="approvals")
+    (call,) = [part for part in asked.last["parts"] if part["type"] == "tool-switch_off"]
+    await chat.view.call("addToolApprovalResponse", {"id": call["approval"]["id"], "approved": approved})
+    state = await chat.finished(said=["Done."])
+    assert (state.ids, state.text) == (asked.ids, "Done.")
+    assert "Good night." in executions(state)[1]["output"]["text"]
+
+
 class Delegating:
     """An agent with a sub-agent that says something more when its call has had its output."""
 
@@ -386,6 +415,8 @@ async def test_a_network_is_one_row_for_assistant_ui(site: ServeChat) -> None:
     assert page.json()["headId"] == state.ids[-1]
     assert [{"id": id_, **rows[id_]["content"]} for id_ in state.ids] == state.messages
     assert [rows[id_]["parent_id"] for id_ in state.ids] == [None, *state.ids[:-1]]
+    await here.request("DELETE", f"/api/assistant-ui/threads/harbour/messages/{state.ids[1]}")
+    assert [message["id"] for message in await here.stored()] == [state.ids[0], *state.ids[2:]]
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])

@@ -20,6 +20,7 @@ from litestar.params import Body, FromPath, QueryParameter
 from msgspec import Meta
 
 from partita.errors import NotFoundError
+from partita.server.chat.rows import rows_from
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.types.messages import Message
@@ -109,8 +110,10 @@ def _row(message: Message, format_: str) -> Row:
 
 @delete(MESSAGE, tags=TAGS, summary="Delete a message")
 async def delete_message(caller: Caller, thread_id: FromPath[str], message_id: FromPath[str]) -> None:
-    """What followed it follows what it followed."""
-    if not await caller.store.delete_messages(thread_id, [message_id]):
+    """What followed it follows what it followed. The row of a run stands for all of its messages."""
+    stored = await caller.store.get_message(thread_id, message_id)
+    rows = [] if stored is None else await rows_from(caller.store, stored)
+    if not await caller.store.delete_messages(thread_id, [row.id for row in rows]):
         raise NotFoundError(
             f"no message {message_id!r} in thread {thread_id!r}",
             hint="GET /api/assistant-ui/threads/ID/messages lists them",

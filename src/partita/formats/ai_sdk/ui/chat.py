@@ -190,7 +190,8 @@ def chat_network_part(message_id: str, network: NetworkExecution, version: Versi
             output["value"] = result.value
         output[CHILDREN] = children
         preliminary = True if call.output is None else None
-        call = replace(call, state="output-available", output=JsonOutput(output), preliminary=preliminary)
+        shown = JsonOutput(output)
+        call = replace(call, state="output-available", approval=None, output=shown, preliminary=preliminary)
     return replace(call, children=(), tool_metadata=metadata)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from partita.stream.accumulator import Accumulator
+from partita.stream.accumulator import Accumulator, close_message
 from partita.stream.encoder import SseEncoder
 from partita.stream.targets import Target
 from partita.types.chunks import (
@@ -27,7 +27,7 @@ from partita.types.chunks import (
 )
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.tools import ErrorTextOutput, JsonOutput
+from partita.types.tools import ErrorTextOutput, InterruptedOutput, Interruption, JsonOutput
 
 from .chat import chat_network_part, chat_tool_metadata
 
@@ -71,6 +71,7 @@ class ChatEncoder:
         self._message_id = "" if continued is None else continued.id
         self._network: ToolCallPart | None = None  # the network execution, as the client has it
         self._has_children = continued is not None
+        self._interrupted: Interruption | None = None
         self._sent: dict[str, JsonObject | None] = {}  # tool metadata with messages, by call
         if continued is not None:
             network = continued.content.network_execution
@@ -101,8 +102,13 @@ class ChatEncoder:
         """A comment, to send while nothing happens."""
         return self._encoder.keep_alive()
 
+    def _snapshot(self) -> AssistantMessage:
+        """The message as it is stored when the run ends here: nothing in it is open."""
+        return close_message(self._fold.snapshot(), self._interrupted)
+
     def _expanded(self, chunk: Chunk) -> Sequence[Chunk]:
         rest: Sequence[Chunk] = ()
+        self._interrupted = _interruption(chunk) or self._interrupted
         if isinstance(chunk, MessageFinish | MessageAbort | ErrorChunk):
             rest = self._rest()
         elif isinstance(chunk, MessageStart) and chunk.message_id not in (None, self._message_id):
@@ -128,7 +134,7 @@ class ChatEncoder:
 
     def _network_chunks(self) -> Sequence[Chunk]:
         """The network execution of the message so far, unless the client has it."""
-        network = self._fold.snapshot().content.network_execution
+        network = self._snapshot().content.network_execution
         if network is None:
             return ()
         part = chat_network_part(self._message_id, network, self._version)
@@ -166,7 +172,7 @@ class ChatEncoder:
         """The calls that have messages of sub-agents, the last first."""
         if not self._has_children:
             return []
-        parts = self._fold.snapshot().parts
+        parts = self._snapshot().parts
         return [part for part in reversed(parts) if isinstance(part, ToolCallPart) and part.children]
 
     def _rest(self) -> Sequence[Chunk]:
@@ -187,3 +193,16 @@ class ChatEncoder:
                 )
             )
         return chunks
+
+
+def _interruption(chunk: Chunk) -> Interruption | None:
+    """How the run was cut off, if the chunk says so."""
+    match chunk:
+        case ToolOutputChunk(output=InterruptedOutput(reason=reason)):
+            return reason
+        case MessageAbort():
+            return "aborted"
+        case ErrorChunk():
+            return "lost"
+        case _:
+            return None
