@@ -5,7 +5,8 @@ message: `join_runs` joins the stored messages in the same way. `chat_message` m
 where `dump` puts it:
 
 - A network execution is a `dynamic-tool` part in front of the other parts of its message. Its `output` is
-  `{text?, value?, childMessages}`, because no chunk can set another member of a part.
+  `{text?, value?, childMessages}`, because no chunk can set another member of a part. One that failed has an
+  `errorText`, and its messages in the tool metadata.
 - The messages of a sub-agent are `toolMetadata.childMessages` of its call, once the call has an output.
 - Who answered an approval, and when, is in the metadata of the message: `approvals`, by approval id.
 
