@@ -29,7 +29,10 @@ def load_legacy(payload: Json) -> Loaded:
 
 def _is_single(raw: Json) -> bool:
     """Whether a message has one part for its content; only those are deprecated."""
-    return not is_object(raw) or not isinstance(raw.get("content"), str | list)
+    if not is_object(raw):
+        return True
+    content: Json = raw.get("content")
+    return not isinstance(content, str) and not is_array(content)
 
 
 def implied_in_canonical() -> Implied:
