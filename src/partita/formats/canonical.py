@@ -29,7 +29,8 @@ def load_legacy(payload: Json) -> Loaded:
 
 def _is_single(raw: Json) -> bool:
     """Whether a message has one part for its content; only those are deprecated."""
-    return not is_object(raw) or not isinstance(raw.get("content"), str | list)
+    content: Json = raw.get("content") if is_object(raw) else None
+    return not isinstance(content, str) and not is_array(content)
 
 
 def implied_in_canonical() -> Implied:
