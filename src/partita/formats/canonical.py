@@ -29,9 +29,7 @@ def load_legacy(payload: Json) -> Loaded:
 
 def _is_single(raw: Json) -> bool:
     """Whether a message has one part for its content; only those are deprecated."""
-    if not is_object(raw):
-        return True
-    content: Json = raw.get("content")
+    content: Json = raw.get("content") if is_object(raw) else None
     return not isinstance(content, str) and not is_array(content)
 
 
