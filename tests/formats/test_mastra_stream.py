@@ -161,7 +161,7 @@ def test_a_network_is_a_message_for_each_run() -> None:
 def test_an_agent_that_a_network_ran() -> None:
     message = load(NETWORK).messages[1]
     run = network_of(message)
-    assert (run.primitive_type, run.primitive_id, run.iteration) == ("agent", "painter", 0)
+    assert (run.primitive_type, run.primitive_id, run.iteration) == ("agent", "painter", 1)
     assert (run.input, run.selection_reason) == ("Which red?", "why painter")
     assert run.final_result is not None
     assert run.final_result.text == "Signal red."

@@ -451,12 +451,14 @@ export interface NetworkExecution {
   readonly [key: string]: unknown;
 }
 
-/** What the chosen primitive gave back. */
+/** What the chosen primitive returned, or why it failed. While it runs or waits for a client, there are `messages` and nothing else. */
 export interface NetworkResult {
   readonly text?: string;
   readonly toolCalls?: readonly ToolCallPart[];
   readonly messages?: readonly Message[];
   readonly value?: unknown;
+  readonly error?: string;
+  readonly interrupted?: Interruption;
   readonly [key: string]: unknown;
 }
 

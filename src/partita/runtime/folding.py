@@ -26,7 +26,6 @@ from partita.types.chunks import (
     TextDelta,
     ToolInputDelta,
     ToolOutputChunk,
-    starts_internal,
 )
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
@@ -82,7 +81,8 @@ class RunFold:
         if isinstance(chunk, MessageFinish):
             self._ended = True
         elif isinstance(chunk, MessageStart):
-            self._internal = starts_internal(chunk)
+            said = chunk.message_metadata
+            self._internal = is_object(said) and said.get("internal") is True
 
     def _next(self, start: MessageStart) -> None:
         if start.message_id == self._current.snapshot().id:

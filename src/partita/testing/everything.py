@@ -276,11 +276,22 @@ def _notice() -> UserMessage:
     )
 
 
+def _of_inner_network() -> AssistantContent:
+    """What a network inside the network says, after a tool of it has failed."""
+    failed = NetworkResult(error="error-of-network", interrupted="timeout")
+    return AssistantContent(
+        parts=(TextPart("It is 39 metres."),),
+        network_execution=NetworkExecution(
+            primitive_type="tool", primitive_id="scale-of-network", final_result=failed
+        ),
+    )
+
+
 def _last_answer() -> AssistantMessage:
     result = NetworkResult(
         text="text-of-network",
         tool_calls=(_answered("call-of-network", TextOutput("39 metres")),),
-        messages=(AssistantMessage(id="child-of-network", content="It is 39 metres."),),
+        messages=(AssistantMessage(id="child-of-network", content=_of_inner_network()),),
         value={"metres": 39},
     )
     execution = NetworkExecution(

@@ -138,6 +138,46 @@ def test_the_messages_stay_readable() -> None:
         assert [message["id"] for message in to_json(messages)] == ["s", "u", "a", "n", "t"]
 
 
+INNER = ToolCallPart(
+    id="e",
+    name="look",
+    state="output-available",
+    input={"q": "CALL-WORDS"},
+    output=TextOutput(value="OUTPUT-WORDS"),
+)
+
+AGENT = NetworkExecution(
+    primitive_type="agent",
+    primitive_id="clerk",
+    final_result=NetworkResult(
+        text="Looked.",
+        tool_calls=(INNER,),
+        messages=(AssistantMessage(id="k3", content=[ReasoningPart("REASON-WORDS"), INNER]),),
+    ),
+)
+TOOL = NetworkExecution(
+    primitive_type="tool",
+    primitive_id="look",
+    final_result=NetworkResult(tool_calls=(INNER,), value={"seen": "OUTPUT-WORDS"}),
+)
+LISTED = NetworkExecution(
+    primitive_type="agent", primitive_id="clerk", final_result=NetworkResult("Looked.", (INNER,))
+)
+
+
+@each_row("kind", ["reasoning", "tool-outputs", "tool-calls"])
+def test_a_kind_is_gone_from_network_executions(kind: Leaving) -> None:
+    messages = [
+        AssistantMessage(id=str(number), content=AssistantContent(parts=(), network_execution=execution))
+        for number, execution in enumerate((AGENT, TOOL, LISTED))
+    ]
+    words, mark = GONE[kind]
+    text = encode(Remover(Choice(frozenset({kind}))).messages(messages)).decode()
+    assert words not in text
+    assert mark in text
+    assert "Looked." in text
+
+
 TOLD: list[tuple[Chunk, Leaving]] = [
     (ReasoningDelta(id="r", delta="x"), "reasoning"),
     (FileChunk(url="data:,x", media_type="text/plain"), "files"),
@@ -145,6 +185,8 @@ TOLD: list[tuple[Chunk, Leaving]] = [
     (ToolOutputAvailable(tool_call_id="c", output=1), "tool-outputs"),
     (ToolOutputAvailable(tool_call_id="c", output=1), "tool-calls"),
     (NetworkExecutionEnd(), "sub-agents"),
+    (NetworkExecutionEnd(NetworkResult(tool_calls=(INNER,))), "tool-outputs"),
+    (NetworkExecutionEnd(NetworkResult(value=1)), "tool-calls"),
     (ChildChunk(path=("c",), chunk=TextDelta(id="t", delta="x")), "sub-agents"),
     (ChildChunk(path=("c",), chunk=ReasoningDelta(id="t", delta="x")), "reasoning"),
 ]

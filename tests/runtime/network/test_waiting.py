@@ -43,6 +43,7 @@ from partita import (
     text_of,
     tool,
 )
+from partita.formats.format import ToolSpec
 
 Json = dict[str, Any]
 removed: list[str] = []
@@ -265,6 +266,21 @@ async def test_a_tool_of_the_client(
         failed = isinstance(output, ErrorTextOutput)
         assert result(executed).error == ("no signal" if failed else None)
         assert result(executed).tool_calls[0].output == output
+
+
+async def test_a_tool_that_the_client_brings_along(store: Store) -> None:
+    brought = Options(tools=(ToolSpec(name="brought", description=None, input_schema={"type": "object"}),))
+    agent = Agent(scripted(calls(("brought", {})), says("Thank you.")))
+    network = Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": agent})
+    async with Session(store) as session:
+        await session.wait((await session.start(network, "t", "Go.", options=brought)).id)
+        (call,) = parts((await messages(store))[-1])
+        assert (call.name, call.state) == ("brought", "input-available")
+        await session.give_output("t", call.id, TextOutput("here"))
+        await session.wait((await session.start(network, "t", options=brought)).id)
+    executed, final = await messages(store)
+    assert result(executed).text == "Thank you."
+    assert text_of(final) == "All done."
 
 
 async def test_a_promoted_call_names_the_path_to_its_original(store: Store) -> None:

@@ -2,7 +2,7 @@ import { Bot, type LucideIcon, Waypoints, Workflow, Wrench } from "lucide-react"
 import { useId } from "react";
 import { Markdown } from "../markdown/Markdown";
 import { Words } from "../markdown/Words";
-import type { NetworkExecution, NetworkResult } from "../partita.gen";
+import type { NetworkExecution, NetworkResult, Part, ToolCallPart } from "../partita.gen";
 import { JsonTree } from "../tools/JsonTree";
 import { ToolCard } from "../tools/ToolCard";
 import { Fold } from "../ui/Fold";
@@ -19,13 +19,13 @@ export function NetworkView({ network, place }: { network: NetworkExecution; pla
   const head = (
     <span className={styles.head}>
       <Waypoints size={14} aria-hidden />
-      <span className={styles.what}>{network.finalResult ? "Ran" : "Runs"}</span>
+      <span className={styles.what}>{stateOf(network.finalResult)}</span>
       <span className={styles.primitive}>
         <Icon size={13} aria-hidden /> {visible(network.primitiveType)}{" "}
         <strong>{visible(network.primitiveId || "nothing")}</strong>
       </span>
       {network.iteration !== undefined && (
-        <span className={styles.fact}>turn {Number(network.iteration) + 1}</span>
+        <span className={styles.fact}>turn {String(network.iteration)}</span>
       )}
     </span>
   );
@@ -50,6 +50,26 @@ export function NetworkView({ network, place }: { network: NetworkExecution; pla
   );
 }
 
+/** Why an execution failed or was interrupted. */
+const failureOf = ({ error, interrupted }: NetworkResult): string | undefined =>
+  error ?? (interrupted && `interrupted: ${interrupted}`);
+
+/** An execution that runs, or waits for a client, has messages and nothing else. */
+function stateOf(result: NetworkResult | undefined): string {
+  if (result && failureOf(result)) return "Failed:";
+  const hasEnded = Object.entries(result ?? {}).some(
+    ([key, value]) => key !== "messages" && value !== undefined,
+  );
+  return hasEnded ? "Ran" : "Runs";
+}
+
+/** The calls of a result that its messages do not show. */
+function callsApart({ toolCalls = [], messages = [] }: NetworkResult): readonly ToolCallPart[] {
+  const parts = messages.flatMap((message) => message.content.parts as readonly Part[]);
+  const known = new Set(parts.map((part) => (part.type === "tool-call" ? (part as ToolCallPart).id : "")));
+  return toolCalls.filter((call) => !known.has(call.id));
+}
+
 function Input({ value }: { value: unknown }) {
   return typeof value === "string" ? (
     <div className={styles.well}>
@@ -66,23 +86,29 @@ function Input({ value }: { value: unknown }) {
 function Result({ result, place }: { result: NetworkResult; place: PartPlace }) {
   const { Messages } = useViewing();
   const id = useId();
+  const failure = failureOf(result);
+  const isText = Boolean(result.text) && (result.value === undefined || typeof result.value === "string");
+  const shown = result.messages?.filter((message) => !message.internal) ?? [];
   return (
     <section aria-labelledby={id} className={styles.body}>
       <span id={id} className={styles.fact}>
         Result
       </span>
-      {result.toolCalls?.map((call, index) => (
+      {callsApart(result).map((call, index) => (
         <ToolCard
           key={`${call.id}/${index}`}
           call={call}
           place={{ ...place, path: `${place.path}.toolCalls.${index}` }}
         />
       ))}
-      {result.messages && result.messages.length > 0 && (
-        <Messages messages={result.messages} place={{ ...place, path: `${place.path}.messages` }} />
+      {shown.length > 0 && <Messages messages={shown} place={{ ...place, path: `${place.path}.messages` }} />}
+      {failure && (
+        <p role="alert" className={styles.failure}>
+          <Words text={failure} />
+        </p>
       )}
-      {result.text && <Markdown text={result.text} live={false} />}
-      {result.value !== undefined && <JsonTree value={result.value} open={1} />}
+      {isText && <Markdown text={String(result.text)} live={false} />}
+      {result.value !== undefined && !isText && <JsonTree value={result.value} open={1} />}
     </section>
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { TimelineEvent } from "../api/runs";
 import type { AssistantMessage, Chunk, DataChunk, MessageStart, ToolCallPart } from "../partita.gen";
-import { Reducer } from "../stream/reduce";
+import { isInternal, Reducer } from "../stream/reduce";
 import { PartTimes } from "./partTimes";
 
 const DECISION = "data-partita-decision";
@@ -48,7 +48,7 @@ export class RunFold {
       this.current = new Reducer(start.messageId);
       this.ended = false;
     }
-    this.internal = isObject(start.messageMetadata) && start.messageMetadata.internal === true;
+    this.internal = isInternal(start);
     this.last = null;
   }
 

@@ -2,8 +2,15 @@
  * Chunks in, message out, as the server's own reducer does it: the same chunks give the same message. A delta
  * costs its own length, and what did not change stays the very same object in the next snapshot.
  */
-import type { AssistantMessage, Chunk, Interruption, Message, MessageStart } from "../partita.gen";
-import { Misfit } from "./metadata";
+import type {
+  AssistantMessage,
+  Chunk,
+  Interruption,
+  Message,
+  MessageStart,
+  NetworkExecution,
+} from "../partita.gen";
+import { isObject, Misfit } from "./metadata";
 import * as message from "./reduce_message";
 import * as tools from "./reduce_tools";
 import type { CallSlot, Growing, NetworkSlot } from "./slots";
@@ -121,7 +128,9 @@ const AT_WORK = new Set(["input-streaming", "input-available", "approval-respond
 
 /** A message that nothing more comes for: open texts are done, and interrupted calls say so. */
 export function closeMessage(open: AssistantMessage, interrupted?: Interruption): AssistantMessage {
-  const parts = open.content.parts.map((part) => {
+  const parts = open.content.parts.map((one) => {
+    const part =
+      isCall(one) && one.children ? { ...one, children: closeAll(one.children, interrupted) } : one;
     if ((part.type === "text" || part.type === "reasoning") && part.state === "streaming")
       return { ...part, state: "done" } as typeof part;
     if (interrupted && isCall(part) && AT_WORK.has(part.state))
@@ -132,7 +141,26 @@ export function closeMessage(open: AssistantMessage, interrupted?: Interruption)
       } as typeof part;
     return part;
   });
-  return { ...open, content: { ...open.content, parts } };
+  const network = open.content.networkExecution;
+  const networkExecution = network && { ...network, ...endOf(network, interrupted) };
+  return { ...open, content: { ...open.content, parts, ...(networkExecution ? { networkExecution } : {}) } };
+}
+
+const closeAll = (messages: readonly Message[], interrupted?: Interruption): readonly Message[] =>
+  messages.map((one) => (one.role === "assistant" ? closeMessage(one, interrupted) : one));
+
+/** The result of an execution, closed; one that has no result was interrupted. */
+function endOf({ finalResult }: NetworkExecution, interrupted?: Interruption): Partial<NetworkExecution> {
+  const { messages, ...rest } = finalResult ?? {};
+  const closed = messages ? { messages: closeAll(messages, interrupted) } : {};
+  if (interrupted && !Object.keys(rest).length) return { finalResult: { ...closed, interrupted } };
+  return finalResult ? { finalResult: { ...rest, ...closed } } : {};
+}
+
+/** Whether a chunk starts an internal message, such as a router's turn. */
+export function isInternal(chunk: Chunk): boolean {
+  const metadata = chunk.type === "start" ? (chunk as MessageStart).messageMetadata : undefined;
+  return isObject(metadata) && metadata.internal === true;
 }
 
 /** The messages of a sub-agent; the last one may still be growing. */
@@ -160,7 +188,10 @@ export class ChildThread implements Growing {
   feed(chunk: Chunk): boolean {
     const starts = chunk.type === "start" ? (chunk as MessageStart).messageId : undefined;
     let state = this.growing;
-    if (!state || (starts !== undefined && starts !== state.id)) state = new State(this.next(starts));
+    if (!state || (starts !== undefined && starts !== state.id)) {
+      const begun = this.next(starts);
+      state = new State(isInternal(chunk) ? { ...begun, internal: true } : begun);
+    }
     const changed = apply(state, chunk);
     if (state !== this.growing) {
       this.settle();

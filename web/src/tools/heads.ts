@@ -133,7 +133,7 @@ function ofFetch(call: Call): Head {
 function ofNetwork(call: Call): Head {
   const network = networkOf(call.part);
   if (!network) return ofUnknown(call);
-  const turn = typeof network.iteration === "number" ? [`turn ${network.iteration + 1}`] : [];
+  const turn = typeof network.iteration === "number" ? [`turn ${network.iteration}`] : [];
   return {
     label: String(network.primitiveId),
     gist: networkPrompt(network) || aimOf(call),

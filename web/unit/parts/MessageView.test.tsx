@@ -230,8 +230,22 @@ describe("a turn of a network", () => {
         },
       ),
     );
-    for (const words of ["sky", "It knows rain.", "turn 2", "Oslo?", "wet", "1 message"])
+    for (const words of ["Ran", "sky", "It knows rain.", "turn 1", "Oslo?", "wet", "1 message"])
       expect(screen.getByText(words, { exact: false })).toBeTruthy();
+  });
+
+  it.each([
+    ["fails", { error: "no ink" }, "Failed:", "no ink"],
+    ["is interrupted", { interrupted: "lost" }, "Failed:", "interrupted: lost"],
+    ["runs, or waits", {}, "Runs", "1 message"],
+  ])("%s", (_, end, state, words) => {
+    const router = message("assistant", [text("I choose.")], { internal: true });
+    const messages = [message("user", [text("inner")]), router];
+    const finalResult = { messages, ...end };
+    const networkExecution = { primitiveType: "agent", primitiveId: "sky", finalResult };
+    show(message("assistant", [], {}, { networkExecution }));
+    expect(screen.getByText(state)).toBeTruthy();
+    expect(screen.getByText(words, { exact: false })).toBeTruthy();
   });
 });
 

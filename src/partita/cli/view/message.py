@@ -182,9 +182,10 @@ def _network(network: NetworkExecution, look: Look, depth: int) -> Iterator[Bloc
     failure = failure_of(result)
     if failure is not None:
         yield Block(Rows([Row(failure, "red", "✗ ")]), depth + 1)
-    if result.text:
+    is_text = result.value is UNSET or isinstance(result.value, str)
+    if result.text and is_text:
         yield Block(draw_markdown(result.text), depth + 1)
-    rows = _value(result.value, look)
+    rows = [] if result.text and is_text else _value(result.value, look)
     if rows:
         yield Block(Rows(rows), depth + 1, gap=False)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.types.chunks import (
@@ -92,6 +93,13 @@ def _with_delta(chunk: Chunk, text: str) -> Chunk:
 REASONING: Final = (ReasoningStart, ReasoningDelta, ReasoningEnd, ReasoningFileChunk)
 FILES: Final = (FileChunk, ReasoningFileChunk)
 NETWORK: Final = (NetworkExecutionStart, NetworkExecutionEnd)
+CALLS: Final[frozenset[Leaving]] = frozenset({"tool-calls", "tool-outputs"})
+
+
+def _has_calls(chunk: NetworkExecutionEnd) -> bool:
+    """Whether the result of an execution may contain calls and their outputs."""
+    result = chunk.final_result
+    return result is not None and bool(result.tool_calls or result.messages or result.value is not UNSET)
 
 
 def tells(chunk: Chunk, kinds: frozenset[Leaving]) -> bool:
@@ -103,5 +111,6 @@ def tells(chunk: Chunk, kinds: frozenset[Leaving]) -> bool:
         or ("sub-agents" in kinds and (name.startswith("Child") or isinstance(chunk, NETWORK)))
         or ("tool-calls" in kinds and name.startswith("Tool"))
         or ("tool-outputs" in kinds and name.startswith("ToolOutput"))
+        or (not CALLS.isdisjoint(kinds) and isinstance(chunk, NetworkExecutionEnd) and _has_calls(chunk))
         or (isinstance(chunk, ChildChunk) and tells(chunk.chunk, kinds))
     )

@@ -11,11 +11,13 @@ from msgspec.structs import replace
 from partita.types.messages import (
     AssistantMessage,
     Message,
+    NetworkExecution,
     NetworkResult,
     Part,
     SystemMessage,
     ToolCallPart,
     ToolMessage,
+    calls_apart,
 )
 from partita.types.parts import (
     FilePart,
@@ -86,7 +88,7 @@ class Remover:
         )
         content = replace(message.content, parts=parts)
         if isinstance(message, AssistantMessage):
-            content = self._without_network(content)
+            content = self._without_network(content, owner, path)
         if self.counts.total() == before:
             return message
         return replace(message, content=_bare(content), extra=None)
@@ -107,15 +109,38 @@ class Remover:
             message, content=content, type="text" if message.type == "tool" else message.type, extra=None
         )
 
-    def _without_network(self, content: Any) -> Any:
+    def _without_network(self, content: Any, owner: str, path: str) -> Any:
         execution = content.network_execution
-        if execution is None or "sub-agents" not in self.choice.kinds:
+        if execution is None:
             return content
+        if "sub-agents" not in self.choice.kinds:
+            result = execution.final_result
+            changed = None if result is None else self._result(execution, result, owner, f"{path}network.")
+            return replace(content, network_execution=replace(execution, final_result=changed))
         mark = self._leave(LABELS["sub-agents"])
         emptied = replace(
             execution, final_result=NetworkResult(text=mark), input=UNSET, selection_reason=None, extra=None
         )
         return replace(content, network_execution=emptied)
+
+    def _result(
+        self, execution: NetworkExecution, result: NetworkResult, owner: str, path: str
+    ) -> NetworkResult:
+        """A result without what was chosen in its messages and calls."""
+        before = self.counts.total()
+        if self.choice.kinds & {"tool-outputs", "tool-calls"} and execution.primitive_type != "agent":
+            return NetworkResult(text=self._leave(LABELS["tool-outputs"]))
+        messages = tuple(
+            self._message(message, owner, f"{path}messages.{index}.")
+            for index, message in enumerate(result.messages)
+        )
+        apart = [
+            self._part(call, owner, f"{path}calls.{index}") for index, call in enumerate(calls_apart(result))
+        ]
+        if self.counts.total() == before:
+            return result
+        calls = tuple(part for part in apart if isinstance(part, ToolCallPart))
+        return replace(result, messages=messages, tool_calls=calls, extra=None)
 
     def _part(self, part: Any, owner: str, path: str) -> Any:
         kinds = self.choice.kinds

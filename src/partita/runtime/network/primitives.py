@@ -108,7 +108,7 @@ class AgentPrimitive:
                 _feed(fold, chunk)
                 yield ChunkEvent(chunk=ChildChunk(path, chunk))
         prompt = [*before, *(fold.snapshot() if started else ())]
-        options = replace(execution.options, message_id=answer_id, instructions=None, tools=())
+        options = replace(execution.options, message_id=answer_id, instructions=None)
         async with closed(self._agent.invoke(prompt, cwd=execution.cwd, options=options)) as events:
             async for event in events:
                 if isinstance(event, ErrorEvent):
@@ -233,13 +233,13 @@ def _with_chunk(call: ToolCallPart, *chunks: Chunk) -> ToolCallPart:
 
 
 def _function_result(call: ToolCallPart) -> NetworkResult:
-    """What a call returned. Values stay values; only text is text."""
+    """What a call returned: as it was, and as text for readers that know only text."""
     calls = (call,)
     match call.output:
         case TextOutput(value=value):
             return NetworkResult(value, calls, value=value)
         case JsonOutput(value=value):
-            return NetworkResult(None, calls, value=value)
+            return NetworkResult(dumps(value).decode(), calls, value=value)
         case ContentOutput():
             return NetworkResult(None, calls, value=to_json(call.output))
         case ErrorTextOutput(value=value):

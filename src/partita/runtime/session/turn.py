@@ -75,11 +75,9 @@ def check_turn(turn: Turn, history: Sequence[Message]) -> None:
         )
 
 
-async def history_of(
-    store: Store, thread_id: str, after: str | None = None, *, internal: bool | None = False
-) -> tuple[Message, ...]:
-    """The messages of a thread on its active branch up to one, with `internal=None` the internal ones too."""
-    page = await store.list_messages(thread_id, limit=None, internal=internal)
+async def history_of(store: Store, thread_id: str, after: str | None = None) -> tuple[Message, ...]:
+    """The talk of a thread on its active branch, up to and with a message."""
+    page = await store.list_messages(thread_id, limit=None)
     return up_to(page.items, thread_id, after)
 
 

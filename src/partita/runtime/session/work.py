@@ -80,7 +80,8 @@ class Work:
         parent_id = history[-1].id if history and seed is None else None
         driver = Driver(store, live, self.clock, parent_id=parent_id, grace=self.grace)
         if seed is not None and getattr(self.agent, "reads_internal", False):
-            history = await history_of(store, live.run.thread_id, turn.after, internal=None)
+            page = await store.list_messages(live.run.thread_id, limit=None, internal=None)
+            history = up_to(page.items, live.run.thread_id, turn.after)
         session_id = self.session_id
         if not session_id and self.history is None:
             session_id = await known_session(store, live.run)

@@ -101,7 +101,10 @@ def dump_message(message: Message, path: str, losses: list[Loss], version: Versi
     result["parts"] = _dump_parts(content.parts, path, losses, version)
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         call = network_tool_call(message.id, message.content.network_execution)
-        result["parts"].append(dump_part(call, path, [], version))  # nothing is lost: its metadata holds all
+        # Before calls that wait for the client: it continues once all calls of the last step are answered,
+        # and this one never is. Nothing is lost: its metadata holds all.
+        place = 0 if any(isinstance(part, ToolCallPart) for part in content.parts) else len(result["parts"])
+        result["parts"].insert(place, dump_part(call, path, [], version))
     put(result, unkept(message.extra), path, losses)
     return result
 

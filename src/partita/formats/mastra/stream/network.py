@@ -165,7 +165,7 @@ class Network:
                 id_,
                 reason if isinstance(reason, str) else None,
                 input_,
-                iteration if type(iteration) is int else None,
+                iteration + 1 if type(iteration) is int else None,  # its first one is 0
             )
         )
         path = (network_call(self._voice.message_id),)

@@ -1,0 +1,81 @@
+"""Calls that wait inside networks, answered by the real client: it only knows those of a message itself."""
+
+from typing import Any
+
+import pytest
+
+from partita import Agent, Network, client_tool, tool
+from tests.server.clients.agents import answers, calls
+from tests.server.clients.conftest import ServeChat
+from tests.server.clients.site import Chat
+from tests.server.conftest import says
+
+removed: list[str] = []
+
+
+@tool(approval="always")
+def remove(name: str) -> str:
+    """Remove a file."""
+    removed.append(name)
+    return f"{name} is gone"
+
+
+WHERE = client_tool("where", "Where the user is.", {"type": "object", "properties": {}})
+
+
+def route(id: str) -> dict[str, Any]:
+    return calls(
+        "route", {"primitiveType": "agent", "primitiveId": id, "input": "tidy", "selectionReason": "it can"}
+    )
+
+
+DONE = calls("finish", {"answer": "All done."})
+
+
+def nested(agent: Agent) -> Network:
+    """An agent in a network in a network."""
+    inner = Network(answers(tidy=[[route("agent")], [DONE]]), agents={"agent": agent})
+    return Network(answers(tidy=[[route("inner")], [DONE]]), agents={"inner": inner})
+
+
+def waiting(messages: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """The call of a tool in the last message."""
+    (part,) = [part for part in messages[-1]["parts"] if part["type"] == f"tool-{name}"]
+    return part
+
+
+async def answer(chat: Chat, approval: str, approved: bool) -> None:
+    await chat.view.call("addToolApprovalResponse", {"id": approval, "approved": approved})
+
+
+@pytest.mark.parametrize("reloaded", [False, True], ids=["live", "reloaded"])
+@pytest.mark.parametrize("approved", [True, False], ids=["allowed", "refused"])
+async def test_an_approval(site: ServeChat, approved: bool, reloaded: bool) -> None:
+    removed.clear()
+    model = answers(tidy=[[calls("remove", {"name": "a"}, "c1")], [says("Gone.")]])
+    here = await site(nested(Agent(model, tools=[remove])))
+    chat = await here.chat(goOn="approvals")
+    asked = waiting((await chat.send("Please tidy up.")).messages, "remove")
+    assert (asked["state"], asked["input"], removed) == ("approval-requested", {"name": "a"}, [])
+    if reloaded:
+        chat = await here.load(goOn="approvals")
+    await answer(chat, asked["approval"]["id"], approved)
+    state = await chat.view.until(settled=True, said=["All done."])
+    assert removed == (["a"] if approved else [])
+    stored = await here.stored()
+    ends = [part["state"] for one in stored for part in one["parts"] if part["type"] == "tool-remove"]
+    assert ends == ["output-available" if approved else "output-denied"]
+    sent = [request.path for request in state.requests if request.method == "POST"]
+    assert len(sent) == 2  # the client does not send again once all is answered
+
+
+async def test_a_tool_of_the_client(site: ServeChat) -> None:
+    model = answers(tidy=[[calls("where", {}, "c1")], [says("Near.")]])
+    here = await site(nested(Agent(model, tools=[WHERE])))
+    chat = await here.chat(goOn="tools")
+    asked = waiting((await chat.send("Please tidy up.")).messages, "where")
+    assert asked["state"] == "input-available"
+    await chat.view.call("addToolOutput", {"tool": "where", "toolCallId": "c1", "output": {"north": 60}})
+    state = await chat.view.until(settled=True, said=["All done."])
+    sent = [request.path for request in state.requests if request.method == "POST"]
+    assert len(sent) == 2
