@@ -83,3 +83,13 @@ def test_sub_agents_that_no_call_claims_stand_behind_the_conversation() -> None:
     made.answer(text="Yes")
     texts = [text_of(message) for message in load(made.records).messages]
     assert texts == ["Bake bread", "Yes", "Clean the oven", "Scrubbing"]
+
+
+def test_a_damaged_chain_is_reported_with_its_lines_unless_only_a_piece_of_it_is_given() -> None:
+    session = Session().prompt("Bake").answer(text="Yes", parent="gone").prompt("More", uuid="u-1")
+    losses = {loss.path: (loss.what, loss.severity) for loss in load(session.records).losses}
+    assert losses == {
+        "$[2]": ("duplicate uuid: u-1, first on line 1 (once, line 3)", "minor"),
+        "$[1]": ("missing parent: gone, the parent of u-2 (once, line 2)", "minor"),
+    }
+    assert load(session.records[1:2]).losses == ()

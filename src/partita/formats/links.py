@@ -5,13 +5,13 @@ reported because other readers, and the resume of Claude Code itself, lose every
 (anthropics/claude-code#22245, #22526).
 """
 
-from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
 from partita.types.json import Json
 
 from .diagnostics import DUPLICATE_UUID, MISSING_PARENT, PARENT_CYCLE, Place
+from .transcript import Teller
 
 KEPT: Final = 1 << 16
 """How many lines are remembered. After more, a parent that is not found may be one that was forgotten."""
@@ -20,8 +20,9 @@ KEPT: Final = 1 << 16
 class Links:
     """The ids of the records so far, each with its line number and its parent."""
 
-    def __init__(self, report: Callable[[str, Place, str], None]) -> None:
-        self._report = report
+    def __init__(self, teller: Teller) -> None:
+        self._teller = teller
+        self._report = teller.report
         self._lines: dict[str, tuple[int, str | None]] = {}
         self._waiting: dict[str, list[tuple[Place, str]]] = {}  # children by a parent that has not come
         self._complete = True
@@ -30,10 +31,16 @@ class Links:
         """The reading begins in the middle of a file: what is not found may be above."""
         self._complete = False
 
-    def add(self, uuid: str, parent: Json, place: Place) -> None:
-        """Check the next line."""
+    def add(self, uuid: str, parent: Json) -> None:
+        """Check the record at hand."""
         lines = self._lines
-        above = parent if isinstance(parent, str) else None
+        above = parent if type(parent) is str else None
+        if uuid not in lines and (above is None or above in lines) and uuid not in self._waiting:
+            lines[uuid] = (self._teller.line, above)  # as nearly all are
+            if len(lines) > 2 * KEPT:
+                self._shorten()
+            return
+        place = self._teller.place
         first = lines.get(uuid)
         if first is not None:
             self._report(DUPLICATE_UUID, place, f"{uuid}, first on line {first[0]}")
@@ -44,9 +51,10 @@ class Links:
         children = self._waiting.pop(uuid, None)
         if above is not None and (first is not None or children is not None or above == uuid):
             self._check_cycle(uuid, above, place)
-        if len(lines) > 2 * KEPT:
-            self._lines = dict(islice(lines.items(), KEPT, None))
-            self._complete = False
+
+    def _shorten(self) -> None:
+        self._lines = dict(islice(self._lines.items(), KEPT, None))
+        self._complete = False
 
     def finish(self) -> None:
         """Report the parents that never came."""

@@ -11,7 +11,7 @@ from .assembly import Assembly
 from .diagnostics import CHAIN_FINDINGS
 from .format import Loaded
 from .losses import Loss
-from .transcript import LogDecoder
+from .transcript import LinkChecker, LogDecoder
 
 NOT_UNDERSTOOD: Final = "not understood"
 BAD_CHAIN: Final = "the records are kept, in the order of the file"
@@ -26,8 +26,13 @@ def records_in(payload: Json) -> list[Json]:
     return payload if is_array(payload) else [payload]
 
 
-def load_records(records: Sequence[Json], make: Callable[[Assembly], LogDecoder], line: str) -> Loaded:
-    """The messages of a log. `line` is what a line is called that is no record; it is kept as a notice."""
+def load_records(
+    records: Sequence[Json], make: Callable[[Assembly], LogDecoder], line: str, *, whole: bool = False
+) -> Loaded:
+    """The messages of a log. `line` is what a line is called that is no record; it is kept as a notice.
+
+    `whole`: all records of the log are there, so that one whose parent is not has lost it.
+    """
     assembly = Assembly(_session_of(records))
     decoder = make(assembly)
     assembly.begin_turn()
@@ -40,6 +45,8 @@ def load_records(records: Sequence[Json], make: Callable[[Assembly], LogDecoder]
             assembly.note(line, record, str(number))
     assembly.line = assembly.offset = len(records) + 1
     decoder.finish()
+    if whole and isinstance(decoder, LinkChecker):
+        decoder.check_links()
     found: dict[str, Message] = {message.id: message for message in assembly.finish()}
     orphans = (message for messages in assembly.orphans().values() for message in messages)
     return Loaded((*found.values(), *orphans), tuple(_losses(assembly)))

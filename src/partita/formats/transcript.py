@@ -6,7 +6,7 @@ each record amounts to; `assembly` is the teller that makes messages of it, with
 
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -147,3 +147,11 @@ class LogDecoder(Protocol):
 
     def finish(self) -> None:
         """The log has ended, for now or for good."""
+
+
+@runtime_checkable
+class LinkChecker(Protocol):
+    """A decoder of records that name their parents."""
+
+    def check_links(self) -> None:
+        """Report the parents that no record has, once all records were fed."""

@@ -33,14 +33,6 @@ class AgentHost(Protocol):
         """The call that is likely to have started the sub-agent of that sign."""
 
 
-@runtime_checkable
-class LinkChecker(Protocol):
-    """A decoder of records that name their parents."""
-
-    def check_links(self) -> None:
-        """Report the parents that no record has, once all records were fed."""
-
-
 def no_sign(_: Sequence[Json]) -> str:
     """Sub-agents are known by their names alone."""
     return ""

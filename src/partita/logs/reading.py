@@ -14,12 +14,12 @@ from partita.formats.assembly import Assembly, Turn
 from partita.formats.chain import CallTimes
 from partita.formats.diagnostics import CUT_LAST_LINE, Diagnostics, Finding, Place
 from partita.formats.sub_agent import Agent
-from partita.formats.transcript import Consumption, Fact, LogDecoder
+from partita.formats.transcript import Consumption, Fact, LinkChecker, LogDecoder
 from partita.logs.lines.reader import UNFINISHED, Line, LineReader
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import Message
 
-from .log_format import LinkChecker, LogFormat, Resumable
+from .log_format import LogFormat, Resumable
 
 AT_ONCE = 256
 """After so many lines, what has become whole is taken out."""

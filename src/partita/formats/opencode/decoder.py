@@ -42,7 +42,7 @@ class OpenCodeDecoder:
         self._spots = Spots(teller)
         self._talk = Talk(teller, self._spots)
         self._rows = Rows()
-        self._links = Links(teller.report)
+        self._links = Links(teller)
         self._revert: JsonObject = {}
         self._is_reverted = False
         self._unknown = 0
@@ -135,7 +135,7 @@ class OpenCodeDecoder:
         if self._spots.renew(id_, digest):
             return
         if id_ not in self._spots:  # a message may come again, when there is more of it
-            self._links.add(id_, info.get("parentID"), self._teller.place)
+            self._links.add(id_, info.get("parentID"))
         is_target = id_ not in self._spots and id_ == self._revert.get("messageID")
         is_half = self._revert.get("partID") is not None
         if is_target and not is_half:

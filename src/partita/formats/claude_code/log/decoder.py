@@ -35,7 +35,7 @@ class ClaudeLogDecoder:
         self._teller = teller
         self._elsewhere = elsewhere
         self._branches = Branches()
-        self._links = Links(teller.report)
+        self._links = Links(teller)
         self.find_agent: FindAgent = nobody
         self._talk = Talk(teller, self._branches, self._agent_of)
         self._agents: dict[str, Talk] = {}
@@ -59,7 +59,7 @@ class ClaudeLogDecoder:
             self._tick(stamp)
         uuid = record.get("uuid")
         if type(uuid) is str:
-            self._links.add(uuid, record.get("parentUuid"), self._teller.place)
+            self._links.add(uuid, record.get("parentUuid"))
             if self._summaries and (words := self._summaries.get(uuid)) is not None:
                 self._teller.learn("summary", words)
         kind = record.get("type")

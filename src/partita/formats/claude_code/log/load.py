@@ -4,6 +4,7 @@ Sub-agents that no call claims stand behind the conversation. Lost: the progress
 what was not understood, although it is kept.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from partita.formats.format import Loaded
@@ -26,10 +27,18 @@ def load(payload: Json) -> Loaded:
         [_copied(record) if is_object(record) else record for record in records],
         ClaudeLogDecoder,
         "claude-code-line",
+        whole=_is_whole(records),
     )
     progress = sum(is_object(record) and record.get("type") == "progress" for record in records)
     told = [Loss("$", f"{progress} records", PROGRESS)] if progress else []
     return Loaded(loaded.messages, (*loaded.losses, *told))
+
+
+def _is_whole(records: Sequence[Json]) -> bool:
+    """Whether the records begin where a session does, rather than in the middle of one."""
+    chained = (record for record in records if is_object(record) and "parentUuid" in record)
+    first = next(chained, None)
+    return first is not None and first["parentUuid"] is None
 
 
 def _copied(record: JsonObject) -> JsonObject:
