@@ -160,6 +160,14 @@ def test_convert_gives_lines_for_lines() -> None:
     assert [message["id"] for message in written] == ["u", "a"]
 
 
+def test_fold_writes_losses_for_programs(tmp_path: Path) -> None:
+    path = tmp_path / "losses.jsonl"
+    stream = lines([*FULL_STREAM, {"type": "unknown", "value": "x" * 600}])
+    partita("fold", "--from", "ai-sdk-full-stream-v6", "--losses-json", str(path), stdin=stream)
+    written = [loads(line) for line in path.read_bytes().splitlines()]
+    assert any("x" * 600 in loss["what"] for loss in written)
+
+
 def test_convert_lists_losses() -> None:
     result = partita("convert", "--from", "ui", "--to", "model", "--losses", stdin=dumps(CHAT))
     assert 'lost $[1].content.metadata: {"n":1}' in result.stderr

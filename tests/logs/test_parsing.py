@@ -509,6 +509,15 @@ def test_damage_to_the_chain_of_a_sub_agent_names_the_sub_agent(tmp_path: Path) 
     assert finding.detail.startswith("a1: gone")
 
 
+def test_the_agent_that_compacts_a_session_may_follow_its_records(tmp_path: Path) -> None:
+    agent = "acompact-1"
+    path = write(tmp_path, asking(agentId=agent))
+    file = write(tmp_path, helper(agent), f"{SESSION}/subagents/agent-{agent}.jsonl")
+    file.write_bytes(file.read_bytes().replace(f'"parentUuid":"{agent}-2"'.encode(), b'"parentUuid":"gone"'))
+    assert b'"gone"' in file.read_bytes()
+    assert not parse_log_file(path).findings
+
+
 def test_an_answer_of_opencode_to_a_prompt_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
     answers = [
         {

@@ -41,6 +41,7 @@ FINDINGS: dict[str, dict[str, int]] = {
     "codex/single/v0.150.0-every-record.jsonl": {"unknown record type 'hologram'": 1},
     "claude-code/malformed/glued-records-v2.1.12.jsonl.gz": {
         "several records on one line": 2,  # two records each, all four read
+        "duplicate uuid": 1,
     },
     "claude-code/malformed/pretty-printed-not-jsonl.jsonl": {  # see above
         "not JSON": 248,

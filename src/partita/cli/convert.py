@@ -9,10 +9,11 @@ import click
 from partita.formats.answers.model_view import OpenCalls
 from partita.formats.converting import convert as convert_payload
 from partita.formats.losses import Loss, Severity
-from partita.types.json import dumps, is_array
+from partita.types.json import is_array
 
 from .completing import formats
-from .output import print_json, print_lines, print_losses, print_text, say
+from .options import losses_json_option
+from .output import print_json, print_lines, print_losses, print_text, say, write_losses
 from .source import open_source
 
 DATA_STREAM: Final = "ai-sdk-data-stream-v4"
@@ -51,12 +52,7 @@ Examples:
     " removed.",
 )
 @click.option("--losses", is_flag=True, help="Tell on stderr what could not be carried, one line each.")
-@click.option(
-    "--losses-json",
-    metavar="FILE",
-    type=click.File("wb"),
-    help="Write what could not be carried to FILE, as JSON lines.",
-)
+@losses_json_option
 def convert(
     file: BinaryIO,
     *,
@@ -86,7 +82,7 @@ def convert(
     else:
         print_json(converted.payload)
     if losses_json is not None:
-        losses_json.writelines(dumps(loss._asdict()) + b"\n" for loss in converted.losses)
+        write_losses(losses_json, converted.losses)
     if losses:
         print_losses(converted.losses)
     elif converted.losses:

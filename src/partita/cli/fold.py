@@ -15,7 +15,8 @@ from partita.stream.rules import Version
 from partita.types.json import Json
 
 from .completing import formats
-from .output import print_json, print_losses, say
+from .options import losses_json_option
+from .output import print_json, print_losses, say, write_losses
 from .source import Source, open_source
 
 VIEWS = {"ui": "ai-sdk-ui-v{}", "model": "ai-sdk-model-v{}", "canonical": "canonical"}
@@ -50,20 +51,23 @@ Examples:
 )
 @click.option("--lenient", is_flag=True, help="Skip chunks that do not fit, and report them on stderr.")
 @click.option("--losses", is_flag=True, help="Report on stderr what of the stream is not in the output.")
+@losses_json_option
 def fold(
     stream: BinaryIO,
+    *,
     view: str,
     target_version: str,
     source_format: str | None,
     lenient: bool,
     losses: bool,
+    losses_json: BinaryIO | None,
 ) -> None:
     """Fold a STREAM (JSON lines or server-sent events; a file, or - for a pipe) into its messages.
 
     Each message is printed as one JSON document. A stream with several start chunks holds several messages.
     """
     decoder, items = _decoder_for(open_source(stream), source_format)
-    folded = fold_events(decoder, items, lenient=lenient, losses=losses)
+    folded = fold_events(decoder, items, lenient=lenient, losses=losses or losses_json is not None)
     dump = get_format(VIEWS[view].format(target_version)).dump
     assert dump is not None, "every view can be written"
     dumped = dump(folded.messages)
@@ -73,8 +77,11 @@ def fold(
         say(f"the stream reports an error: {text}")
     for diagnostic in folded.diagnostics:
         say(f"chunk {diagnostic.chunk}: {diagnostic.what}")
+    lost = [*folded.losses, *dumped.losses]
+    if losses_json is not None:
+        write_losses(losses_json, lost)
     if losses:
-        print_losses([*folded.losses, *dumped.losses])
+        print_losses(lost)
 
 
 def _decoder_for(source: Source, name: str | None) -> tuple[Decoder, Iterator[Json]]:

@@ -19,6 +19,12 @@ agent_option = click.option(
 since_option = click.option("--since", type=MOMENT, help="Not before: 2026-03-01, today, 3h, 2d …")
 until_option = click.option("--until", type=MOMENT, help="Before that.")
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
+losses_json_option = click.option(
+    "--losses-json",
+    metavar="FILE",
+    type=click.File("wb"),
+    help="Write what could not be carried to FILE, as JSON lines.",
+)
 
 
 class ProjectType(click.ParamType[str]):

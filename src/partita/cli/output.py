@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import BinaryIO
 
 from partita.formats.losses import Loss
 from partita.types.json import Json, dumps, indented
@@ -36,6 +37,11 @@ def print_losses(losses: Sequence[Loss]) -> None:
         say("nothing was lost")
     for loss in losses:
         say(f"{loss.severity} {loss}")
+
+
+def write_losses(file: BinaryIO, losses: Sequence[Loss]) -> None:
+    """Every loss as a line of JSON, with the whole value."""
+    file.writelines(dumps(loss._asdict()) + b"\n" for loss in losses)
 
 
 def say(text: str) -> None:

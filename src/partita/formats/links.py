@@ -31,8 +31,8 @@ class Links:
         """The reading begins in the middle of a file: what is not found may be above."""
         self._complete = False
 
-    def add(self, uuid: str, parent: Json) -> None:
-        """Check the record at hand."""
+    def add(self, uuid: str, parent: Json, *, may_be_elsewhere: bool = False) -> None:
+        """Check a record. Unless `may_be_elsewhere`, its parent must be in the same file."""
         lines = self._lines
         above = parent if type(parent) is str else None
         if uuid not in lines and (above is None or above in lines) and uuid not in self._waiting:
@@ -46,7 +46,7 @@ class Links:
             self._report(DUPLICATE_UUID, place, f"{uuid}, first on line {first[0]}")
         else:
             lines[uuid] = (place.line, above)
-        if above is not None and above not in lines and self._complete:
+        if above is not None and above not in lines and self._complete and not may_be_elsewhere:
             self._waiting.setdefault(above, []).append((place, uuid))
         children = self._waiting.pop(uuid, None)
         if above is not None and (first is not None or children is not None or above == uuid):

@@ -24,6 +24,9 @@ from .users import HIDDEN, TALK, first_text, kind_of_user, parts_of_kind
 SUMMARIES: Final = 256
 """How many summaries wait for their leaf."""
 
+COMPACTING: Final = "acompact"
+"""The prefix of agents that compact a session. Their first records have parents in the session file."""
+
 MISSHAPEN: Final = (TypeError, KeyError, AttributeError, ValueError)
 
 
@@ -59,7 +62,9 @@ class ClaudeLogDecoder:
             self._tick(stamp)
         uuid = record.get("uuid")
         if type(uuid) is str:
-            self._links.add(uuid, record.get("parentUuid"))
+            agent = record.get("agentId")
+            compacts = type(agent) is str and agent.startswith(COMPACTING)
+            self._links.add(uuid, record.get("parentUuid"), may_be_elsewhere=compacts)
             if self._summaries and (words := self._summaries.get(uuid)) is not None:
                 self._teller.learn("summary", words)
         kind = record.get("type")
