@@ -108,12 +108,12 @@ if TYPE_CHECKING:
     from .store.values import UsageTotals as UsageTotals
     from .stream.accumulator import Accumulator as Accumulator
     from .stream.accumulator import Diagnostic as Diagnostic
-    from .stream.accumulator import accumulate as accumulate
     from .stream.checkpoint import Checkpoint as Checkpoint
     from .stream.chunk_reader import ChunkReader as ChunkReader
     from .stream.encoder import SseEncoder as SseEncoder
     from .stream.messages import MessagesAccumulator as MessagesAccumulator
     from .stream.messages import MessagesCheckpoint as MessagesCheckpoint
+    from .stream.messages import accumulate as accumulate
     from .stream.messages import accumulate_messages as accumulate_messages
     from .stream.partial_json import Parsed as Parsed
     from .stream.partial_json import PartialJson as PartialJson
@@ -358,12 +358,12 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "partita.stream.accumulator": (
         "Accumulator",
-        "accumulate",
         "Diagnostic",
     ),
     "partita.stream.messages": (
         "MessagesAccumulator",
         "MessagesCheckpoint",
+        "accumulate",
         "accumulate_messages",
     ),
     "partita.stream.checkpoint": ("Checkpoint",),

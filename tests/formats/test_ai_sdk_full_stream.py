@@ -11,7 +11,7 @@ from partita.formats.ai_sdk.streams.full_stream import MASKED, FullStreamDecoder
 from partita.formats.ai_sdk.streams.full_stream_rules import RULES
 from partita.formats.events import fold_events
 from partita.formats.registry import get_format
-from partita.stream.accumulator import accumulate
+from partita.stream.messages import accumulate
 from partita.stream.rules import Version
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject

@@ -8,7 +8,7 @@ from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import get_format
-from partita.stream.accumulator import accumulate
+from partita.stream.messages import accumulate
 from partita.types.chunks import (
     Chunk,
     DataChunk,

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import StreamError
-from partita.stream.accumulator import Accumulator, accumulate
+from partita.stream.accumulator import Accumulator
 from partita.stream.checkpoint import Checkpoint
+from partita.stream.messages import accumulate
 from partita.stream.rules import Version
 from partita.types.chunks import (
     ChildChunk,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from partita.errors import DecodeError, FormatError
 from partita.formats.ai_sdk.ui.dump import dump
-from partita.stream.accumulator import accumulate
 from partita.stream.encoder import SseEncoder
+from partita.stream.messages import accumulate, accumulate_messages
 from partita.stream.secure_json import secure_loads
 from partita.stream.sse import DONE, SseDecoder
 from partita.stream.targets import DENIED, Target
@@ -363,8 +363,8 @@ def test_a_live_network_looks_like_a_stored_one(ended: bool) -> None:
 @given(raw_chunks=strategies.chunk_streams(7))
 def test_the_newest_client_reads_what_we_read(raw_chunks: list[JsonObject]) -> None:
     chunks = [read_chunk(chunk) for chunk in raw_chunks]
-    read = accumulate(map(read_chunk, sent(7, chunks)))
-    assert dump([read]).payload == dump([accumulate(chunks)]).payload
+    read = accumulate_messages(map(read_chunk, sent(7, chunks)))
+    assert dump(read).payload == dump(accumulate_messages(chunks)).payload
 
 
 # Several messages for a client that knows one

@@ -23,6 +23,7 @@ from partita import (
     ToolInputAvailable,
     ToolOutputAvailable,
     UserMessage,
+    accumulate,
     accumulate_messages,
     text_of,
 )
@@ -130,3 +131,11 @@ def test_a_second_network_execution_is_refused() -> None:
         execution = message.content.network_execution
         assert execution is not None
         assert (execution.primitive_id, execution.final_result) == ("writer", NetworkResult("done"))
+
+
+def test_accumulate_refuses_a_stream_with_several_messages() -> None:
+    stream: list[Chunk] = [MessageStart("one"), MessageFinish("stop"), MessageStart("two")]
+    with pytest.raises(StreamError, match=r"2 messages.*accumulate_messages"):
+        accumulate(stream)
+    assert accumulate(stream[:2]).id == "one"
+    assert accumulate([]).parts == ()

@@ -5,7 +5,6 @@ The same chunks always give the same message, and the message equals what the AI
 joined, and partial tool input parsed, only when someone looks.
 """
 
-from collections.abc import Iterable
 from operator import is_
 from typing import NamedTuple
 
@@ -113,17 +112,6 @@ class Accumulator:
         checkpoint.restore(accumulator._state)
         accumulator.fed = checkpoint.fed
         return accumulator
-
-
-def accumulate(chunks: Iterable[Chunk], *, version: Version = 7) -> AssistantMessage:
-    """The message of a whole stream, as far as it came: what `readUIMessageStream` of the AI SDK ends with.
-
-    Of a stream with several messages this is the last one. `accumulate_messages` returns all of them.
-    """
-    accumulator = Accumulator(version=version)
-    for chunk in chunks:
-        accumulator.feed(chunk)
-    return accumulator.snapshot()
 
 
 def close_message(message: AssistantMessage, interrupted: Interruption | None = None) -> AssistantMessage:

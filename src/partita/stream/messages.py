@@ -189,6 +189,16 @@ def accumulate_messages(
     return accumulator.snapshot()
 
 
+def accumulate(chunks: Iterable[Chunk], *, version: Version = 7) -> AssistantMessage:
+    """The message of a whole stream, as far as it came. A stream with several messages is refused."""
+    messages = accumulate_messages(chunks, version=version)
+    if len(messages) > 1:
+        raise StreamError(
+            f"the stream has {len(messages)} messages", hint="accumulate_messages() returns all of them"
+        )
+    return messages[0] if messages else empty_message("")
+
+
 def is_empty(message: AssistantMessage) -> bool:
     """Whether no chunk has put anything into a message."""
     content = message.content

@@ -12,8 +12,8 @@ from partita.runtime.replay.playing import Pace, play, play_sse
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
 from partita.store.opening import open_store
-from partita.stream.accumulator import accumulate
 from partita.stream.chunk_reader import ChunkReader
+from partita.stream.messages import accumulate
 from partita.stream.sse import DONE
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
 from partita.types.codec import encode

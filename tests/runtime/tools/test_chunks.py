@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.runtime.tools.chunks import chunk_of_output
-from partita.stream.accumulator import accumulate
+from partita.stream.messages import accumulate
 from partita.types.chunks import (
     Chunk,
     ToolInputAvailable,

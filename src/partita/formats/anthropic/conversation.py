@@ -14,7 +14,7 @@ from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.blocks import checked_blocks
 from partita.formats.losses import Loss
-from partita.stream.accumulator import accumulate
+from partita.stream.messages import accumulate
 from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_object, kind_of
 from partita.types.messages import (

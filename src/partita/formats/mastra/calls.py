@@ -194,7 +194,10 @@ def unlisted_calls(mirror: Json, metadata: Json, listed: Collection[str]) -> lis
 
 
 def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]:
-    """The calls that the metadata names as waiting: those of a network execution, or the others."""
+    """The calls that the metadata names as waiting: those inside a network execution, or the others.
+
+    A suspended agent or workflow of a network is not a call inside its execution.
+    """
     waiting = waiting_calls(metadata)
     is_network = is_object(metadata) and metadata.get("mode") == "network"
     for name in WAITING if waiting else ():
@@ -202,7 +205,8 @@ def waiting_parts(metadata: Json, *, of_network: bool) -> Iterator[ToolCallPart]
         for entry in entries.values() if is_object(entries) else ():
             match entry:
                 case {"toolCallId": str(id_), "toolName": str(tool)}:
-                    if of_network == (is_network or "primitiveType" in entry):
+                    inside = (is_network or "primitiveType" in entry) and entry.get("primitiveId") != tool
+                    if of_network == inside:
                         call = ToolCallPart(id_, tool, "input-available", entry.get("args", UNSET))
                         yield with_approval(call, waiting)
                 case _:
