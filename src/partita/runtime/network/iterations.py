@@ -179,9 +179,8 @@ class Iterations:
             yield self._complete({"finishReason": WAITING})
             return
         yield ChunkEvent(chunk=NetworkExecutionEnd(execution.result))
-        if (
-            execution.promotion.is_used
-        ):  # the router sees their results: the message no longer ends with calls
+        if execution.promotion.is_used:
+            # The router sees the results, so the message must not end with calls that are to be continued.
             yield ChunkEvent(chunk=StepStart())
         yield ChunkEvent(chunk=MessageFinish("stop"))
 
