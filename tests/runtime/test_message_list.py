@@ -45,7 +45,8 @@ UI = [
 
 def test_words_are_the_users() -> None:
     messages = MessageList()
-    assert messages.add("Hello") == (UserMessage(id="message-1", content="Hello"),)
+    (hello,) = messages.add("Hello")
+    assert hello == UserMessage(id=hello.id, content="Hello")
     assert messages.add("Again", id="mine")[0].id == "mine"
 
 
@@ -203,8 +204,7 @@ def test_a_generated_id_replaces_nothing() -> None:
     fed(messages, *said("answer"))
     messages.end()
     assert [text for _, text in texts(messages)] == ["real", "new", "answer"]
-    taken = messages.messages[-1].id
-    messages.add(UserMessage(id=taken, content="mine"))
+    messages.add(UserMessage(id="message-1", content="mine"))
     assert [text for _, text in texts(messages)] == ["real", "new", "answer", "mine"]
     assert len({message.id for message in messages}) == 4
 
@@ -368,3 +368,15 @@ def test_messages_are_removed_by_id() -> None:
     assert [message.id for message in messages.remove("u")] == ["u"]
     assert [message.id for message in messages] == ["a"]
     assert messages.drain() == ()
+
+
+def test_a_late_result_does_not_end_the_message_that_is_being_streamed() -> None:
+    messages = MessageList(
+        [AssistantMessage(id="m1", content=[ToolCallPart("c", "f", "input-available", {})])]
+    )
+    start, begin, one, *end = (MessageStart("m2"), *said("one"))
+    fed(messages, start, begin, one, ToolOutputAvailable("c", 1), *end)
+    messages.end()
+    first, second = messages.messages
+    states = [part.state for part in first.parts if isinstance(part, ToolCallPart)]
+    assert (states, text_of(second)) == (["output-available"], "one")

@@ -17,6 +17,7 @@ from partita.formats.converting import read_guessed
 from partita.formats.format import Decoder, Dumped, Format, Loaded, losses_of
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
+from partita.store.ids import new_id
 from partita.stream.accumulator import close_message
 from partita.stream.messages import MessagesAccumulator, is_empty
 from partita.stream.rules import Version
@@ -56,9 +57,8 @@ MessageSource: TypeAlias = Literal["memory", "input", "response", "context"]
 Boundary: TypeAlias = Literal["part", "step", "message"]
 """What counts as complete in a message that is being streamed: closed parts, finished steps, or all of it."""
 
-_GENERATED: Final = re.compile(
-    r"message-[0-9]+|instructions|system"
-)  # ids that formats make for those without
+_GENERATED: Final = re.compile(r"message-[0-9]+|instructions|system")
+"""The ids that formats make for messages without one."""
 
 
 class MessageList:
@@ -87,7 +87,7 @@ class MessageList:
         self._steps: dict[str, int] = {}  # by streamed message: how many parts its finished steps have
         self._continued: dict[str, frozenset[str]] = {}  # by streamed message: the calls it had before
         self._complete: set[str] = set()  # streamed messages that had their finish
-        self._generated: set[str] = set()  # ids that were made here
+        self._unnamed = ""  # the id that a stream without an id of its own was given
         self.errors: list[str] = []
         """The texts of the error chunks of the streams."""
         self.losses: list[Loss] = []
@@ -112,7 +112,7 @@ class MessageList:
     def _streamed(self) -> tuple[AssistantMessage, ...]:
         """The messages of the stream, without one that has only the id it was given here."""
         messages = () if self._stream is None else self._stream.snapshot()
-        return tuple([each for each in messages if each.id not in self._generated or not is_empty(each)])
+        return tuple([each for each in messages if each.id != self._unnamed or not is_empty(each)])
 
     # Adding and removing
 
@@ -130,7 +130,7 @@ class MessageList:
         """
         self._end_complete_stream()
         if isinstance(payload, str) and format is None:
-            added: Sequence[Message] = [UserMessage(id=id or self._new_id(), content=payload)]
+            added: Sequence[Message] = [UserMessage(id=id or new_id(), content=payload)]
         elif format is None and _are_messages(payload):
             added = payload
         elif isinstance(payload, MESSAGE_TYPES):
@@ -141,7 +141,6 @@ class MessageList:
             self._check_not_streamed(message.id)
         self._settle()
         for message in added:
-            self._make_room(message)
             self._messages[message.id] = message
             self._sources[message.id] = source
             if source == "memory":
@@ -177,42 +176,13 @@ class MessageList:
         """The messages; ids that the format made for them are replaced where the list has them already."""
         items = payload if is_array(payload) else [payload]
         given = {item["id"] for item in items if is_object(item) and isinstance(item.get("id"), str)}
-        taken = {*self._now(), *(message.id for message in messages)}
-        renamed: list[Message] = []
-        for message in messages:
-            made = message.id not in given and _GENERATED.fullmatch(message.id)
-            if made and message.id in self._now():
-                message = replace(message, id=self._new_id(taken))  # noqa: PLW2901 # the same message
-                taken.add(message.id)
-            renamed.append(message)
-        return renamed
-
-    def _new_id(self, taken: Iterable[str] = ()) -> str:
-        """An id that no message has."""
-        used = {*self._now(), *taken}
-        number = len(self) + 1
-        while f"message-{number}" in used:
-            number += 1
-        self._generated.add(f"message-{number}")
-        return f"message-{number}"
-
-    def _make_room(self, message: Message) -> None:
-        """Rename a message with an id that was made here, if another message has it by right."""
-        known = self._messages.get(message.id)
-        if known is None or message.id not in self._generated or type(known) is type(message):
-            return
-        new_id = self._new_id([message.id])
-        self._generated.discard(message.id)
-        self._replace_all(
-            {
-                new_id if id_ == message.id else id_: replace(known, id=new_id)
-                if id_ == message.id
-                else other
-                for id_, other in self._messages.items()
-            }
-        )
-        self._sources[new_id] = self._sources[message.id]
-        self._saved.pop(message.id, None)
+        known = self._now().keys() - given
+        return [
+            replace(message, id=new_id())
+            if message.id in known and _GENERATED.fullmatch(message.id)
+            else message
+            for message in messages
+        ]
 
     def _replace_all(self, messages: Mapping[str, Message]) -> None:
         """Change the dictionary in place: the stream looks up messages in it."""
@@ -294,12 +264,14 @@ class MessageList:
 
     def _apply(self, chunk: Chunk, id_: str = "") -> None:
         if self._stream is None:
-            self._stream = MessagesAccumulator(id=self._new_id(), known=self._messages)
+            self._unnamed = new_id()
+            self._stream = MessagesAccumulator(id=self._unnamed, known=self._messages)
             if id_:
                 self._stream.feed(MessageStart(id_))
         stream = self._stream
         owner = self._owner_of(chunk)
-        if owner is not None and owner != stream.current_id:
+        left = stream.current_id if owner not in (None, stream.current_id) else None
+        if left is not None:
             stream.feed(MessageStart(owner))
         stream.feed(chunk)
         if stream.current_id not in self._steps:
@@ -317,6 +289,8 @@ class MessageList:
                 self._complete.add(stream.current_id)
             case _:
                 pass
+        if left in self._steps and left not in self._complete:
+            stream.feed(MessageStart(left))  # the message that was being streamed continues
 
     def _owner_of(self, chunk: Chunk) -> str | None:
         """The message that a result or a decision belongs to; `None` if the chunk is of another kind."""
