@@ -54,8 +54,8 @@ class Agent:
         """`model` is a service or its name, such as `openai:gpt-5`; `max_steps` bounds its answers in a turn.
 
         `settings` go to the model in its own names. With a `session`, runs are shared with whoever uses it.
-        With a `MemoryStore` that is no `Store`, `stream` and `run` work without a session: a turn stops when
-        its reader stops, nobody else can follow it, and two turns of a thread at once are not prevented.
+        With a `MemoryStore` that is not a `Store`, `stream` and `run` work without a session: a turn stops
+        when its reader stops, no other client can follow it, and two turns at once are not prevented.
         """
         if max_steps < 1:
             raise AgentError(f"max_steps is {max_steps}", hint="give at least 1")

@@ -113,7 +113,7 @@ class AuditEntry:
             return "no migration: the rest is missing; take it from the source or a backup"
         if self.kind == "provider metadata":
             return "no migration: providers compare these values byte for byte"
-        return "no migration: it may be text for whoever wrote it"
+        return "no migration: it may be meant as text"
 
     def to_json(self) -> JsonObject:
         """The entry for programs."""

@@ -65,7 +65,7 @@ SHOWN_ALIKE: Final = "instructions are hidden in Codex"
 SPLIT: Final = "a rollout has one answer for each call of the model: it is read as several messages"
 BLANK: Final = "there is no text in it"
 EMPTY: Final = "there is nothing in it that a rollout can hold"
-HIDDEN: Final = "what is no prompt is hidden in Codex"
+HIDDEN: Final = "Codex does not show user messages that are not prompts"
 NOT_HIDDEN: Final = "before the first prompt, only context of Codex itself is hidden"
 ZERO: Final = "counts that are not known are written as 0"
 
