@@ -120,13 +120,20 @@ const DATA_OWN = new Set(["name", "providerMetadata"]);
 
 export function networkStart(state: State, chunk: NetworkExecutionStart): boolean {
   const { primitiveType, primitiveId, selectionReason, input, iteration } = chunk;
-  state.network = new NetworkSlot({
+  const execution = {
     primitiveType,
     primitiveId,
     ...present({ selectionReason, iteration }),
     ...(input === undefined ? {} : { input }),
-  });
-  return true;
+  };
+  if (!state.network) {
+    state.network = new NetworkSlot(execution);
+    return true;
+  }
+  const { finalResult: _result, ...known } = state.network.execution;
+  if (JSON.stringify(known) !== JSON.stringify(execution))
+    throw new Misfit("a second network-execution-start in one message");
+  return false;
 }
 
 export function networkEnd(state: State, { finalResult }: NetworkExecutionEnd): boolean {
