@@ -161,9 +161,12 @@ def test_alone_it_serves_and_opens_a_browser_where_one_is_seen(tmp_path: Path, *
         desk.environment = {name: value for name, value in desk.environment.items() if name != "CI"}
     with desk.terminal(environment=given) as terminal:
         url = address(terminal)
+        opened = tmp_path / "opened"
+        patience = time.monotonic() + 10
+        while desktop and not opened.exists() and time.monotonic() < patience:
+            time.sleep(0.05)
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 0
-    opened = tmp_path / "opened"
     assert (opened.read_text().strip() if opened.exists() else None) == (url if desktop else None)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -64,6 +65,15 @@ class Commands(click.Group):
         module = import_module(f"partita.cli.{COMMANDS[cmd_name]}")
         command: click.Command = module.COMMAND
         return command
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the arguments. For a Ctrl-C meanwhile, click would print an empty line."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except KeyboardInterrupt:
+            raise click.Abort from None
 
     def invoke(self, ctx: click.Context) -> None:
         """Run a command. What goes wrong is told on stderr, and by the exit code."""
@@ -147,7 +157,7 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:  # a second Ctrl-C, while the first one was told
+    except click.Abort:  # a Ctrl-C before the command began, or while another one was reported
         tell_interrupted()
         return INTERRUPTED
     return code
