@@ -385,3 +385,8 @@ def test_media_are_read_and_written_one_by_one() -> None:
     for part in CONTENT:
         payload = [{"id": "m", "role": "user", "content": [part, {"type": "text", "text": "."}]}]
         assert dump(load(payload).messages).payload == payload
+
+
+def test_citations_without_an_entry_are_reported() -> None:
+    dumped = dump([UserMessage(id="u", content=[TextPart("a", citations=())])])
+    assert [loss.path for loss in dumped.losses] == ["$[0].content.parts[0].citations"]

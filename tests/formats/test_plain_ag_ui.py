@@ -12,7 +12,7 @@ from tests.tables import each_row
 
 from .test_plain_talk import talks
 
-MORE = (".tokenCount", ".providerMetadata", ".seq")
+MORE = (".tokenCount", ".providerMetadata", ".seq", ".citations", ".preliminary")
 """What is told of the members that make parts and messages odd."""
 
 

@@ -83,8 +83,8 @@ class Losses:
         found = members.read(value)
         if found == members.unset:
             return
-        for (name, wire), item in zip(members.names, found[1:], strict=True):
-            if item is not None and item is not UNSET and item is not False and item != ():
+        for (name, wire), item, unset in zip(members.names, found[1:], members.unset[1:], strict=True):
+            if item is not None and item is not UNSET and item != unset:
                 self._member(path, name, wire, item)
 
     def _member(self, path: str, name: str, wire: str, value: Any) -> None:
