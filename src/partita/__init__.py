@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .errors import StoreError as StoreError
     from .errors import StreamError as StreamError
     from .errors import UnavailableError as UnavailableError
+    from .formats.agent_decoder import Decoding as Decoding
     from .formats.ai_sdk.convert.to_model import ModelTool as ModelTool
     from .formats.ai_sdk.convert.to_model import convert_to_model_messages as convert_to_model_messages
     from .formats.ai_sdk.model.repair import to_model_messages as to_model_messages
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
     from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
     from .formats.converting import convert as convert
-    from .formats.decoding import Decoding as Decoding
     from .formats.diagnostics import Finding as Finding
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
@@ -470,7 +470,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "Question",
         "Decision",
     ),
-    "partita.formats.decoding": ("Decoding",),
+    "partita.formats.agent_decoder": ("Decoding",),
     "partita.runtime.registry": (
         "get_agent",
         "agent_names",

@@ -68,7 +68,7 @@ class FormatError(PartitaError):
 
 
 class AgentError(PartitaError):
-    """An agent nobody has registered, one that cannot be started, or one that failed at its work.
+    """An agent that is not registered, cannot be started, or failed.
 
     If a run failed, `run_id` and `status` name it; what it produced until then is stored.
     """

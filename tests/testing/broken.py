@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from partita.errors import AgentError
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.runtime.service import Decision, Options, Prompt, Question
 from partita.types.chunks import (
     Chunk,

@@ -66,8 +66,8 @@ def hook(
     error. The exit code is then 1 with --strict, else 0: an archive must never stop an agent from working.
     """
     try:
-        told = _notice(agent, sys.stdin.buffer.read() if notice is None else notice.encode())
-        problems = _store(told, url, resource or _resource())
+        named = _notice(agent, sys.stdin.buffer.read() if notice is None else notice.encode())
+        problems = _store(named, url, resource or _resource())
     except PartitaError as error:
         problems = [str(error)]
     for problem in problems:
@@ -86,10 +86,10 @@ def _resource() -> str | None:
 def _notice(agent: str, data: bytes) -> Notice:
     """The session file that a hook's input names, by its path or by the id of the session."""
     try:
-        told: Any = msgspec.json.decode(data)
+        given: Any = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        told = None
-    fields = told if is_object(told) else {}
+        given = None
+    fields = given if is_object(given) else {}
     event = fields.get("hook_event_name") or fields.get("type")
     finished = not isinstance(event, str) or event in FINISHED[agent]
     path = fields.get("transcript_path")

@@ -50,7 +50,7 @@ Examples:
 @click.option(
     "--resource",
     metavar="ID",
-    help="Whose they become; without it, messages and rows belong to whom they name.",
+    help="The owner of what is imported. Without it, messages and rows keep the owner that they name.",
 )
 @click.option(
     "--agent",

@@ -154,7 +154,7 @@ class Assembly(Chain):
         self.diagnostics.add(what, self.place, detail)
 
     def report(self, what: str, place: Place, detail: str = "") -> None:
-        """Something is wrong with the record at `place`, of the log at hand."""
+        """Report something wrong with the record at `place` of this log."""
         self.diagnostics.add(what, place, f"{self.log}: {detail}" if self.log else detail)
 
     def count(self, consumption: Consumption) -> None:

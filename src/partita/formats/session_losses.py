@@ -38,9 +38,9 @@ class Losses:
 
     def rest(self, value: Value, path: str, *carried: str) -> None:
         """Tell which members of a value do not arrive: all that it has but the carried ones."""
-        for field, name in _names_of(type(value)):
+        for field, name, default in _fields_of(type(value)):
             found = getattr(value, field)
-            if found is None or found is UNSET or found is False or field in carried or found == ():
+            if found is None or found is UNSET or found == default or field in carried:
                 continue
             if field == "extra":
                 self.say(path, dict(found), NO_PLACE)
@@ -49,6 +49,6 @@ class Losses:
 
 
 @cache
-def _names_of(type_: type[Value]) -> tuple[tuple[str, str], ...]:
-    """The fields of a value, each with its name on the wire."""
-    return tuple((field.name, field.encode_name) for field in fields(type_))
+def _fields_of(type_: type[Value]) -> tuple[tuple[str, str, object], ...]:
+    """The fields of a value, each with its name on the wire and its default."""
+    return tuple((field.name, field.encode_name, field.default) for field in fields(type_))

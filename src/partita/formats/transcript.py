@@ -136,7 +136,7 @@ class Teller(Protocol):
         """Something was not understood; it is kept, and counted by `what`."""
 
     def report(self, what: str, place: Place, detail: str = "") -> None:
-        """Something is wrong with the record at `place`, which need not be the one at hand."""
+        """Report something wrong with the record at `place`, which may be an earlier one."""
 
 
 class LogDecoder(Protocol):

@@ -20,7 +20,7 @@ class _NoRecords:
         self._teller = teller
 
     def feed(self, record: JsonObject) -> None:
-        """Report a record, which nobody expects."""
+        """Report a record of a log that should have none."""
         self._teller.puzzle("a record of a log that was empty")
 
     def finish(self) -> None:

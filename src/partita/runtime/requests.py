@@ -6,7 +6,7 @@ the first is kept whole, and of each other what differs from the one before it.
 
 from typing import Final, NamedTuple
 
-from partita.formats.decoding import is_mark
+from partita.formats.agent_decoder import is_mark
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 

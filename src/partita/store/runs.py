@@ -49,7 +49,7 @@ LONGEST_ID = 255
 
 IS_OURS = not_(and_(runs.c.sealed, runs.c.lease_owner.is_(None)))
 """Of unfinished runs, those that a process works on through this store. An imported run has a sealed log and
-no lease: its agent may still be writing, but nobody here waits for it, so it does not occupy its thread.
+no lease: its agent may still be writing, but no process here waits for it, so it does not occupy its thread.
 """
 
 

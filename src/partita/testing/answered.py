@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from partita.errors import StreamError
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.runtime.recordings.recording import Exchange, Recording
 from partita.stream.accumulator import Accumulator, close_message
 from partita.types.chunks import Chunk

@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
-from partita.formats.decoding import Decoding
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from partita.formats.decoding import CALL, CALL_END, is_mark
+from partita.formats.agent_decoder import CALL, CALL_END, is_mark
 from partita.runtime.requests import asked_in
 from partita.runtime.service import Options, Prompt
 from partita.stream.accumulator import Accumulator, close_message

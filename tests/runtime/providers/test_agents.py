@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 import partita
-from partita.formats.decoding import is_mark
+from partita.formats.agent_decoder import is_mark
 from partita.runtime.agent.agent import Agent
 from partita.runtime.requests import REQUEST, Asked, Lengthening
 from partita.runtime.session.session import Session

@@ -2,7 +2,7 @@
 
 import gzip
 
-from partita.formats.decoding import CALL, CALL_END, facts_of, is_mark
+from partita.formats.agent_decoder import CALL, CALL_END, facts_of, is_mark
 from partita.formats.registry import get_format
 from partita.types.events import ChunkEvent
 from partita.types.json import JsonObject, indented, is_object

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.formats.decoding import CALL, is_mark
+from partita.formats.agent_decoder import CALL, is_mark
 from partita.runtime.providers.failures import name_of
 from partita.types.chunks import ErrorChunk
 from partita.types.events import ChunkEvent, CompleteEvent, ErrorEvent

@@ -3,9 +3,9 @@
 import pytest
 
 from partita.errors import AgentError, FormatError
+from partita.formats.agent_decoder import facts_of
 from partita.formats.answers.model_view import model_view
 from partita.formats.anthropic import request as anthropic
-from partita.formats.decoding import facts_of
 from partita.formats.format import Dumped, ToolSpec
 from partita.formats.gemini import request as gemini
 from partita.formats.openai_chat import request as openai_chat

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Literal
 
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.formats.format import Format
 from partita.runtime.replay.service import steps_behind
 from partita.runtime.service import Options, Prompt

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from partita.errors import StreamError
-from partita.formats.decoding import CALL, CALL_END
+from partita.formats.agent_decoder import CALL, CALL_END
 from partita.runtime.agent.agent import Agent
 from partita.runtime.replay.calls import sort_records, unwrapped, wrapped
 from partita.runtime.replay.reproject import reproject

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partita.formats.decoding import CALL, CALL_END
+from partita.formats.agent_decoder import CALL, CALL_END
 from partita.formats.registry import all_formats, get_format
 from partita.runtime.recordings.files import parse_recording
 from partita.runtime.requests import Asked, note_of

@@ -76,8 +76,8 @@ def _print(
 ) -> None:
     tell(f"messages in {format}")
     tell(f"  threads   {len(threads):>9,}  {counts.new_threads:,} new")
-    told = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
-    tell(f"  messages  {sum(len(one.messages) for one in threads):>9,}  {told}")
+    counted = f"{counts.new:,} new, {counts.changed:,} changed, {counts.unchanged:,} unchanged"
+    tell(f"  messages  {sum(len(one.messages) for one in threads):>9,}  {counted}")
     if loaded.losses:
         tell(f"\n{len(loaded.losses):,} things could not be carried:")
         reasons = Counter(loss.why for loss in loaded.losses)

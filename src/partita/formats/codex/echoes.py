@@ -45,7 +45,7 @@ class Echoes:
         """An item arrives, with the text of `words` if it has one: the reasoning that no item will have.
 
         Items come in the order of their events. So reasoning whose event came before that of this item, with
-        no other item since, is told by its event alone: it stands before this item.
+        no other item since, has only its event: it stands before this item.
         """
         fresh, self._fresh = self._fresh, False
         if is_reasoning or not fresh:

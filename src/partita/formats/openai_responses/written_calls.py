@@ -71,7 +71,7 @@ class WrittenCall:
         self._close(cut=not whole and self._words is None)
 
     def _name(self, item: JsonObject) -> None:
-        """Take the name of the tool, which tells who runs it."""
+        """Take the name of the tool, which decides who runs it."""
         name = text(item, "name") or self._call.name
         executed = self.kind == CUSTOM and self._answer.is_providers_tool(name)
         self._call = self._call._replace(name=name, provider_executed=executed or None)

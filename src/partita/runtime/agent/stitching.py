@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.decoding import CALL, is_mark
+from partita.formats.agent_decoder import CALL, is_mark
 from partita.formats.usages import add_usages
 from partita.runtime.folding import read_usage
 from partita.runtime.requests import REQUEST, Shortening

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from partita.errors import AgentError
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.stream.records import Framing, Record, RecordReader, reader_of
 from partita.types.events import AgentStreamEvent, RawEvent, raw_text
 from partita.types.json import Json, JsonObject, dumps, is_object

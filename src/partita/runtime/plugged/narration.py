@@ -4,8 +4,8 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.agent_decoder import AGENT_MESSAGE
 from partita.formats.answers.outlet import INTERRUPTED
-from partita.formats.decoding import AGENT_MESSAGE
 from partita.runtime.agent.calls import CUT
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.agent.stitching import Stitching

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import dumps, is_object

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import UNSET
 
 from partita.errors import AgentError, DecodeError
-from partita.formats.decoding import SESSION, Decoding
+from partita.formats.agent_decoder import SESSION, Decoding
 from partita.types.chunks import DataChunk, MessageFinish
 from partita.types.codec import Codec
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent

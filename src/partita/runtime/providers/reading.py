@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.stream.records import Framing
 from partita.types.events import AgentStreamEvent
 from partita.types.json import JsonObject

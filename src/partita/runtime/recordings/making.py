@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from partita.errors import AgentError
-from partita.formats.decoding import is_mark
+from partita.formats.agent_decoder import is_mark
 from partita.runtime.replay.answers import Answer, answers_in
 from partita.runtime.replay.calls import TOP, Sorted, sort_records, wrapped
 from partita.runtime.replay.lineage import Recorded, lineage, recorded

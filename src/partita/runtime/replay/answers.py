@@ -6,7 +6,7 @@ from typing import NamedTuple, assert_never
 from msgspec import UNSET
 
 from partita.errors import AgentError
-from partita.formats.decoding import Decoding, facts_of
+from partita.formats.agent_decoder import Decoding, facts_of
 from partita.runtime.folding import tells_ending
 from partita.runtime.session.driver import FAILURE
 from partita.runtime.session.live_run import NOTES

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from partita.errors import StreamError
-from partita.formats.decoding import CALL, CALL_END, is_mark
+from partita.formats.agent_decoder import CALL, CALL_END, is_mark
 from partita.runtime.folding import tells_ending
 from partita.runtime.session.live_run import NOTES
 from partita.runtime.session.writer import REFUSED

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeGuard, get_args
 from msgspec.structs import replace
 
 from partita.errors import FormatError
-from partita.formats.decoding import Decoding, facts_of
+from partita.formats.agent_decoder import Decoding, facts_of
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.agent.stitching import STITCHED, Stitching
 from partita.stream.records import Framing

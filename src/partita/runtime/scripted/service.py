@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import count
 from pathlib import Path
 
+from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
-from partita.formats.decoding import Decoding
 from partita.runtime.service import Options, Prompt
 from partita.types.codec import encode
 from partita.types.events import AgentStreamEvent, CompleteEvent, ErrorEvent

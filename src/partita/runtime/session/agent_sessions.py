@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from partita.formats.decoding import SESSION, is_mark
+from partita.formats.agent_decoder import SESSION, is_mark
 from partita.logs.facts import title_of
 from partita.store.facade.store import Store
 from partita.store.sessions import driven
@@ -79,10 +79,10 @@ class AgentSession:
 
     async def own_part(self, result: Json, usage: Usage | None, message: AssistantMessage) -> OwnPart:
         """What the turn itself cost. Agents report running totals of the session."""
-        told: JsonObject = result if is_object(result) else {}
-        if self.id is None and isinstance(session_id := told.get("sessionId"), str):
+        reported: JsonObject = result if is_object(result) else {}
+        if self.id is None and isinstance(session_id := reported.get("sessionId"), str):
             self.id = session_id or None  # reported at the end alone
-        totals = _totals(told) or _acp_totals(message)
+        totals = _totals(reported) or _acp_totals(message)
         before = await self._totals_before() if totals else {}
         cost = totals.get("costUsd")
         if before and _continues(totals, before, usage):

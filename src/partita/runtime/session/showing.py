@@ -27,7 +27,7 @@ MATTERS: Final = frozenset({MessageStart, MessageFinish, DataChunk, ChildChunk})
 
 
 def decision_of(chunk: Chunk) -> MessageMetadata | None:
-    """What a client is told of a note that an approval was answered."""
+    """The metadata that a client receives for the note that an approval was answered."""
     if not isinstance(chunk, DataChunk) or chunk.type != DECISION or not is_object(chunk.data):
         return None
     approval_id = str(chunk.data.get("approvalId"))

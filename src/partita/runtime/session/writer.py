@@ -126,8 +126,8 @@ class Writer:
         try:
             self._live.fold.feed(chunk)
         except StreamError as error:
-            told = refused_chunk(chunk, error)
-            return told, encode(told)
+            refused = refused_chunk(chunk, error)
+            return refused, encode(refused)
         return chunk, json
 
     def _send(self) -> None:

@@ -31,7 +31,7 @@ THREADS: Final = ("threadId", "thread_id")
 
 
 class ThreadMessages(NamedTuple):
-    """The messages that go to one thread of one owner; `None`: nobody owns it."""
+    """The messages that go to one thread of one owner; `None`: it has no owner."""
 
     owner: str | None
     thread_id: str

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from partita.formats.decoding import Decoding
+from partita.formats.agent_decoder import Decoding
 from partita.store.log.blocks import Stored
 from partita.store.microseconds import to_microseconds
 from partita.store.sessions.rows import RunRows, pack_entries

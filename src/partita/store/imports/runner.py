@@ -21,7 +21,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
-from .following import write_followed
+from .batch_writer import write_batches
 from .loading import Reading, load_rows, make_ready
 from .locating import Found, locate
 from .merging import Piece, pieces
@@ -177,7 +177,7 @@ class Import:
             work = (
                 self._store.read(compare, waiting)
                 if self._dry_run
-                else self._store.write(write_followed, waiting)
+                else self._store.write(write_batches, waiting)
             )
             self.tally.counts = self.tally.counts.plus(await work)
 

@@ -126,11 +126,11 @@ def _logged(log: ParsedLog, messages: Sequence[Message], thread: Thread) -> Foll
     )
 
 
-def _with_row(answer: Message, row: Message, told: str) -> Message:
+def _with_row(answer: Message, row: Message, text: str) -> Message:
     """The last answer of a log, with what only the row says: its result, an error, other columns."""
     if not isinstance(answer, AssistantMessage) or not isinstance(row, AssistantMessage):
         return answer
-    parts = [part for part in row.parts if not isinstance(part, TextPart) or part.text.strip() not in told]
+    parts = [part for part in row.parts if not isinstance(part, TextPart) or part.text.strip() not in text]
     added = [part for part in parts if isinstance(part, TextPart | DataPart | ForeignPart)]
     metadata: list[JsonObject] = [value for one in (row, answer) if is_object(value := one.content.metadata)]
     merged = {key: value for one in metadata for key, value in one.items() if key != RECONSTRUCTED}

@@ -1,8 +1,8 @@
 """Canonical messages → UI messages of AI SDK 5, 6 or 7.
 
 Lost: what stands around a message (thread, times, owner, usage), results without their call, and in
-older versions what they do not know. All of it is told. Payloads that have a display transform are replaced
-by what it lets pages see: see `display`.
+older versions what they do not know. All of it is reported. Payloads with a display transform are
+replaced by what it lets pages see: see `display`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """UI parts that `validateUIMessages` of the AI SDK accepts: what it requires and a part lacks is added.
 
-A canonical part may be incomplete: a failure without a text, a call whose input nobody recorded, an approval
+A canonical part may be incomplete: a failure without a text, a call whose input was not recorded, an approval
 without its answer. The schema of the AI SDK refuses the whole list of messages for one such part.
 """
 

@@ -8,8 +8,8 @@ URL in a file part becomes bare base64.
 Version 4 has no failed, denied, interrupted or approved calls: they become results. Parts it does not
 know stand among the annotations, as version 7 writes them; other files than those an assistant made stand
 among the attachments. Lost: what stands around a message but its time, metadata but `annotations`, and
-the members of parts that version 4 does not know. All of it is told. A network execution is shown as a call
-with its result; the rest of it is lost.
+the members of parts that version 4 does not know. All of it is reported. A network execution is shown as
+a call with its result; the rest of it is lost.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,15 +1,13 @@
 """Outputs of calls → `tool_result` blocks that the API takes."""
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple, assert_never
 
 from partita.formats.claude_code.results import DENIED, OWN_WORDS, USER_REJECTED
-from partita.formats.session_losses import NO_PLACE, Losses
+from partita.formats.session_content import content_blocks
+from partita.formats.session_losses import Losses
 from partita.types.json import Json, JsonObject, dumps
 from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
 from partita.types.tools import (
-    ContentItem,
     ContentOutput,
     ErrorJsonOutput,
     ErrorTextOutput,
@@ -67,7 +65,8 @@ def _result(output: ToolOutput, path: str, losses: Losses) -> Result:
             losses.say(f"{path}.type", "error-json", AS_JSON)
             return Result(dumps(value).decode(), is_error=True)
         case ContentOutput(value=items):
-            return Result(_items(items, path, losses) or "")
+            blocks = content_blocks(items, path, losses, text_blocks=_text_blocks, file_blocks=file_blocks)
+            return Result(blocks or "")
         case ExecutionDeniedOutput(reason=reason):
             words = f"{REFUSED} Instead,{OWN_WORDS[0]}{reason}" if reason else REFUSED
             beside = {"toolUseResult": USER_REJECTED, "toolDenialKind": "user-rejected"}
@@ -85,18 +84,5 @@ def _stopped(message: str | None) -> Result:
     return Result(words, is_error=True, beside={"toolDenialKind": "interrupted"})
 
 
-def _items(items: Sequence[ContentItem], path: str, losses: Losses) -> list[Json]:
-    blocks: list[Json] = []
-    for index, item in enumerate(items):
-        where = f"{path}.value[{index}]"
-        match item:
-            case TextPart(text=text):
-                losses.rest(item, where, "text", "state")
-                blocks += [{"type": "text", "text": text}] if text.strip() else []
-            case ImagePart() | FilePart():
-                blocks += file_blocks(item, where, losses)
-            case ForeignPart() | UnknownPart():
-                losses.whole(item, where, NO_PLACE)
-            case _:
-                assert_never(item)
-    return blocks
+def _text_blocks(text: str) -> list[JsonObject]:
+    return [{"type": "text", "text": text}] if text.strip() else []

@@ -131,7 +131,7 @@ def _find(response: Response, block: JsonObject, words: str, fields: JsonObject)
 
 
 def _response(turn: Turn, speaker: Speaker, event: JsonObject, message: JsonObject) -> Response:
-    """The answer that a message is of: when no model wrote it, or without an id, the one at hand.
+    """The answer that a message is of: when no model wrote it, or without an id, the current one.
 
     Without ids, results tell where an answer ends: what comes after the result of a call is another answer.
     """

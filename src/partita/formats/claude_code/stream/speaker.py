@@ -50,7 +50,7 @@ class Speaker:
 
     @property
     def has_results(self) -> bool:
-        """Whether a call of the step at hand has its result: the model's next words are another answer."""
+        """Whether a call of the current step has its result: what the model writes next is another answer."""
         return any(call.state == "done" for call in self.calls)
 
     @property

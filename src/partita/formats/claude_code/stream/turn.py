@@ -130,7 +130,7 @@ class Turn:
     def whole(self, block: JsonObject, facts: CallFacts, speaker: Speaker, *, is_late: bool = False) -> None:
         """A whole call. It replaces what was written of it, as long as nothing came of the call.
 
-        `is_late`: it is of an earlier answer than the one at hand.
+        `is_late`: it belongs to an earlier answer than the current one.
         """
         call, whole = self.calls.get(facts.call_id), block.get("input", {})
         if call is None or not (is_late or self.is_begun(call, speaker)):

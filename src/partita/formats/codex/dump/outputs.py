@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from partita.formats.codex.shell import outcome_of
 from partita.formats.losses import Loss
-from partita.formats.session_losses import NO_PLACE, Losses
+from partita.formats.session_content import content_blocks
+from partita.formats.session_losses import Losses
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps
-from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart, UnknownPart
+from partita.types.parts import TextPart
 from partita.types.tools import (
     ContentItem,
     ContentOutput,
@@ -88,17 +89,8 @@ def _with_code(text: str, code: int) -> str:
 
 
 def _blocks(items: Sequence[ContentItem], path: str, losses: Losses) -> list[JsonObject]:
-    blocks: list[JsonObject] = []
-    for index, item in enumerate(items):
-        where = f"{path}.value[{index}]"
-        match item:
-            case TextPart(text=text):
-                losses.rest(item, where, "text", "state")
-                blocks.append({"type": "input_text", "text": text})
-            case ImagePart() | FilePart():
-                blocks += image_block(item, where, losses)
-            case ForeignPart() | UnknownPart():
-                losses.whole(item, where, NO_PLACE)
-            case _:
-                assert_never(item)
-    return blocks
+    return content_blocks(items, path, losses, text_blocks=_text_blocks, file_blocks=image_block)
+
+
+def _text_blocks(text: str) -> list[JsonObject]:
+    return [{"type": "input_text", "text": text}]

@@ -95,7 +95,7 @@ class Writer:
         self._is_open = False  # a response that the next one would be read with
         self._has_items = False  # not events alone
         self._confirmed = False  # a prompt was written, with its event
-        self._outputs: list[JsonObject] = []  # of calls of the response at hand
+        self._outputs: list[JsonObject] = []  # of calls of the current response
         self._total = dict.fromkeys(NAMES, 0)
         self._zeros = 0
 

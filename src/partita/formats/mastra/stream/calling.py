@@ -236,7 +236,7 @@ class Calls:
         return None if call is None or call.ended else self.known(said)
 
     def interrupt(self) -> None:
-        """End the calls of the message that have no output and wait for nobody: no output will come."""
+        """End the calls of the message that have no output and do not wait for a client."""
         for call in self._calls.values():
             if not call.ended and call.asked is None and call.message == self._voice.number:
                 self._interrupt(call)

@@ -1,4 +1,4 @@
-"""Batches written with what their rows lead to: runs with their logs, and what was consumed."""
+"""Writes batches of imported threads, with their runs, logs and consumptions."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from .report import Counts
 from .writing import Batch, owned, write
 
 
-def write_followed(tx: Transaction, batches: Sequence[Batch]) -> Counts:
+def write_batches(tx: Transaction, batches: Sequence[Batch]) -> Counts:
     """Write threads, messages, runs and consumptions; all or nothing."""
     counts = write(tx, batches)
     for batch in batches:
