@@ -281,3 +281,12 @@ def test_what_recordings_show_is_written_and_read_back(path: Path) -> None:
 def calls_of(message: Message) -> list[tuple[str, str, str]]:
     calls = [part for part in message.content.parts if isinstance(part, ToolCallPart)]
     return [(part.id, part.name, part.state) for part in calls]
+
+
+@each_row("name", ["codex", "claude-code"])
+def test_empty_citations_are_reported(name: str) -> None:
+    dump = get_format(name).dump
+    assert dump is not None
+    answer = AssistantMessage(id="a1", content=AssistantContent(parts=(TextPart("Tall.", citations=()),)))
+    losses = dump([UserMessage(id="u1", content="How tall?"), answer]).losses
+    assert [one.path for one in losses if "citations" in one.path] == ["$[1].content.parts[0].citations"]

@@ -438,11 +438,11 @@ def test_looking_changes_nothing(chunks: list[JsonObject]) -> None:
 @given(chunks=strategies.chunk_streams(7))
 def test_a_sub_agents_stream_folds_as_it_would_alone(chunks: list[JsonObject]) -> None:
     stream = [chunk for chunk in read(chunks) if not isinstance(chunk, MessageStart)]
-    alone = accumulate([MessageStart("x"), *stream])
+    alone = accumulate([MessageStart("x", {}), *stream])
     nested = accumulate(
         [
             ToolInputAvailable("c", "task", {}),
-            *(ChildChunk(("c",), chunk) for chunk in [MessageStart("x"), *stream]),
+            *(ChildChunk(("c",), chunk) for chunk in [MessageStart("x", {}), *stream]),
         ]
     )
     call = nested.parts[0]

@@ -6,8 +6,10 @@ where `dump` puts it:
 
 - A network execution is a `dynamic-tool` part in front of the other parts of its message. Its `output` is
   `{text?, value?, childMessages}`, because no chunk can set another member of a part. If it failed, its
-  messages are `toolMetadata.childMessages`; release 5 has no place for them then.
+  messages are `toolMetadata.childMessages`.
 - The messages of a sub-agent are `toolMetadata.childMessages` of its call, once the call has an output.
+- Clients of release 5 keep no tool metadata: for them, those messages are in the metadata of the message,
+  `childMessages`, by call id.
 - Who answered an approval, and when, is in the metadata of the message: `approvals`, by approval id.
 
 `ChatEncoder` sends the same in a stream.
@@ -78,11 +80,22 @@ def join_runs(messages: Sequence[Message]) -> list[Message]:
 def dump_chat(messages: Sequence[Message], version: Version = 7) -> Dumped:
     """UI messages as a client has them that has read their streams."""
     dumped = dump(join_chat(messages, version), version)
-    if version == 5:  # its clients keep no tool metadata
+    if version == 5:
         for message in dumped.payload:
-            for part in message["parts"]:
-                part.pop("toolMetadata", None)
+            _move_children(message)
     return dumped
+
+
+def _move_children(message: JsonObject) -> None:
+    """Remove the tool metadata of calls, and add the messages of their sub-agents to that of the message."""
+    children: JsonObject = {}
+    for part in message["parts"]:
+        metadata = part.pop("toolMetadata", None)
+        if is_object(metadata) and CHILDREN in metadata:
+            children[part["toolCallId"]] = metadata[CHILDREN]
+    known: Json = message.get("metadata", {})
+    if children and is_object(known):
+        message["metadata"] = {**known, CHILDREN: children}
 
 
 def join_chat(messages: Sequence[Message], version: Version = 7) -> list[Message]:
@@ -197,7 +210,7 @@ def chat_network_part(message_id: str, network: NetworkExecution, version: Versi
 
 def chat_tool_metadata(part: ToolCallPart, version: Version) -> JsonObject | None:
     """The tool metadata of a call, with the messages of its sub-agent if a chunk can carry them."""
-    if part.state not in WITH_METADATA or not part.children or version == 5:
+    if part.state not in WITH_METADATA or not part.children:
         return part.tool_metadata
     return {**(part.tool_metadata or {}), CHILDREN: _drawn(part.children, version)}
 

@@ -1,6 +1,6 @@
 """The stream of a run for a `useChat` client, which ends with what `dump_chat` makes of the messages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from partita.types.chunks import (
     ErrorChunk,
     MessageAbort,
     MessageFinish,
+    MessageMetadata,
     MessageStart,
     NetworkExecutionEnd,
     NetworkExecutionStart,
@@ -29,7 +30,7 @@ from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import ErrorTextOutput, InterruptedOutput, Interruption, JsonOutput
 
-from .chat import chat_network_part, chat_tool_metadata
+from .chat import CHILDREN, chat_network_part, chat_tool_metadata
 
 FOLDED: frozenset[type[Chunk]] = frozenset(
     {
@@ -51,6 +52,8 @@ FOLDED: frozenset[type[Chunk]] = frozenset(
     }
 )
 """Chunks that say which messages of sub-agents there are, and where they belong."""
+
+OUTPUTS = (ToolOutputAvailable, ToolOutputError, ToolOutputChunk)
 
 
 class ChatEncoder:
@@ -84,7 +87,10 @@ class ChatEncoder:
         if type(chunk) not in FOLDED:
             return self._encoder.encode(chunk, json)
         return b"".join(
-            [self._encoder.encode(one, json if one is chunk else None) for one in self._expanded(chunk)]
+            [
+                self._encoder.encode(one, json if one is chunk else None)
+                for one in self._for_release(self._expanded(chunk))
+            ]
         )
 
     def encode_all(self, chunks: Iterable[tuple[Chunk, bytes]]) -> list[bytes]:
@@ -96,7 +102,8 @@ class ChatEncoder:
 
     def finish(self) -> bytes:
         """The events that end the stream."""
-        return b"".join([self._encoder.encode(chunk) for chunk in self._rest()]) + self._encoder.finish()
+        rest = self._for_release(self._rest())
+        return b"".join([self._encoder.encode(chunk) for chunk in rest]) + self._encoder.finish()
 
     def keep_alive(self) -> bytes:
         """A comment, to send while nothing happens."""
@@ -105,6 +112,15 @@ class ChatEncoder:
     def _snapshot(self) -> AssistantMessage:
         """The message as it is stored when the run ends here: nothing in it is open."""
         return close_message(self._fold.snapshot(), self._interrupted)
+
+    def _for_release(self, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+        """The chunks. Release 5 gets the messages of sub-agents as metadata of the message."""
+        for chunk in chunks:
+            yield chunk
+            if self._version == 5 and isinstance(chunk, OUTPUTS):
+                children = (chunk.tool_metadata or {}).get(CHILDREN)
+                if children is not None:
+                    yield MessageMetadata({CHILDREN: {chunk.tool_call_id: children}})
 
     def _expanded(self, chunk: Chunk) -> Sequence[Chunk]:
         rest: Sequence[Chunk] = ()
