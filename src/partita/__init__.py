@@ -54,8 +54,9 @@ if TYPE_CHECKING:
     from .runtime.agent.agent import Agent as Agent
     from .runtime.message_list import MessageList as MessageList
     from .runtime.network.network import Network as Network
+    from .runtime.plugged.agent_request import AgentRequest as AgentRequest
     from .runtime.plugged.as_agent import as_agent as as_agent
-    from .runtime.plugged.ask import Ask as Ask
+    from .runtime.principal import Principal as Principal
     from .runtime.registry import agent_names as agent_names
     from .runtime.registry import get_agent as get_agent
     from .runtime.replay.diff import RunDiff as RunDiff
@@ -87,7 +88,6 @@ if TYPE_CHECKING:
     from .runtime.tools.tool import tool as tool
     from .server.app import PartitaApp as PartitaApp
     from .server.app import asgi as asgi
-    from .server.principal import Principal as Principal
     from .server.settings import Limits as Limits
     from .server.settings import Settings as Settings
     from .store.blocking.store import SyncStore as SyncStore
@@ -459,7 +459,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "SSE_HEADERS",
     ),
     "partita.runtime.plugged.as_agent": ("as_agent",),
-    "partita.runtime.plugged.ask": ("Ask",),
+    "partita.runtime.plugged.agent_request": ("AgentRequest",),
     "partita.runtime.network.network": ("Network",),
     "partita.runtime.message_list": ("MessageList",),
     "partita.runtime.service": (
@@ -494,7 +494,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "asgi",
         "PartitaApp",
     ),
-    "partita.server.principal": ("Principal",),
+    "partita.runtime.principal": ("Principal",),
     "partita.server.settings": (
         "Settings",
         "Limits",

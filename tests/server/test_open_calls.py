@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.runtime.principal import Principal
 from partita.server.app import asgi
 from partita.server.auth.user import Connection
-from partita.server.principal import Principal
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart

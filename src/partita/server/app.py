@@ -13,6 +13,7 @@ from litestar import Litestar
 from litestar.di import Provide
 
 from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
@@ -35,7 +36,6 @@ from .observing.tracing import traced
 from .openapi.config import openapi_config
 from .page.serving import is_page, send_page
 from .plain import App, Receive, Scope, Send
-from .principal import Principal
 from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from litestar.di import NamedDependency
 
 from partita.errors import NotFoundError
+from partita.runtime.principal import Principal
 from partita.runtime.replay.provenances import Provenances
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
@@ -14,7 +15,6 @@ from partita.store.facade.store import Store
 
 from .feed import Feed
 from .observing.metrics import Metrics
-from .principal import Principal
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings

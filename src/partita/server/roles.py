@@ -9,9 +9,10 @@ from litestar.types import Receive as LitestarReceive
 from litestar.types import Scope as LitestarScope
 from litestar.types import Send as LitestarSend
 
+from partita.runtime.principal import Role
+
 from .hub import CallerView
 from .plain import Scope
-from .principal import Role
 from .problems import Problem
 
 CALLER: Final = "partita.caller"

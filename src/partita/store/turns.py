@@ -76,6 +76,8 @@ class Begun(NamedTuple):
     """The talk of the thread, the turn's own messages included; `None` while the run waits."""
     recalled: str | None = None
     """What the last run of the thread with the same agent noted under the name that was asked for."""
+    owner: str | None = None
+    """The owner of the thread."""
 
 
 class Signal(NamedTuple):
@@ -121,9 +123,9 @@ def start(
         saving.refuse_known(tx, thread, [one.message.id for one in prepared])
     begun = _begin(tx, thread, run, prepared, busy, runs.lease(tx, lease_owner, lease_seconds))
     if begun.run.status == "pending":
-        return begun
+        return begun._replace(owner=thread.owner or None)
     recalled = None if recall is None else _recall(tx, thread, begun.run, recall)
-    return begun._replace(history=messages.talk(tx, thread), recalled=recalled)
+    return begun._replace(history=messages.talk(tx, thread), recalled=recalled, owner=thread.owner or None)
 
 
 def _begin(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from partita.runtime.agent.agent import Agent
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.scripted.script import as_script
 from partita.runtime.scripted.service import ScriptedService
 from partita.store.facade.store import Store
@@ -138,7 +138,7 @@ async def test_a_failed_answer_is_asked_for_again_at_once(site: ServeChat) -> No
     """Who is told of the failure finds the run ended."""
     tried = count(1)
 
-    async def moody(_: Ask) -> AsyncIterator[str]:
+    async def moody(_: AgentRequest) -> AsyncIterator[str]:
         yield "Well, "
         if next(tried) < 3:
             raise RuntimeError("not now")
@@ -174,7 +174,7 @@ async def test_a_refusal_says_why(
 
 
 async def test_an_agent_that_raises_in_the_middle(site: ServeChat) -> None:
-    async def broken(_: Ask) -> AsyncIterator[str]:
+    async def broken(_: AgentRequest) -> AsyncIterator[str]:
         yield "Ve"
         raise RuntimeError("the ink is dry")
 

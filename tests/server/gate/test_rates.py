@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partita.runtime.principal import Principal
 from partita.server.gate import rates
 from partita.server.gate.rates import Rates, place_of
-from partita.server.principal import Principal
 from partita.server.problems import Problem
 from partita.server.settings import Limits
 from tests.server.gate.asking import Somebody, client, gated

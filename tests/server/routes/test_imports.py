@@ -10,8 +10,8 @@ import pytest
 
 from partita.formats.registry import all_formats
 from partita.logs.places.detection import AGENT_OF
+from partita.runtime.principal import Principal
 from partita.server.app import asgi
-from partita.server.principal import Principal
 from partita.server.settings import Limits
 from partita.store.facade.store import Store
 from partita.types.codec import to_json

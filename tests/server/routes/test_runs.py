@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from partita.runtime.agent.agent import Agent
+from partita.runtime.principal import Principal
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import client_tool, tool
 from partita.server.app import PartitaApp, asgi
-from partita.server.principal import Principal
 from partita.store.facade.store import Store
 from partita.types.events import CompleteEvent
 from partita.types.json import Json, JsonObject

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -118,16 +119,10 @@ class Agent:
         return Loop(self._setup, history, self._own(options or Options()), cwd).events()
 
     def _own(self, options: Options) -> Options:
-        return Options(
-            model=options.model,
+        return replace(
+            options,
             instructions=options.instructions or self._instructions,
-            tools=options.tools,
             settings={**self._settings, **options.settings},
-            desk=options.desk,
-            environment=options.environment,
-            thread_id=options.thread_id,
-            run_id=options.run_id,
-            message_id=options.message_id,
         )
 
     async def start(

@@ -63,7 +63,7 @@ class Loop:
         seed = seed_of(history, message_id)
         self._history = list(history[:-1] if seed is not None else history)
         self._fold = RunFold(message_id, seed=seed)
-        self._goes_on = seed is not None
+        self._continued = seed
         self._stitching = Stitching()
         self._failed: ErrorEvent | CancelledEvent | None = None
 
@@ -71,7 +71,7 @@ class Loop:
         """All that happens, in order."""
         yield self._own(MessageStart(self._options.message_id))
         waits = done = False
-        if self._goes_on:
+        if self._continued is not None:
             async for event in self._act():
                 yield event
             waits = bool(open_calls(self._message))
@@ -128,12 +128,7 @@ class Loop:
         calls = await sort_calls(open_calls(self._message), setup.tools, elsewhere)
         for chunk in (*tell_cut(calls.cut), *ask_for(calls.ask, new_id), *refuse(calls.refuse)):
             yield self._own(chunk)
-        context = ToolContext(
-            thread_id=options.thread_id or "",
-            run_id=options.run_id or "",
-            message_id=options.message_id or "",
-            store=setup.store,
-        )
+        context = ToolContext.of(options, store=setup.store, continued=self._continued)
         async with aclosing(run_calls(calls.run, setup.tools, setup.runner, context)) as outputs:
             async for chunk in outputs:
                 yield self._own(chunk)

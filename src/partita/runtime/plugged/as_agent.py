@@ -28,11 +28,11 @@ ACCEPTED: Final = (
 def as_agent(thing: Any, *, name: str | None = None, format: str | None = None) -> AgentService:
     """An agent made of a function, of an agent of another package, or of the name of one.
 
-    A function takes an `Ask` and yields text, chunks, events, or a provider's raw events; `format` names the
-    format of these where the first one does not give it away.
+    A function takes an `AgentRequest` and yields text, chunks, events, or a provider's raw events; `format`
+    names the format of these where the first one does not give it away.
 
-    async def poet(ask: Ask):
-        async with client.messages.stream(model=…, max_tokens=…, **ask.to("anthropic")) as stream:
+    async def poet(request: AgentRequest):
+        async with client.messages.stream(model=…, max_tokens=…, **request.to("anthropic")) as stream:
             async for event in stream:
                 yield event
 

@@ -170,6 +170,7 @@ class Session:
             cwd=cwd,
             session_id=session_id or begun.recalled,
             options=how,
+            owner=begun.owner,
             clock=self._clock,
             grace=self._grace,
             closing=self._closing,

@@ -42,6 +42,8 @@ class Work:
     cwd: Path | None
     session_id: str | None
     options: Options
+    owner: str | None
+    """The owner of the thread."""
     clock: Callable[[], datetime]
     grace: float
     closing: asyncio.Event
@@ -92,6 +94,8 @@ class Work:
             thread_id=live.run.thread_id,
             run_id=live.run.id,
             message_id=turn.message_id,
+            owner=self.owner,
+            store=store,
         )
         await driver.run(
             lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
+from partita.runtime.principal import Principal
 from partita.server.plain import Scope
-from partita.server.principal import Principal
 from partita.server.problems import Problem
 
 from .addresses import client_of

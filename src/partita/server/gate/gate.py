@@ -3,11 +3,11 @@
 from typing import Final
 
 from partita.errors import PartitaError
+from partita.runtime.principal import LOCAL, Principal
 from partita.server.auth.addresses import client_of, is_local, is_loopback
 from partita.server.auth.authenticator import Authenticator
 from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
-from partita.server.principal import LOCAL, Principal
 from partita.server.problems import Problem
 from partita.server.settings import Settings
 from partita.store.ids import new_id

@@ -11,9 +11,9 @@ from litestar.params import FromPath, QueryParameter
 from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
+from partita.runtime.principal import Principal
 from partita.runtime.replay.retelling import is_imported
 from partita.server.hub import Caller, CallerView
-from partita.server.principal import Principal
 from partita.server.replies import Reply
 from partita.server.withholding import as_told_to
 from partita.store.facade.store import Store

@@ -16,9 +16,9 @@ from msgspec import Meta
 
 from partita.errors import NotFoundError
 from partita.runtime.closing import closed
+from partita.runtime.principal import Principal
 from partita.runtime.replay.retelling import is_imported, retold_run
 from partita.server.hub import Caller
-from partita.server.principal import Principal
 from partita.server.replies import Reply
 from partita.server.withholding import as_told_to
 from partita.store.facade.store import Store

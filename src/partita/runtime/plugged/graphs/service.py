@@ -9,7 +9,7 @@ from langgraph.types import Command, Interrupt
 
 from partita.errors import AgentError
 from partita.runtime.agent.loop import WAITING
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.jsonable import as_json, as_line
 from partita.runtime.plugged.replies import replies_in
 from partita.runtime.plugged.service import PluggedService
@@ -41,13 +41,13 @@ class GraphService(PluggedService):
         super().__init__(name or graph.name, self._said)
         self._graph = graph
 
-    async def _said(self, ask: Ask) -> AsyncGenerator[Chunk | AgentStreamEvent]:
-        seed = ask.goes_on_with
+    async def _said(self, request: AgentRequest) -> AsyncGenerator[Chunk | AgentStreamEvent]:
+        seed = request.continued
         replies = replies_in(seed)
         if replies.waiting:
             yield MessageFinish(WAITING)
             return
-        config = _config(ask)
+        config = _config(request)
         state = await self._graph.aget_state(config) if self._graph.checkpointer else None
         resumed = resumption(seed, replies, _open_interrupts(state))
         for chunk in resumed.chunks:
@@ -56,7 +56,7 @@ class GraphService(PluggedService):
         speaking = Speaking({part.id for part in parts if isinstance(part, ToolCallPart)})
         seen: set[str] = set()
         stream = self._graph.astream(
-            _input(ask, resumed, state), config, stream_mode=list(MODES), subgraphs=True
+            _input(request, resumed, state), config, stream_mode=list(MODES), subgraphs=True
         )
         async with aclosing(_generator(stream)) as events:
             async for space, mode, data in events:
@@ -93,28 +93,28 @@ async def _generator(stream: Any) -> AsyncGenerator[tuple[tuple[str, ...], str, 
         await stream.aclose()
 
 
-def _config(ask: Ask) -> JsonObject:
+def _config(request: AgentRequest) -> JsonObject:
     """How the graph is to be run: the settings, and the thread."""
-    settings = ask.options.settings
+    settings = request.options.settings
     more = settings.get("configurable")
     known = more if is_object(more) else {}
-    return {**settings, "configurable": {"thread_id": ask.thread_id or new_id(), **known}}
+    return {**settings, "configurable": {"thread_id": request.thread_id or new_id(), **known}}
 
 
 def _open_interrupts(state: Any) -> set[str]:
     return set() if state is None else {interrupt.id for interrupt in state.interrupts}
 
 
-def _input(ask: Ask, resumed: Resumption, state: Any) -> Any:
+def _input(request: AgentRequest, resumed: Resumption, state: Any) -> Any:
     """What the graph is given: answers to what it asked, what is new, or everything."""
     if resumed.values:
         command: Any = Command  # its type parameter cannot be given: it is frozen and has slots
         return command(resume=resumed.values)
-    history = history_of(ask.messages)
+    history = history_of(request.messages)
     known = state.values.get(MESSAGES) if state is not None and is_object(state.values) else None
     if known:
         return {MESSAGES: news_of(history, known)}
-    told = ask.options.instructions
+    told = request.options.instructions
     return {MESSAGES: [SystemMessage(told, id="instructions"), *history] if told else history}
 
 

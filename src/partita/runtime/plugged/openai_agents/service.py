@@ -10,8 +10,8 @@ from agents.stream_events import RawResponsesStreamEvent, RunItemStreamEvent, St
 
 from partita.errors import AgentError
 from partita.runtime.agent.loop import WAITING
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.ahead import read_ahead
-from partita.runtime.plugged.ask import Ask
 from partita.runtime.plugged.jsonable import as_json, as_line
 from partita.runtime.plugged.replies import is_allowed, replies_in
 from partita.runtime.plugged.service import PluggedService
@@ -40,32 +40,32 @@ class OpenAIAgentService(PluggedService):
         self._agent = agent
         self._context = context
 
-    async def _said(self, ask: Ask) -> AsyncGenerator[object]:
-        replies = replies_in(ask.goes_on_with)
+    async def _said(self, request: AgentRequest) -> AsyncGenerator[object]:
+        replies = replies_in(request.continued)
         if replies.waiting:
             yield MessageFinish(WAITING)
-            yield CompleteEvent(agent_result={"sessionId": ask.session_id or ""})
+            yield CompleteEvent(agent_result={"sessionId": request.session_id or ""})
             return
         denied = {call.id for call in replies.decided if not is_allowed(call)}
         given: Any = (
-            await resumed(self._agent, ask, replies.decided, self._context)
+            await resumed(self._agent, request, replies.decided, self._context)
             if replies.decided
-            else ask.to(RESPONSES)["input"]
+            else request.to(RESPONSES)["input"]
         )
-        async with self._run(given, ask) as result:
+        async with self._run(given, request) as result:
             async with aclosing(read_ahead(result.stream_events())) as events:
                 async for event in events:
                     for said in _things(event, denied):
                         yield said
             for item in result.interruptions:
                 yield ToolApprovalRequest(new_id(), call_id_of(item))
-            yield CompleteEvent(agent_result=_result(result, ask))
+            yield CompleteEvent(agent_result=_result(result, request))
 
     @asynccontextmanager
-    async def _run(self, given: Any, ask: Ask) -> AsyncGenerator[RunResultStreaming]:
+    async def _run(self, given: Any, request: AgentRequest) -> AsyncGenerator[RunResultStreaming]:
         """A run, which is over at the end of the block."""
         result = Runner.run_streamed(
-            self._agent, given, context=self._context, run_config=_config(ask.options, ask.thread_id)
+            self._agent, given, context=self._context, run_config=_config(request.options, request.thread_id)
         )
         try:
             yield result
@@ -99,8 +99,8 @@ def _config(options: Options, thread_id: str | None) -> RunConfig:
     return RunConfig(model=options.model, model_settings=settings, group_id=thread_id)
 
 
-def _result(result: RunResultStreaming, ask: Ask) -> JsonObject:
+def _result(result: RunResultStreaming, request: AgentRequest) -> JsonObject:
     """What a run came to. The session keeps its state, if it waits; else there is none to keep."""
     if result.interruptions:
-        return {"finishReason": WAITING, "sessionId": kept(result.to_state(), ask.message_id)}
+        return {"finishReason": WAITING, "sessionId": kept(result.to_state(), request.message_id)}
     return {"output": as_json(result.final_output), "agent": result.last_agent.name, "sessionId": ""}

@@ -10,7 +10,7 @@ from agents import Agent, RunState
 from agents.items import ToolApprovalItem
 
 from partita.errors import AgentError, DecodeError
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.replies import is_allowed, reason_of
 from partita.types.json import Json, dumps, is_object, loads
 from partita.types.messages import ToolCallPart
@@ -36,10 +36,10 @@ def _nothing(context: Any) -> dict[str, Any]:
 
 
 async def resumed(
-    agent: Agent[Any], ask: Ask, decided: Iterable[ToolCallPart], context: Any
+    agent: Agent[Any], request: AgentRequest, decided: Iterable[ToolCallPart], context: Any
 ) -> RunState[Any, Agent[Any]]:
     """The state that the decisions are about, with all of them in it."""
-    state = await RunState.from_json(agent, _state_in(ask), context_deserializer=lambda _: context)
+    state = await RunState.from_json(agent, _state_in(request), context_deserializer=lambda _: context)
     asking = {call_id_of(item): item for item in state.get_interruptions()}
     for call in decided:
         item = asking.get(call.id)
@@ -52,17 +52,17 @@ async def resumed(
     return state
 
 
-def _state_in(ask: Ask) -> dict[str, Any]:
+def _state_in(request: AgentRequest) -> dict[str, Any]:
     """The state of the message at hand, if that is what the session has kept."""
     try:
-        known: Json = loads(ask.session_id or "null")
+        known: Json = loads(request.session_id or "null")
     except DecodeError:
         known = None
-    if is_object(known) and known.get("messageId") == ask.message_id and is_object(known.get("state")):
+    if is_object(known) and known.get("messageId") == request.message_id and is_object(known.get("state")):
         state: dict[str, Any] = known["state"]
         return state
     raise AgentError(
         "the state of the run that asked is not there",
-        where=f"message {ask.message_id}",
-        hint="only the agent that asked can go on with it; give an input to ask anew",
+        where=f"message {request.message_id}",
+        hint="only the agent that asked can continue it; give an input to start a new run",
     )

@@ -11,7 +11,7 @@ from pydantic_ai.toolsets import ExternalToolset
 
 from partita.errors import AgentError
 from partita.runtime.agent.loop import WAITING
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.jsonable import as_json, as_line
 from partita.runtime.plugged.replies import Replies, is_allowed, reason_of, replies_in
 from partita.runtime.plugged.service import PluggedService
@@ -38,12 +38,12 @@ class PydanticAgentService(PluggedService):
         self._agent = agent
         self._deps = deps
 
-    async def _said(self, ask: Ask) -> AsyncGenerator[Chunk | AgentStreamEvent]:
-        replies = replies_in(ask.goes_on_with)
+    async def _said(self, request: AgentRequest) -> AsyncGenerator[Chunk | AgentStreamEvent]:
+        replies = replies_in(request.continued)
         if replies.waiting:
             yield MessageFinish(WAITING)
             return
-        async with self._agent.run_stream_events(**self._run(ask, replies)) as events:
+        async with self._agent.run_stream_events(**self._run(request, replies)) as events:
             speaking = Speaking(events.all_messages)
             async for event in events:
                 raw = as_line(event)
@@ -57,11 +57,11 @@ class PydanticAgentService(PluggedService):
                     for said in spoken(speaking.chunks(event), raw):
                         yield said
 
-    def _run(self, ask: Ask, replies: Replies) -> dict[str, Any]:
+    def _run(self, request: AgentRequest, replies: Replies) -> dict[str, Any]:
         """The arguments of a run."""
-        options = ask.options
+        options = request.options
         run: dict[str, Any] = {
-            "message_history": history_of(ask.messages, {call.id for call in replies.decided}),
+            "message_history": history_of(request.messages, {call.id for call in replies.decided}),
             "deps": self._deps,
             "capabilities": [ReinjectSystemPrompt(id=None)],
             "infer_name": False,
