@@ -23,7 +23,7 @@ from partita.stream.targets import Target
 from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
 from .auth.loopback import Loopback
-from .auth.user import UserAuth, UserFunction
+from .auth.user import UserAuth, UserFunction, headers_of
 from .feed import Feed
 from .gate.gate import Gate
 from .hub import Agents, CallerView, Hub
@@ -162,7 +162,8 @@ class _Inner:
             await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        await self._routes({**scope, CALLER: CallerView(self._app.opened(), principal)}, receive, send)
+        caller = CallerView(self._app.opened(), principal, headers_of(scope))
+        await self._routes({**scope, CALLER: caller}, receive, send)
 
 
 def _below(scope: Scope) -> Scope:
@@ -203,6 +204,7 @@ def asgi(
     hosts: tuple[str, ...] | list[str] = (),
     credentials: bool = False,
     cwds: tuple[str, ...] | list[str] = (),
+    client_system: bool = False,
     limits: Limits | None = None,
     settings: Settings | None = None,
 ) -> PartitaApp:
@@ -210,7 +212,8 @@ def asgi(
 
     Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
     request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
-    folders in which a request may let its agent work.
+    folders in which a request may let its agent work. With `client_system`, callers with the role `chat` may
+    send instructions for the agent.
     """
     base = settings or Settings()
     full = replace(
@@ -220,6 +223,7 @@ def asgi(
         hosts=tuple(hosts) or base.hosts,
         credentials=credentials or base.credentials,
         cwds=tuple(cwds) or base.cwds,
+        client_system=client_system or base.client_system,
         limits=limits or base.limits,
     )
     return PartitaApp(_named(agents), store, full, user, keys)

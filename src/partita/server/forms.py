@@ -8,7 +8,7 @@ from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.service import AgentService, Options
+from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.tools.toolset import Toolset
 from partita.stream.sse import DONE
@@ -55,8 +55,8 @@ def client_tools(agent: AgentService) -> set[str]:
     )
 
 
-def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
-    """How an agent shall work: with tools that the client runs. The agent's own are not to be replaced."""
+def check_client_tools(tools: Sequence[ToolSpec], agent: AgentService) -> None:
+    """Refuse tools of the client that have the name of one of the agent's own."""
     own: object = getattr(agent, "tools", None)
     taken = {tool.name for tool in own.values()} if isinstance(own, Toolset) else set[str]()
     for place, tool in enumerate(tools):
@@ -66,4 +66,3 @@ def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
                 where=f"$.tools[{place}]",
                 hint="give yours another name",
             )
-    return Options(tools=tuple(tools))

@@ -45,6 +45,8 @@ class Settings:
     """Names under which the server may be asked for, besides those of this machine; `*.example` too."""
     cwds: tuple[str, ...] = ()
     """Folders in which a request may let its agent work, and in those below them; none unless listed."""
+    client_system: bool = False
+    """Whether callers with the role `chat` may send instructions for the agent (`system`)."""
     keep_alive: float = 15.0
     """After so many seconds of silence, a client is told that its stream is alive."""
     busy: Busy = "refuse"

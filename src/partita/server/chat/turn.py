@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from partita.errors import ConflictError, DecodeError, NotFoundError
 from partita.runtime.service import AgentService, Options
 from partita.server.folders import allowed_folder, remembered_folder
+from partita.server.forms import check_client_tools
 from partita.server.hub import CallerView
 from partita.store.glances import Glance
 from partita.types.json import JsonObject
@@ -42,7 +43,7 @@ class Begun(NamedTuple):
 class ChatTurn:
     """Begins what a request asks for. Messages are known by their ids, never by their places."""
 
-    def __init__(self, caller: CallerView, body: ChatBody, options: Options | None = None) -> None:
+    def __init__(self, caller: CallerView, body: ChatBody, options: Options) -> None:
         """`options` say how the agent shall work this time."""
         self._caller = caller
         self._options = options
@@ -110,6 +111,7 @@ class ChatTurn:
         id_of(said[0], 0)
         message = read_message(said[0], 0, self._thread_id)
         agent = agents.get(body.agent)
+        check_client_tools(self._options.tools, agent)
         with suppress(ConflictError):  # it is there already, or the thread has a run at work
             return await self._session.start(
                 agent, self._thread_id, [message], fresh=True, options=self._options, **self._how
@@ -234,6 +236,7 @@ class ChatTurn:
     async def _start(
         self, agent: AgentService, messages: Sequence[Message] = (), *, after: str | None = None
     ) -> Run:
+        check_client_tools(self._options.tools, agent)
         if messages and self._parent_id is not None:
             messages = [replace(messages[0], parent_id=self._parent_id), *messages[1:]]
         how: dict[str, Any] = {"busy": self._caller.hub.settings.busy, "options": self._options, **self._how}

@@ -1,9 +1,10 @@
 """The routes that clients of OpenAI call: Chat Completions and the list of models."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
-from litestar import get, post
+from litestar import Request, get, post
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import Body, HeaderParameter
@@ -14,7 +15,8 @@ from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
-from partita.server.forms import chat_framing, client_tools, options_with
+from partita.server.extra_members import extra_members
+from partita.server.forms import chat_framing, check_client_tools, client_tools
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.server.routes.parameters import routes_for_callers
@@ -86,6 +88,7 @@ async def list_models(caller: Caller) -> Reply[Models]:
 )
 async def create_completion(
     caller: Caller,
+    request: Request[Any, Any, Any],
     data: Annotated[
         CompletionBody,
         Body(examples=[Example("a question", value=HELLO), Example("a tool", value=WITH_TOOL)]),
@@ -98,7 +101,9 @@ async def create_completion(
     """
     agent = caller.hub.agents.get(data.model)
     loaded = read_body(data)
-    options = options_with(loaded.request.tools if loaded.request else (), agent)
+    tools = loaded.request.tools if loaded.request else ()
+    check_client_tools(tools, agent)
+    options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
     thread_id = data.thread_id or thread or None
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
@@ -108,7 +113,7 @@ async def create_completion(
 
 def _fresh(options: Options) -> Options:
     """The answer is a message of its own: none that the client tells of is gone on with."""
-    return Options(tools=options.tools, message_id=new_id())
+    return replace(options, message_id=new_id())
 
 
 def _asked(
