@@ -111,6 +111,7 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
 
 
 UNDONE = {
+    "0006": ["DROP TABLE counters"],
     "0005": ["DROP INDEX messages_with_tool_calls"],
     "0004": ["ALTER TABLE runs DROP COLUMN agent_result"],
     "0003": ["DROP INDEX threads_by_change", "ALTER TABLE threads DROP COLUMN changed_at"],

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from litestar import Litestar
 from litestar.di import Provide
 
+from partita.runtime.budgets import Budgets
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -74,7 +75,7 @@ class PartitaApp:
         self.hub: Hub | None = None
         """Store and session, while the application is open."""
         inner = _Inner(self, cast("App", _litestar()))
-        gate = Gate(inner, settings, self._authenticator(user, keys))
+        gate = Gate(inner, settings, self._authenticator(user, keys), lambda: self.opened().store)
         self._gate = Measured(TracedRequests(gate), self.metrics)
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
@@ -112,7 +113,12 @@ class PartitaApp:
                 store = (
                     given if isinstance(given, Store) else await stack.enter_async_context(open_store(given))
                 )
-                session = Session(store, lease=self.settings.lease, watch=self.metrics.count_run)
+                session = Session(
+                    store,
+                    lease=self.settings.lease,
+                    budgets=self.settings.budgets,
+                    watch=self.metrics.count_run,
+                )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
@@ -206,6 +212,7 @@ def asgi(
     cwds: tuple[str, ...] | list[str] = (),
     client_system: bool = False,
     limits: Limits | None = None,
+    budgets: Budgets | None = None,
     settings: Settings | None = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
@@ -213,7 +220,7 @@ def asgi(
     Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
     request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
     folders in which a request may let its agent work. With `client_system`, callers with the role `chat` may
-    send instructions for the agent.
+    send instructions for the agent. `budgets` limit what runs may use.
     """
     base = settings or Settings()
     full = replace(
@@ -225,6 +232,7 @@ def asgi(
         cwds=tuple(cwds) or base.cwds,
         client_system=client_system or base.client_system,
         limits=limits or base.limits,
+        budgets=budgets or base.budgets,
     )
     return PartitaApp(_named(agents), store, full, user, keys)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from partita.runtime.budgets import Budgets
 from partita.runtime.session.session import LEASE
 from partita.store.turns import Busy
 from partita.stream.targets import Target
@@ -56,3 +57,5 @@ class Settings:
     seal_after: float | None = 60.0
     """After how many seconds the log of an ended run is rewritten as compressed blocks; `None`: never."""
     limits: Limits = field(default_factory=Limits)
+    budgets: Budgets | None = None
+    """What runs may use: steps, tokens, money, and how many may run at once."""

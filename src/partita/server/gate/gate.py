@@ -1,5 +1,6 @@
 """The gate: what a request has to pass before anything is done for it. The cheapest question comes first."""
 
+from collections.abc import Callable
 from typing import Final
 
 from partita.errors import PartitaError
@@ -10,6 +11,7 @@ from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
 from partita.server.problems import Problem
 from partita.server.settings import Settings
+from partita.store.facade.store import Store
 from partita.store.ids import new_id
 
 from .bodies import taken
@@ -35,7 +37,14 @@ METRICS: Final = "metrics"
 class Gate:
     """Lets requests pass that may, with who asks in `scope["state"]["principal"]`; refuses all others."""
 
-    def __init__(self, app: App, settings: Settings, authenticate: Authenticator) -> None:
+    def __init__(
+        self,
+        app: App,
+        settings: Settings,
+        authenticate: Authenticator,
+        store: Callable[[], Store] | None = None,
+    ) -> None:
+        """`store` is where the processes that share it count requests together."""
         self._app = app
         self._authenticate = authenticate
         self._limits = settings.limits
@@ -44,7 +53,7 @@ class Gate:
             settings.origins, credentials=settings.credentials, is_open=authenticate.is_open
         )
         per_minute = settings.limits.requests_per_minute
-        self._rates = None if per_minute is None else Rates(per_minute)
+        self._rates = None if per_minute is None else Rates(per_minute, store)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -94,7 +103,7 @@ class Gate:
         if metrics and principal is None and is_loopback(asked.host) and is_local(scope):
             principal = LOCAL
         if self._rates is not None:
-            self._rates.take(_counted(principal, scope))
+            await self._rates.take(_counted(principal, scope))
         if principal is None:
             raise _unknown(is_open=self._authenticate.is_open)
         if metrics and not (principal.may("admin") and principal.resource_id is None):

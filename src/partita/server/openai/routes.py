@@ -108,12 +108,11 @@ async def create_completion(
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
         return _stored(caller, data, agent, options, run)
-    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, _fresh(options)), options)
-
-
-def _fresh(options: Options) -> Options:
-    """The answer is a message of its own: none that the client tells of is gone on with."""
-    return replace(options, message_id=new_id())
+    owner = caller.principal.resource_id
+    await caller.session.check_budget(owner)
+    meter = caller.session.meter(owner, options.model)
+    alone = replace(options, message_id=new_id(), meter=meter)  # no message of the client's is continued
+    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, alone, meter), options)
 
 
 def _asked(
