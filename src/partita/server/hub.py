@@ -1,6 +1,6 @@
 """What all requests share, and what one request sees of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -13,6 +13,7 @@ from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
 
+from .access import EVERYTHING, Group
 from .feed import Feed
 from .observing.metrics import Metrics
 from .problems import Problem
@@ -47,6 +48,8 @@ class Hub:
     settings: Settings
     metrics: Metrics
     feed: Feed
+    published: frozenset[Group] = EVERYTHING
+    """The groups of routes that the application has."""
     progress: ImportProgress = field(default_factory=ImportProgress)
     provenances: Provenances = field(default_factory=Provenances)
 
@@ -76,7 +79,7 @@ class CallerView:
             return self
         if self.principal.resource_id is not None:
             raise Problem(403, "this key is for another resource", hint="leave the resource out")
-        return CallerView(self.hub, Principal(resource_id, self.principal.role, key_id=self.principal.key_id))
+        return CallerView(self.hub, replace(self.principal, resource_id=resource_id))
 
 
 Caller: TypeAlias = NamedDependency[CallerView]
