@@ -2,15 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import unquote
 
 from litestar import Litestar
 from litestar.di import Provide
+from litestar.routes import HTTPRoute
 
 from partita.runtime.budgets import Budgets
 from partita.runtime.plugged.as_agent import as_agent
@@ -21,6 +22,7 @@ from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.stream.targets import Target
 
+from .access import EVERYTHING, Group, check_known, groups_of
 from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
 from .auth.loopback import Loopback
@@ -62,8 +64,11 @@ class PartitaApp:
         settings: Settings,
         user: UserFunction | None,
         keys: bool,
+        published: frozenset[Group] = EVERYTHING,
     ) -> None:
         self.settings = settings
+        self.published = published
+        """The groups of routes that there are."""
         self.authenticates = user is not None or keys
         """Whether it asks who somebody is: only then may others than this machine reach it."""
         self.metrics = Metrics()
@@ -75,7 +80,13 @@ class PartitaApp:
         self.hub: Hub | None = None
         """Store and session, while the application is open."""
         inner = _Inner(self, cast("App", _litestar()))
-        gate = Gate(inner, settings, self._authenticator(user, keys), lambda: self.opened().store)
+        gate = Gate(
+            inner,
+            settings,
+            self._authenticator(user, keys),
+            lambda: self.opened().store,
+            has_page="page" in published,
+        )
         self._gate = Measured(TracedRequests(gate), self.metrics)
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
@@ -129,6 +140,7 @@ class PartitaApp:
                 settings=self.settings,
                 metrics=self.metrics,
                 feed=Feed(store),
+                published=self.published,
             )
 
     async def close(self) -> None:
@@ -164,7 +176,7 @@ class _Inner:
         self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if is_page(scope["path"]) and scope["method"] in LOOKING:
+        if "page" in self._app.published and is_page(scope["path"]) and scope["method"] in LOOKING:
             await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
@@ -188,7 +200,7 @@ def _below(scope: Scope) -> Scope:
 @cache
 def _litestar() -> Litestar:
     """The routes, for all applications: whatever belongs to one comes with each request."""
-    return Litestar(
+    app = Litestar(
         ROUTES,
         dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
         middleware=[note_route, admit],
@@ -197,6 +209,13 @@ def _litestar() -> Litestar:
         request_max_body_size=None,  # the gate counts
         logging_config=None,
     )
+    check_known(
+        (str(method), route.path_format)
+        for route in app.routes
+        if isinstance(route, HTTPRoute)
+        for method in route.route_handler_map
+    )
+    return app
 
 
 def asgi(
@@ -213,14 +232,21 @@ def asgi(
     client_system: bool = False,
     limits: Limits | None = None,
     budgets: Budgets | None = None,
+    routes: Collection[Group] | Literal["all"] | None = None,
+    page: bool | None = None,
     settings: Settings | None = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
-    Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
-    request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
-    folders in which a request may let its agent work. With `client_system`, callers with the role `chat` may
-    send instructions for the agent. `budgets` limit what runs may use.
+    Without `user` and `keys` only this machine is served. `user` is a function of yours that returns the id
+    of the user who sent a request, a `Principal`, or `None`; with `keys`, callers send a key made by
+    `partita keys create`. `cwds` are the folders in which a request may let its agent work. With
+    `client_system`, callers with the role `chat` may send instructions for the agent. `budgets` limit what
+    runs may use.
+
+    `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
+    `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
+    to them, or leaves it out.
     """
     base = settings or Settings()
     full = replace(
@@ -234,7 +260,8 @@ def asgi(
         limits=limits or base.limits,
         budgets=budgets or base.budgets,
     )
-    return PartitaApp(_named(agents), store, full, user, keys)
+    has_users = user is not None or keys
+    return PartitaApp(_named(agents), store, full, user, keys, groups_of(routes, page, has_users=has_users))
 
 
 def _named(agents: AgentLike | Mapping[str, AgentLike] | None) -> dict[str, AgentService]:

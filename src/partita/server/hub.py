@@ -16,6 +16,7 @@ from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 
+from .access import EVERYTHING, Group
 from .feed import Feed
 from .observing.metrics import Metrics
 from .problems import Problem
@@ -50,6 +51,8 @@ class Hub:
     settings: Settings
     metrics: Metrics
     feed: Feed
+    published: frozenset[Group] = EVERYTHING
+    """The groups of routes that the application has."""
     progress: ImportProgress = field(default_factory=ImportProgress)
     provenances: Provenances = field(default_factory=Provenances)
 
@@ -91,10 +94,11 @@ class CallerView:
         body: JsonObject | None = None,
     ) -> Options:
         """The options of a run that this request starts. `body` has the members that only the agent uses."""
-        if instructions is not None and self.principal.role == "chat" and not self.hub.settings.client_system:
+        may = self.principal.may("write") or self.hub.settings.client_system
+        if instructions is not None and not may:
             raise Problem(
                 403,
-                "the role 'chat' may not give the agent instructions",
+                f"the role {self.principal.role!r} may not give the agent instructions",
                 where="$.system",
                 hint="leave `system` out; to allow it, start the server with asgi(…, client_system=True)",
             )

@@ -1,8 +1,8 @@
-"""The sixth schema: counters that all processes share, for rate limits and budgets."""
+"""The seventh schema: counters that all processes share, for rate limits and budgets."""
 
 from collections.abc import Iterator
 
-REVISION = "0006"
+REVISION = "0007"
 
 
 def statements(*, lite: bool) -> Iterator[str]:

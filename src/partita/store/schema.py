@@ -11,7 +11,15 @@ from sqlalchemy import Connection, inspect, text
 from partita.errors import StoreError
 from partita.version import __version__
 
-from . import change_schema, content_schema, counter_schema, first_schema, key_schema, result_schema
+from . import (
+    change_schema,
+    content_schema,
+    counter_schema,
+    first_schema,
+    key_schema,
+    result_schema,
+    role_schema,
+)
 from .engines.failures import is_conflict, is_gone, root
 
 LOCK = 7_261_486_213
@@ -26,7 +34,15 @@ class Schema:
     scripts: str
 
 
-STEPS = (first_schema, key_schema, change_schema, result_schema, content_schema, counter_schema)
+STEPS = (
+    first_schema,
+    key_schema,
+    change_schema,
+    result_schema,
+    content_schema,
+    role_schema,
+    counter_schema,
+)
 """The modules that make the tables, step by step: those that `migrations` has, and in the same order."""
 
 NEWEST = Schema(STEPS[-1].REVISION, "partita.store:migrations")

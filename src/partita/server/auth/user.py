@@ -30,9 +30,10 @@ class Connection:
 
 Said: TypeAlias = str | Principal | None
 UserFunction: TypeAlias = Callable[[Connection], Said | Awaitable[Said]]
-"""Gives the resource whose data the request is about, or more exactly a `Principal`; `None` for nobody.
+"""Returns the id of the user who sent a request, who then has the role `chat`; a `Principal` for another
+role, or with claims; `None` for a caller that is not known.
 
-One that waits for something is to be `async`: everybody else waits while it works.
+A function that waits for something should be `async`: all other requests wait while it works.
 """
 
 

@@ -43,10 +43,13 @@ class Gate:
         settings: Settings,
         authenticate: Authenticator,
         store: Callable[[], Store] | None = None,
+        *,
+        has_page: bool = True,
     ) -> None:
         """`store` is where the processes that share it count requests together."""
         self._app = app
         self._authenticate = authenticate
+        self._has_page = has_page
         self._limits = settings.limits
         self._hosts = Hosts(settings.hosts, is_open=authenticate.is_open)
         self._origins = Origins(
@@ -94,7 +97,8 @@ class Gate:
 
     async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
         """Who asks, if they may, and not too often."""
-        if (head.path in UNASKED or is_page(head.path)) and not self._authenticate.is_open:
+        is_unasked = head.path in UNASKED or (self._has_page and is_page(head.path))
+        if is_unasked and not self._authenticate.is_open:
             return ANYONE
         if head.path in FOR_ANYONE:
             return ANYONE

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-from partita.store.content_schema import REVISION as BEFORE
 from partita.store.counter_schema import REVISION, statements
+from partita.store.role_schema import REVISION as BEFORE
 
 revision = REVISION
 down_revision = BEFORE
