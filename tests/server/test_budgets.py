@@ -28,7 +28,7 @@ async def test_an_owner_without_budget_is_refused(store: Store, dialect: tuple[s
     def who(_: object) -> Principal:
         return Principal(user["name"], "write")
 
-    app = asgi(Agent(model, name="agent"), store=store, user=who, budgets=budgets)
+    app = asgi(Agent(model, name="agent"), store=store, user=who, budgets=budgets, routes="all")
     async with app.lifespan(), client_of(app) as client:
         assert (await client.post(path, json=body)).status_code == 200
         refused = await client.post(path, json=body)

@@ -45,7 +45,7 @@ async def test_an_agent_knows_its_caller(
         seen.append(request)
         yield "Hello."
 
-    app = asgi(agent, store=store, user=user)
+    app = asgi(agent, store=store, user=user, routes="all")
     async with app.lifespan(), client_of(app) as client:
         for name in ("ada", "bob"):
             headers = {"x-user": name, "x-tenant": "harbour"}
@@ -81,7 +81,7 @@ async def client(store: Store) -> AsyncIterator[httpx.AsyncClient]:
         }
 
     await store.scoped("bob").create_thread("hidden")
-    app = asgi(Agent(model, tools=[look], name="agent"), store=store, user=user)
+    app = asgi(Agent(model, tools=[look], name="agent"), store=store, user=user, routes="all")
     headers = {"x-user": "ada", "x-tenant": "harbour"}
     async with app.lifespan(), client_of(app, headers=headers) as client:
         yield client
