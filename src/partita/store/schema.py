@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
+from partita.private_files import create_file
 from partita.version import __version__
 
 from . import (
@@ -134,6 +135,7 @@ def back_up(path: Path, revision: str) -> Path:
         target = path.with_name(f"{path.name}.schema-{revision}-{number}.bak")
     unfinished = target.with_name(f"{target.name}.part")
     unfinished.unlink(missing_ok=True)
+    create_file(unfinished)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(unfinished)) as copy:
         source.backup(copy)
     unfinished.rename(target)
