@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from litestar import Litestar
 from litestar.di import Provide
 
+from partita.errors import AgentError
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -205,12 +206,16 @@ def asgi(
     cwds: tuple[str, ...] | list[str] = (),
     limits: Limits | None = None,
     settings: Settings | None = None,
+    deps: Any = None,
+    context: Any = None,
+    config: Any = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
     Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
     request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
-    folders in which a request may let its agent work.
+    folders in which a request may let its agent work. `deps`, `context` and `config` are given to the agent:
+    see `as_agent`.
     """
     base = settings or Settings()
     full = replace(
@@ -222,14 +227,21 @@ def asgi(
         cwds=tuple(cwds) or base.cwds,
         limits=limits or base.limits,
     )
-    return PartitaApp(_named(agents), store, full, user, keys)
+    values = {"deps": deps, "context": context, "config": config}
+    return PartitaApp(_named(agents, values), store, full, user, keys)
 
 
-def _named(agents: AgentLike | Mapping[str, AgentLike] | None) -> dict[str, AgentService]:
-    if agents is None:
-        return {}
-    if isinstance(agents, Mapping):
-        named = cast("Mapping[str, AgentLike]", agents)
+def _named(
+    agents: AgentLike | Mapping[str, AgentLike] | None, values: Mapping[str, Any]
+) -> dict[str, AgentService]:
+    """The agents by name. Values that are given per request are for a single agent."""
+    if agents is None or isinstance(agents, Mapping):
+        given = [name for name, value in values.items() if value is not None]
+        if given:
+            raise AgentError(
+                f"`{given[0]}` is for one agent", hint=f"asgi({{name: as_agent(agent, {given[0]}=…)}})"
+            )
+        named = cast("Mapping[str, AgentLike]", agents or {})
         return {name: as_agent(agent) for name, agent in named.items()}
-    agent = as_agent(agents)
+    agent = as_agent(agents, **values)
     return {agent.name: agent}

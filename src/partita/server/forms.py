@@ -3,11 +3,12 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from partita.errors import ConversionError, FormatError
+from partita.errors import AgentError, ConversionError, FormatError
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
+from partita.runtime.client_tools import check_client_tools
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.tools.toolset import Toolset
@@ -45,18 +46,12 @@ def chat_framing(
     return EventFraming(ChatEncoder(model=name, created=created, usage=usage, live=live), DONE)
 
 
-def client_tools(agent: AgentService) -> set[str]:
-    """The tools of an agent that its clients run."""
-    tools: object = getattr(agent, "tools", None)
-    return (
-        {tool.name for tool in tools.values() if tool.function is None}
-        if isinstance(tools, Toolset)
-        else set()
-    )
-
-
 def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
     """How an agent shall work: with tools that the client runs. The agent's own are not to be replaced."""
+    try:
+        check_client_tools(agent, tools)
+    except AgentError as error:
+        raise ConversionError(error.what, where="$.tools", hint=error.hint) from error
     own: object = getattr(agent, "tools", None)
     taken = {tool.name for tool in own.values()} if isinstance(own, Toolset) else set[str]()
     for place, tool in enumerate(tools):

@@ -11,10 +11,11 @@ from litestar.types import ControllerRouterHandler
 
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.runtime.client_tools import client_tools
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
-from partita.server.forms import chat_framing, client_tools, options_with
+from partita.server.forms import chat_framing, options_with
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.server.routes.parameters import routes_for_callers
@@ -159,7 +160,7 @@ async def _followed(caller: CallerView, run: Run) -> Chunks:
         yield ErrorChunk(ended.error or ended.status)
 
 
-def _live(agent: AgentService, options: Options) -> set[str]:
+def _live(agent: AgentService, options: Options) -> frozenset[str]:
     """The tools whose calls are the client's to run."""
     return client_tools(agent) | {tool.name for tool in options.tools}
 
