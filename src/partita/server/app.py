@@ -13,6 +13,7 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
+from partita.errors import AgentError
 from partita.runtime.budgets import Budgets
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
@@ -235,6 +236,9 @@ def asgi(
     routes: Collection[Group] | Literal["all"] | None = None,
     page: bool | None = None,
     settings: Settings | None = None,
+    deps: Any = None,
+    context: Any = None,
+    config: Any = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
@@ -242,7 +246,7 @@ def asgi(
     of the user who sent a request, a `Principal`, or `None`; with `keys`, callers send a key made by
     `partita keys create`. `cwds` are the folders in which a request may let its agent work. With
     `client_system`, callers with the role `chat` may send instructions for the agent. `budgets` limit what
-    runs may use.
+    runs may use. `deps`, `context` and `config` are given to the agent: see `as_agent`.
 
     `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
     `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
@@ -260,15 +264,22 @@ def asgi(
         limits=limits or base.limits,
         budgets=budgets or base.budgets,
     )
-    has_users = user is not None or keys
-    return PartitaApp(_named(agents), store, full, user, keys, groups_of(routes, page, has_users=has_users))
+    values = {"deps": deps, "context": context, "config": config}
+    groups = groups_of(routes, page, has_users=user is not None or keys)
+    return PartitaApp(_named(agents, values), store, full, user, keys, groups)
 
 
-def _named(agents: AgentLike | Mapping[str, AgentLike] | None) -> dict[str, AgentService]:
-    if agents is None:
-        return {}
-    if isinstance(agents, Mapping):
-        named = cast("Mapping[str, AgentLike]", agents)
+def _named(
+    agents: AgentLike | Mapping[str, AgentLike] | None, values: Mapping[str, Any]
+) -> dict[str, AgentService]:
+    """The agents by name. Values that are given per request are for a single agent."""
+    if agents is None or isinstance(agents, Mapping):
+        given = [name for name, value in values.items() if value is not None]
+        if given:
+            raise AgentError(
+                f"`{given[0]}` is for one agent", hint=f"asgi({{name: as_agent(agent, {given[0]}=…)}})"
+            )
+        named = cast("Mapping[str, AgentLike]", agents or {})
         return {name: as_agent(agent) for name, agent in named.items()}
-    agent = as_agent(agents)
+    agent = as_agent(agents, **values)
     return {agent.name: agent}

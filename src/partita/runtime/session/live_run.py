@@ -1,7 +1,7 @@
 """A run that this process works on: what came last, who watches, who is asked."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -88,11 +88,21 @@ class WaitingRoom:
 class LiveRun:
     """A run at work in this process."""
 
-    def __init__(self, run: Run, fold: RunFold, owner: str | None = None) -> None:
-        """`owner` is who it was started for; whose it is, without one, the store knows."""
+    def __init__(
+        self,
+        run: Run,
+        fold: RunFold,
+        owner: str | None = None,
+        client_tools: Collection[str] = (),
+    ) -> None:
+        """`owner` is who it was started for; whose it is, without one, the store knows.
+
+        `client_tools` are the tools that the client runs, as far as they are known by name.
+        """
         self.run = run
         self.fold = fold
         self.owner = owner
+        self.client_tools = client_tools
         self.desk = WaitingRoom()
         self.replied: set[str] = set()
         """Which questions and calls have had their reply."""

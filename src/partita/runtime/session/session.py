@@ -17,6 +17,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.runtime.budgets import Budgets, Meter, OwnerTotals
+from partita.runtime.client_tools import check_client_tools, client_tools
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
@@ -144,13 +145,14 @@ class Session:
         """
         if self._closing.is_set():
             raise StoreError("the session is closed", hint="open another one")
+        how = options or Options()
+        check_client_tools(agent, how.tools)
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
         await self.check_budget(store.owner)
         if not input:
             await _ensure_thread(store, thread_id, agent.name)
         turn = await turn_of(store, thread_id, input, after)
-        how = options or Options()
         if turn.after is not None:
             metadata = {**(metadata or {}), AFTER: turn.after}
         begun = await store.start_turn(
@@ -168,7 +170,8 @@ class Session:
             lease_seconds=self._lease,
         )
         run = begun.run
-        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner)
+        on_client = client_tools(agent) | {tool.name for tool in how.tools}
+        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner, on_client)
         work = Work(
             store=store,
             live=live,

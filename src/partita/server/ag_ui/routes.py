@@ -12,7 +12,7 @@ from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
 from partita.server.extra_members import extra_members
-from partita.server.forms import check_client_tools
+from partita.server.forms import offered_tools
 from partita.server.hub import Caller
 from partita.server.routes.parameters import routes_for_callers
 from partita.server.streaming import EventStream
@@ -65,8 +65,7 @@ async def run_agent(
     """
     agent = caller.hub.agents.get(agent_name)
     loaded = read_input(data)
-    tools = loaded.request.tools if loaded.request else ()
-    check_client_tools(tools, agent)
+    tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
     options = caller.run_options(tools=tools, body=await extra_members(request, RunInput))
     run, since, before = await begin(caller, agent_name, data, loaded, options)
     encoder = AgUiEncoder(data.thread_id, data.run_id, run.message_id, before)

@@ -12,11 +12,12 @@ from litestar.types import ControllerRouterHandler
 
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.runtime.client_tools import client_tools
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
 from partita.server.extra_members import extra_members
-from partita.server.forms import chat_framing, check_client_tools, client_tools
+from partita.server.forms import chat_framing, offered_tools
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.server.routes.parameters import routes_for_callers
@@ -101,8 +102,7 @@ async def create_completion(
     """
     agent = caller.hub.agents.get(data.model)
     loaded = read_body(data)
-    tools = loaded.request.tools if loaded.request else ()
-    check_client_tools(tools, agent)
+    tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
     options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
     thread_id = data.thread_id or thread or None
     if thread_id is not None:
@@ -163,7 +163,7 @@ async def _followed(caller: CallerView, run: Run) -> Chunks:
         yield ErrorChunk(ended.error or ended.status)
 
 
-def _live(agent: AgentService, options: Options) -> set[str]:
+def _live(agent: AgentService, options: Options) -> frozenset[str]:
     """The tools whose calls are the client's to run."""
     return client_tools(agent) | {tool.name for tool in options.tools}
 
