@@ -5,9 +5,9 @@ from typing import Final, Literal, TypeAlias
 
 from partita.types.json import Json, JsonObject
 
-Role: TypeAlias = Literal["read", "write", "admin"]
+Role: TypeAlias = Literal["chat", "read", "write", "admin"]
 
-RANKS: Final[dict[Role, int]] = {"read": 0, "write": 1, "admin": 2}
+RANKS: Final[dict[Role, int]] = {"read": 0, "chat": 1, "write": 1, "admin": 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from litestar import Litestar
 from litestar.di import Provide
 
+from partita.runtime.failures import OnError
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -112,7 +113,12 @@ class PartitaApp:
                 store = (
                     given if isinstance(given, Store) else await stack.enter_async_context(open_store(given))
                 )
-                session = Session(store, lease=self.settings.lease, watch=self.metrics.count_run)
+                session = Session(
+                    store,
+                    lease=self.settings.lease,
+                    watch=self.metrics.count_run,
+                    on_error=self.settings.on_error,
+                )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
@@ -204,13 +210,16 @@ def asgi(
     credentials: bool = False,
     cwds: tuple[str, ...] | list[str] = (),
     limits: Limits | None = None,
+    on_error: OnError | None = None,
     settings: Settings | None = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
     Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
     request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
-    folders in which a request may let its agent work.
+    folders in which a request may let its agent work. End users, whose role is `chat`, do not see the text of
+    exceptions, but a reference to the log; `on_error`, a function of the exception and the `AgentRequest`,
+    may return another text for them.
     """
     base = settings or Settings()
     full = replace(
@@ -221,6 +230,7 @@ def asgi(
         credentials=credentials or base.credentials,
         cwds=tuple(cwds) or base.cwds,
         limits=limits or base.limits,
+        on_error=on_error or base.on_error,
     )
     return PartitaApp(_named(agents), store, full, user, keys)
 

@@ -11,6 +11,7 @@ from litestar.types import ControllerRouterHandler
 
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
@@ -25,7 +26,7 @@ from partita.types.chunks import ErrorChunk
 from partita.types.json import Json, dumps
 from partita.types.runs import Run
 
-from .answering import Chunks, chunks_of, stream_of
+from .answering import AnswerErrors, Chunks, chunks_of, stream_of
 from .body import CompletionBody, read_body
 from .errors import answer_openai_error, failure_body
 from .turn import begin_turn
@@ -103,7 +104,9 @@ async def create_completion(
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
         return _stored(caller, data, agent, options, run)
-    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, _fresh(options)), options)
+    request = AgentRequest(messages=loaded.messages, options=_fresh(options))
+    chunks = chunks_of(agent, request, AnswerErrors(caller, agent, request))
+    return _asked(caller, data, agent, chunks, options)
 
 
 def _fresh(options: Options) -> Options:

@@ -4,6 +4,7 @@ from types import TracebackType
 
 from .analytics import AnalyticsStore
 from .archive import ArchiveStore
+from .facade import View
 from .keys import KeyStore
 from .messages import MessageStore
 from .runs import RunStore
@@ -29,4 +30,8 @@ class Store(ThreadStore, MessageStore, RunStore, TurnStore, ArchiveStore, Analyt
 
     def scoped(self, resource_id: str) -> "Store":
         """The same store, for one owner: others' rows cannot be seen or touched through it."""
-        return Store(self.engine, clock=self.clock, owner=resource_id, appender=self.appender)
+        return Store(self.engine, clock=self.clock, owner=resource_id, appender=self.appender, view=self.view)
+
+    def viewed(self, view: View) -> "Store":
+        """The same store, with a view that every result passes through."""
+        return Store(self.engine, clock=self.clock, owner=self.owner, appender=self.appender, view=view)
