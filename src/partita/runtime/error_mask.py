@@ -16,6 +16,7 @@ from partita.formats.mastra.network_forms import LEGACY_NETWORK
 from partita.formats.mastra.network_string import network_string
 from partita.runtime.folding import ENDED
 from partita.store.search.search import Hit
+from partita.store.values import StoredPart
 from partita.types.chunks import (
     ChildChunk,
     ChildMessage,
@@ -242,7 +243,9 @@ def _masked(value: Any) -> Any:
             items = [_masked(item) for item in value]
             make: Any = getattr(type(value), "_make", tuple)  # of a named tuple
             return make(items)
-        case Hit(field="tool-output"):
+        case StoredPart(error=str()):
+            return replace(value, error=masked_text("tool", value.message_id))
+        case Hit(role="assistant" | "tool"):
             return replace(value, snippet="", highlights=())  # it may quote an error
         case Struct():
             return replace(value, **_changed(value, value.__struct_fields__))

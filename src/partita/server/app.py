@@ -13,6 +13,7 @@ from litestar import Litestar
 from litestar.di import Provide
 
 from partita.runtime.failures import OnError
+from partita.runtime.log_context import get_logger
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -32,6 +33,8 @@ from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
 from .observing.metrics import Metrics
+from .observing.readiness import Readiness
+from .observing.request_ids import RequestIds
 from .observing.requests import TracedRequests
 from .observing.tracing import traced
 from .openapi.config import openapi_config
@@ -41,6 +44,8 @@ from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+
+LOG: Final = get_logger("partita.server")
 
 LOOKING: Final = frozenset({"GET", "HEAD"})
 
@@ -75,8 +80,8 @@ class PartitaApp:
         self.hub: Hub | None = None
         """Store and session, while the application is open."""
         inner = _Inner(self, cast("App", _litestar()))
-        gate = Gate(inner, settings, self._authenticator(user, keys))
-        self._gate = Measured(TracedRequests(gate), self.metrics)
+        gate = Gate(inner, settings, self._authenticator(user, keys), self.metrics.drop_log_line)
+        self._gate = RequestIds(Measured(TracedRequests(gate), self.metrics))
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
         if user is not None:
@@ -122,6 +127,7 @@ class PartitaApp:
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
+            self.metrics.observe(store, session)
             self.hub = Hub(
                 store=store,
                 session=session,
@@ -129,14 +135,18 @@ class PartitaApp:
                 settings=self.settings,
                 metrics=self.metrics,
                 feed=Feed(store),
+                readiness=Readiness(store),
             )
 
     async def close(self) -> None:
         """Stop the runs at work here, and close what `open` opened."""
         if self.hub is not None:
+            LOG.info("shutting down, with %d runs to end", self.hub.session.working())
             self.hub.feed.close()
-        self.hub = None
+        was_open, self.hub = self.hub is not None, None
         await self._open.aclose()
+        if was_open:
+            LOG.info("shut down")
 
     def opened(self) -> Hub:
         """What is open."""

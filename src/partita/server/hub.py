@@ -16,6 +16,7 @@ from partita.store.facade.store import Store
 
 from .feed import Feed
 from .observing.metrics import Metrics
+from .observing.readiness import Readiness
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
@@ -48,6 +49,7 @@ class Hub:
     settings: Settings
     metrics: Metrics
     feed: Feed
+    readiness: Readiness
     progress: ImportProgress = field(default_factory=ImportProgress)
     provenances: Provenances = field(default_factory=Provenances)
 

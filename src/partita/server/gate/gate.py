@@ -1,11 +1,13 @@
 """The gate: what a request has to pass before anything is done for it. The cheapest question comes first."""
 
+from collections.abc import Callable
 from typing import Final
 
 from partita.errors import PartitaError
 from partita.runtime.principal import LOCAL, Principal
 from partita.server.auth.addresses import client_of, is_local, is_loopback
 from partita.server.auth.authenticator import Authenticator
+from partita.server.log_rates import RateLimitedLog
 from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
 from partita.server.problems import Problem
@@ -17,7 +19,7 @@ from .head import Head, read_head
 from .hosts import Authority, Hosts
 from .origins import Headers, Origins, is_preflight, preflight_headers
 from .rates import Rates, place_of
-from .refusals import Answer, refuse, unexpected
+from .refusals import LOG, Answer, refuse, unexpected
 
 ANYONE: Final = Principal(new_id(), "read")
 """Who asks where nobody is asked who it is: somebody new, who owns nothing."""
@@ -35,7 +37,14 @@ METRICS: Final = "metrics"
 class Gate:
     """Lets requests pass that may, with who asks in `scope["state"]["principal"]`; refuses all others."""
 
-    def __init__(self, app: App, settings: Settings, authenticate: Authenticator) -> None:
+    def __init__(
+        self,
+        app: App,
+        settings: Settings,
+        authenticate: Authenticator,
+        dropped: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`dropped` is called for every log line that is left out because there were too many."""
         self._app = app
         self._authenticate = authenticate
         self._limits = settings.limits
@@ -43,6 +52,7 @@ class Gate:
         self._origins = Origins(
             settings.origins, credentials=settings.credentials, is_open=authenticate.is_open
         )
+        self._refused_logins = RateLimitedLog(LOG, dropped)
         per_minute = settings.limits.requests_per_minute
         self._rates = None if per_minute is None else Rates(per_minute)
 
@@ -96,6 +106,7 @@ class Gate:
         if self._rates is not None:
             self._rates.take(_counted(principal, scope))
         if principal is None:
+            self._refused_logins.warning("login refused, from %s", place_of(client_of(scope)) or "unknown")
             raise _unknown(is_open=self._authenticate.is_open)
         if metrics and not (principal.may("admin") and principal.resource_id is None):
             raise Problem(
