@@ -141,12 +141,12 @@ class PartitaApp:
     async def close(self) -> None:
         """Stop the runs at work here, and close what `open` opened."""
         if self.hub is not None:
-            LOG.info("shutting down, with %d runs to end", self.hub.session.working())
+            LOG.info("closing")
             self.hub.feed.close()
         was_open, self.hub = self.hub is not None, None
         await self._open.aclose()
         if was_open:
-            LOG.info("shut down")
+            LOG.info("closed")
 
     def opened(self) -> Hub:
         """What is open."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import Context
 from typing import Final
 
 from partita.errors import StoreError
@@ -50,7 +51,8 @@ class Keeper:
     def start(self) -> None:
         """Begin, unless it has."""
         if self._task is None:
-            self._task = asyncio.create_task(self._keep(), name="keeper of runs")
+            # Not in the context of the request that happened to come first: its log lines are not of that.
+            self._task = asyncio.create_task(self._keep(), name="keeper of runs", context=Context())
 
     async def close(self) -> None:
         """Stop keeping."""
