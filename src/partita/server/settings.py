@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from partita.runtime.budgets import Budgets
+from partita.runtime.failures import OnError
 from partita.runtime.session.session import LEASE
 from partita.store.turns import Busy
 from partita.stream.targets import Target
@@ -56,6 +57,8 @@ class Settings:
     """For how many seconds a process holds its runs. After that, those of one that died are ended."""
     seal_after: float | None = 60.0
     """After how many seconds the log of an ended run is rewritten as compressed blocks; `None`: never."""
+    on_error: OnError | None = None
+    """Chooses the error text that end users, role `chat`, see instead of an exception's own text."""
     limits: Limits = field(default_factory=Limits)
     budgets: Budgets | None = None
     """What runs may use: steps, tokens, money, and how many may run at once."""

@@ -18,6 +18,8 @@ from msgspec import UNSET, UnsetType
 from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.runtime.budgets import Budgets, Meter, OwnerTotals
 from partita.runtime.client_tools import check_client_tools, client_tools
+from partita.runtime.error_mask import ErrorMask, mask_errors
+from partita.runtime.failures import OnError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
@@ -37,6 +39,7 @@ from .keeper import Keeper
 from .live_run import LiveRun, Seen, Stop
 from .recovery import AFTER, SoFar, so_far
 from .replies import Replies
+from .run_counts import RunCounts
 from .showing import Showing
 from .turn import Input, turn_of
 from .work import Work
@@ -65,13 +68,15 @@ class Session:
         recover: bool = True,
         budgets: Budgets | None = None,
         watch: Callable[[Run], None] | None = None,
+        on_error: OnError | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """`owner` names this process among those that share the store; it holds a run for `lease` seconds.
 
         An agent that is stopped has `grace` seconds to clean up. With `recover`, runs that other processes
         left behind are ended, at the start and from time to time. `budgets` limit what runs may use. `watch`
-        is called with every run of this process when it begins, and when it has ended.
+        is called with every run of this process when it begins, and when it has ended. `on_error` chooses the
+        error texts that end users see.
         """
         self.store = store
         self.owner = owner or new_id()
@@ -79,6 +84,10 @@ class Session:
         self._grace = grace
         self._clock = clock
         self._watch = watch
+        self._on_error = on_error
+        self._masks_errors = False
+        self.counts = RunCounts()
+        """Failures of the runs of this process."""
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._replies = Replies(store, self._live, clock)
@@ -90,6 +99,7 @@ class Session:
             hear=self._hear,
             is_at_work=lambda: bool(self._live),
             recover=recover,
+            counts=self.counts,
         )
         self._closing = asyncio.Event()
         self._totals = None if budgets is None else OwnerTotals(store, budgets)
@@ -109,6 +119,23 @@ class Session:
         own.store = self.store.scoped(resource_id)
         own._replies = Replies(own.store, self._live, self._clock)
         return own
+
+    def with_masked_errors(self) -> "Session":
+        """The same session for an end user: the text of exceptions is replaced by a reference.
+
+        Agents and models still see the original. Close the whole session only.
+        """
+        own = copy.copy(self)
+        own._masks_errors = True
+        return own
+
+    def waiting(self) -> int:
+        """How many runs of this process wait for another run of their thread."""
+        return sum(live.run.status == "pending" for live in self._live.values())
+
+    def working(self) -> int:
+        """How many runs of this process have begun and not ended."""
+        return len(self._live) - self.waiting()
 
     async def close(self, reason: str = SHUTDOWN) -> None:
         """Stop all runs of this process, as interrupted, and let go of them. The store stays open."""
@@ -186,6 +213,8 @@ class Session:
             clock=self._clock,
             grace=self._grace,
             closing=self._closing,
+            counts=self.counts,
+            on_error=self._on_error,
         )
         self._begin(work)
         return run
@@ -255,8 +284,9 @@ class Session:
         `idle`, nothing is given whenever nothing has come for about so many seconds. With `approvals`, who
         answered an approval, and when, is given as metadata of the message.
         """
-        showing = Showing(approvals) if everything else await Showing.at(self.store, run_id, after, approvals)
         live = await self._at_hand(run_id)
+        showing = Showing(approvals, everything=everything, mask=await self._mask(run_id, live))
+        await showing.catch_up(self.store, run_id, after)
         stream = (
             follow_stored(self.store, run_id, after, idle)
             if live is None
@@ -264,7 +294,7 @@ class Session:
         )
         async with aclosing(stream):
             async for seen in stream:
-                shown = seen if everything else showing.of(seen)
+                shown = showing.of(seen)
                 if shown or not seen:
                     yield shown
 
@@ -281,8 +311,10 @@ class Session:
         """The messages that a run has produced until now, in whichever process it works."""
         live = await self._at_hand(run.id)
         if live is not None and live.ready.is_set() and not live.unstored:
-            return SoFar(live.fold.snapshot(), live.last_seq)
-        return await so_far(self.store, run)
+            found = SoFar(live.fold.snapshot(), live.last_seq)
+        else:
+            found = await so_far(self.store, run)
+        return mask_errors(found) if self._masks_errors else found
 
     def asking(self) -> frozenset[str]:
         """The runs of this process that wait for somebody to allow a call."""
@@ -318,10 +350,22 @@ class Session:
         return live
 
     async def _run(self, run_id: str) -> Run:
-        run = await self.store.get_run(run_id)
+        run = await self.get_run(run_id)
         if run is None:
             raise NotFoundError(f"no run {run_id!r}", hint="it may belong to another owner")
         return run
+
+    async def get_run(self, run_id: str) -> Run | None:
+        """The run, or `None`."""
+        run = await self.store.get_run(run_id)
+        return mask_errors(run) if self._masks_errors else run
+
+    async def _mask(self, run_id: str, live: LiveRun | None) -> ErrorMask | None:
+        """What replaces the errors in the chunks of a run, if this session does that."""
+        if not self._masks_errors:
+            return None
+        run = live.run if live is not None else await self._run(run_id)
+        return ErrorMask(run.id, run.message_id or run.id)
 
     def _hear(self, signal: Signal) -> None:
         """Take up what another process wants of a run of ours."""

@@ -141,7 +141,7 @@ class Questions:
 
 async def _last_word(session: Session, run_id: str) -> Chunk | None:
     """What tells a client why the stream ends, when nobody is left to say so in the log."""
-    run = await session.store.get_run(run_id)
+    run = await session.get_run(run_id)
     if run is None or run.status == "completed":
         return None
     return ErrorChunk(run.error or run.status) if run.status == "failed" else MessageAbort(run.error)

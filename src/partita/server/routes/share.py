@@ -122,7 +122,8 @@ async def preview_share(caller: Caller, thread_id: FromPath[str], data: ShareBod
 
 async def _made(caller: CallerView, thread_id: str, request: ShareRequest) -> SharedFile:
     thread = await thread_of(caller, thread_id)
-    gathered = await gather(caller.store, thread, request.messages, logs=request.format == "fixture")
+    logs = request.format == "fixture"
+    gathered = await gather(caller.logs if logs else caller.store, thread, request.messages, logs=logs)
     runs = [_as_told(caller, log) for log in gathered.runs]
     return await asyncio.to_thread(make, gathered._replace(runs=runs), request, __version__)
 

@@ -621,9 +621,12 @@ class SyncStore:
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
         return self._portal.wait(self._store.beat(lease_owner, seconds))
 
-    def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
-        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
-        return self._portal.wait(self._store.change_call(thread_id, change))
+    def change_call(self, thread_id: str, change: Change, metadata: Json = None) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored.
+
+        `metadata` is merged into that of the message.
+        """
+        return self._portal.wait(self._store.change_call(thread_id, change, metadata))
 
     def put_blob(self, data: bytes, *, media_type: str | None = None, resource_id: str | None = None) -> Blob:
         """Keep bytes under their hash; the `blob:` url may then stand in messages."""

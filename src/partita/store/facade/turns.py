@@ -8,7 +8,7 @@ from partita.store.glances import Glance, glance
 from partita.store.ids import new_id
 from partita.store.prepared import prepare
 from partita.store.turns import Begun, Busy, Ending, Fold, Signal
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 
@@ -148,9 +148,14 @@ class TurnStore(Facade):
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
         return await self.engine.write(self._in_transaction(turns.beat, lease_owner, seconds), urgent=True)
 
-    async def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
-        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
-        return await self.write(calls.change_call, thread_id, change)
+    async def change_call(
+        self, thread_id: str, change: Change, metadata: Json = None
+    ) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored.
+
+        `metadata` is merged into that of the message.
+        """
+        return await self.write(calls.change_call, thread_id, change, metadata)
 
     def _expect_log(self, begun: Begun) -> None:
         """What a new run says first is then written as quickly as what follows."""
