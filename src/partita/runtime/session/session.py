@@ -20,7 +20,6 @@ from partita.errors import ConflictError, NotFoundError, StoreError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
-from partita.store.ids import new_id
 from partita.store.log.run_log import status_of
 from partita.store.sessions.driven import AGENT_SESSION
 from partita.store.turns import Busy, Signal
@@ -33,6 +32,7 @@ from .client_outputs import ClientOutput
 from .driver import GRACE
 from .following import follow_live, follow_stored
 from .keeper import Keeper
+from .lease_owner import new_lease_owner
 from .live_run import LiveRun, Seen, Stop
 from .recovery import AFTER, SoFar, so_far
 from .replies import Replies
@@ -84,7 +84,7 @@ class Session:
         when it begins, and when it has ended.
         """
         self.store = store
-        self.owner = owner or new_id()
+        self.owner = owner or new_lease_owner()
         self._lease = lease
         self._grace = grace
         self._clock = clock
