@@ -125,7 +125,7 @@ class CallerView:
             caller=self.principal,
             headers=self.headers,
             body=body or {},
-            store=self.store,
+            store=self.session.store,
         )
 
 

@@ -92,9 +92,10 @@ class Driver:
         await self._end(ending, text)
 
     async def _until_pumped(self, pump: "asyncio.Task[None]") -> None:
-        """Wait for the pump; one that was told to stop and does not, is left behind."""
+        """Wait for the pump; one that does not stop within the grace period is left behind."""
         if not await self._live.unless_stopped(pump):
-            await asyncio.wait([pump], timeout=self._grace)
+            either: list[asyncio.Future[None]] = [pump, self._live.abandoned]
+            await asyncio.wait(either, timeout=self._grace, return_when=asyncio.FIRST_COMPLETED)
         pump.add_done_callback(_look_at)
 
     async def _pump(self, invoke: Callable[[], AsyncIterator[AgentStreamEvent]]) -> None:

@@ -6,12 +6,13 @@ number of readers, in any process, can follow it from any point.
 
 import asyncio
 import copy
+from asyncio import FIRST_COMPLETED
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
@@ -23,7 +24,6 @@ from partita.runtime.failures import OnError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
-from partita.store.ids import new_id
 from partita.store.log.run_log import status_of
 from partita.store.sessions.driven import AGENT_SESSION
 from partita.store.turns import Busy, Signal
@@ -36,6 +36,7 @@ from .client_outputs import ClientOutput
 from .driver import GRACE
 from .following import follow_live, follow_stored
 from .keeper import Keeper
+from .lease_owner import new_lease_owner
 from .live_run import LiveRun, Seen, Stop
 from .recovery import AFTER, SoFar, so_far
 from .replies import Replies
@@ -44,10 +45,24 @@ from .showing import Showing
 from .turn import Input, turn_of
 from .work import Work
 
+T = TypeVar("T")
+
 LEASE: Final = 15.0
 BEAT: Final = 1.0
 SHUTDOWN: Final = "the service was shut down"
 PAST_EVERYTHING: Final = 2**62
+
+STOP_MARGIN: Final = 5.0
+"""Seconds beyond the grace period and the lease in which a stop must have had its effect."""
+
+LEAVE: Final = 0.5
+"""Seconds in which the disconnect of a client that has left a run is noticed."""
+
+LEAVE_ELSEWHERE: Final = 5.0
+"""Seconds in which another process stops a run that its client has left."""
+
+DRAIN_TICK: Final = 0.05
+"""Seconds between two checks whether the runs of a session that closes can still complete."""
 
 
 def _now() -> datetime:
@@ -79,7 +94,7 @@ class Session:
         error texts that end users see.
         """
         self.store = store
-        self.owner = owner or new_id()
+        self.owner = owner or new_lease_owner()
         self._lease = lease
         self._grace = grace
         self._clock = clock
@@ -129,6 +144,10 @@ class Session:
         own._masks_errors = True
         return own
 
+    def view(self, value: T) -> T:
+        """A value of the store as the caller may see it: an end user does not see the text of exceptions."""
+        return mask_errors(value) if self._masks_errors else value
+
     def waiting(self) -> int:
         """How many runs of this process wait for another run of their thread."""
         return sum(live.run.status == "pending" for live in self._live.values())
@@ -137,16 +156,32 @@ class Session:
         """How many runs of this process have begun and not ended."""
         return len(self._live) - self.waiting()
 
-    async def close(self, reason: str = SHUTDOWN) -> None:
-        """Stop all runs of this process, as interrupted, and let go of them. The store stays open."""
+    async def close(self, reason: str = SHUTDOWN, *, drain: float = 0.0, grace: float | None = None) -> None:
+        """Stop all runs of this process, as interrupted, and release them. The store stays open.
+
+        New runs are refused at once. Runs at work have `drain` seconds to complete, except those that wait
+        for an approval or in line. Agents that are stopped then have `grace` seconds to clean up.
+        """
         self._closing.set()
+        await self._drain(drain)
         for live in self._live.values():
             live.stop(Stop("interrupted", reason))
+            if grace is not None:
+                asyncio.get_running_loop().call_later(grace, live.abandon)
         while self._tasks:
             await asyncio.wait(self._tasks)
         await self._keeper.close()
         if self._totals is not None:
             await self._totals.close()
+
+    async def _drain(self, seconds: float) -> None:
+        """Wait for the runs that can complete by themselves."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while any(live.run.status == "running" and not live.desk.is_asked for live in self._live.values()):
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                return
+            await asyncio.wait(self._tasks, timeout=min(left, DRAIN_TICK), return_when=FIRST_COMPLETED)
 
     async def start(
         self,
@@ -162,13 +197,14 @@ class Session:
         options: Options | None = None,
         resource_id: str | None = None,
         metadata: JsonObject | None = None,
+        run_id: str | None = None,
     ) -> Run:
         """Begin a turn of a thread, which is made if there is none, and return once it is stored.
 
         If a budget is used up this is a `BudgetError`. While the thread has a run at work this is a
         `BusyError`; with `busy="queue"` the turn waits for it.
         With `after`, what stands behind that message is left aside: a new branch begins there. With `fresh`,
-        an input that is there already is a `ConflictError`.
+        an input that is there already is a `ConflictError`, and so is always a `run_id` that is.
         """
         if self._closing.is_set():
             raise StoreError("the session is closed", hint="open another one")
@@ -193,6 +229,7 @@ class Session:
             recall=None if session_id else AGENT_SESSION,
             fresh=fresh,
             concurrent=None if self._totals is None else self._totals.budgets.concurrent_runs,
+            id=run_id,
             lease_owner=self.owner,
             lease_seconds=self._lease,
         )
@@ -245,18 +282,33 @@ class Session:
     async def stop(self, run_id: str, reason: str | None = None, *, wait: bool = True) -> Run:
         """Stop a run, whichever process works on it; with `wait`, return once it has ended.
 
-        To stop what has ended is harmless, so a stop that comes late never hits another run.
+        That takes at most the grace period of its agent; a run whose process died ends when its lease does.
+        If the run still has not ended then, because the store or its process does not respond, it is returned
+        as it is: its status is `running`. Stopping a run that has ended does nothing.
         """
         live = await self._at_hand(run_id)
         if live is not None:
             live.stop(Stop("cancelled", reason))
-            if wait:
-                await live.over.wait()
         else:
             with suppress(ConflictError):
                 await self.store.signal_run(run_id, {"kind": "stop", "reason": reason})
-                if wait:
-                    await self.wait(run_id)
+        if wait:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wait(run_id), self._grace + self._lease + STOP_MARGIN)
+        return await self._run(run_id)
+
+    async def leave(self, run_id: str, reason: str | None = None) -> Run:
+        """Stop a run unless a client reads it in the process that works on it; return once that is settled.
+
+        For a client that sends the next message and does not say what it has of the answer before.
+        """
+        live = await self._at_hand(run_id)
+        if live is not None:
+            return await self.stop(run_id, reason, wait=True) if await live.is_unread(LEAVE) else live.run
+        with suppress(ConflictError):
+            await self.store.signal_run(run_id, {"kind": "leave", "reason": reason})
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.wait(run_id), LEAVE_ELSEWHERE)
         return await self._run(run_id)
 
     async def wait(self, run_id: str) -> Run:
@@ -314,7 +366,7 @@ class Session:
             found = SoFar(live.fold.snapshot(), live.last_seq)
         else:
             found = await so_far(self.store, run)
-        return mask_errors(found) if self._masks_errors else found
+        return self.view(found)
 
     def asking(self) -> frozenset[str]:
         """The runs of this process that wait for somebody to allow a call."""
@@ -358,7 +410,7 @@ class Session:
     async def get_run(self, run_id: str) -> Run | None:
         """The run, or `None`."""
         run = await self.store.get_run(run_id)
-        return mask_errors(run) if self._masks_errors else run
+        return self.view(run)
 
     async def _mask(self, run_id: str, live: LiveRun | None) -> ErrorMask | None:
         """What replaces the errors in the chunks of a run, if this session does that."""
@@ -371,10 +423,18 @@ class Session:
         """Take up what another process wants of a run of ours."""
         live, wanted = self._live.get(signal.run_id), signal.signal
         reason = wanted.get("reason")
+        stop = Stop("cancelled", reason if isinstance(reason, str) else None)
         if live is not None and wanted.get("kind") == "stop":
-            live.stop(Stop("cancelled", reason if isinstance(reason, str) else None))
+            live.stop(stop)
+        elif live is not None and wanted.get("kind") == "leave":
+            live.background(_stop_if_unread(live, stop))
         elif live is not None:
             self._replies.hear(live, wanted)
+
+
+async def _stop_if_unread(live: LiveRun, stop: Stop) -> None:
+    if await live.is_unread(LEAVE):
+        live.stop(stop)
 
 
 async def _ensure_thread(store: Store, thread_id: str, agent: str) -> None:

@@ -557,6 +557,7 @@ class SyncStore:
         thread_id: str,
         messages: Sequence[Message] = (),
         *,
+        id: str | None = None,
         busy: Busy = "refuse",
         message_id: str | None = None,
         agent: str | None = None,
@@ -579,6 +580,7 @@ class SyncStore:
             self._store.start_turn(
                 thread_id,
                 messages,
+                id=id,
                 busy=busy,
                 message_id=message_id,
                 agent=agent,

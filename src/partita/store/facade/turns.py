@@ -68,6 +68,7 @@ class TurnStore(Facade):
         thread_id: str,
         messages: Sequence[Message] = (),
         *,
+        id: str | None = None,
         busy: Busy = "refuse",
         message_id: str | None = None,
         agent: str | None = None,
@@ -87,7 +88,7 @@ class TurnStore(Facade):
         run or wait at once.
         """
         run = Run(
-            id=new_id(),
+            id=new_id() if id is None else id,
             thread_id=thread_id,
             status="running",
             message_id=message_id,
