@@ -20,7 +20,11 @@ export interface Found {
 
 /** Waits until all messages are drawn, and opens whatever is folded or shortened. */
 export async function openEverything(): Promise<void> {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const end = performance.now() + 60_000;
+  const frame = () => {
+    if (performance.now() > end) throw new Error("the messages are not drawn within a minute");
+    return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  };
   const buttons = () => [...document.querySelectorAll<HTMLElement>("section button")];
   while (!document.querySelector('section[aria-busy="false"]')) await frame();
   document.querySelector<HTMLElement>('button[aria-label="Expand all"]')?.click();

@@ -1,6 +1,6 @@
 """Write threads that are to be exported: markup, pictures, and the messages of recordings.
 
-Called with the URL of a store, and with `all` also for the recordings beside the repository.
+Called with the URL of a store. With `PARTITA_FULL=1` all recordings are written, else some of our own.
 """
 
 import struct
@@ -20,6 +20,7 @@ from partita.types.parts import DataPart, FilePart, ImagePart, TextPart
 from partita.types.tools import JsonOutput
 from tests.converting import read_payload
 from tests.recordings import CORPORA, FIXTURES, recordings
+from tests.sampling import FULL, sampled
 
 OF_THREAD = ("parentId", "threadId", "resourceId", "runId", "seq")
 """Members of a message that a store fills in."""
@@ -119,18 +120,18 @@ def other_recordings() -> Iterator[JsonObject]:
 
 
 def recorded(root: Path) -> Iterator[JsonObject]:
-    """The messages of every recording below a folder."""
-    for one in recordings(root):
+    """The messages of the recordings below a folder."""
+    for one in sampled(recordings(root), 4, key=lambda one: one.name):
         yield from messages_of(one.name, one.payload(), one.format)
 
 
-def main(url: str, which: str) -> None:
+def main(url: str) -> None:
     """Write the threads, and print their names."""
     threads: dict[str, Iterable[Message]] = {
         "markup and pictures": [*markup(), *hostile(), *pictures()],
         "fixtures": MESSAGES.read(list(recorded(FIXTURES))),
     }
-    if which == "all" and CORPORA.is_dir():
+    if FULL and CORPORA.is_dir():
         others = [*recorded(CORPORA), *other_recordings()]
         for first in range(0, len(others), LONGEST):
             threads[f"corpora-{first}"] = MESSAGES.read(others[first : first + LONGEST])
