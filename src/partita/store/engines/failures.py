@@ -70,7 +70,8 @@ def explained(error: BaseException, where: str) -> StoreError:
         return StoreError("a number is too large for the database", where=where, hint="use 64 bits at most")
     if isinstance(cause, OSError) and cause.filename is not None:
         reason = cause.strerror or type(cause).__name__
-        return UnavailableError(reason, where=f"{where}: {cause.filename}", hint=SQLITE["SQLITE_CANTOPEN"][1])
+        place = where if str(cause.filename) == where else f"{where}: {cause.filename}"
+        return UnavailableError(reason, where=place, hint=SQLITE["SQLITE_CANTOPEN"][1])
     if isinstance(cause, sqlite3.Error):
         name = sqlite_name(cause)
         what, hint = _by_prefix(SQLITE, name, (f"SQLite reported {name or 'an error'}", ""))
