@@ -1,5 +1,6 @@
 """The text of exceptions: end users see a reference to the log instead, live, reloaded and exported alike."""
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator
@@ -16,8 +17,10 @@ from partita.server.app import PartitaApp, asgi
 from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
 from partita.stream.sse import SseDecoder
+from partita.types.chunks import ToolInputAvailable
 from partita.types.json import loads
 from tests.server.conftest import client_of, says, scripted
+from tests.tables import each_row
 
 SECRET = "sk-live-hunter2"
 REFERENCE = re.compile(r"Reference: (\S{8})")
@@ -197,6 +200,39 @@ async def test_an_on_error_for_tools_and_one_that_fails(
     assert "on_error failed" in caplog.text
 
 
+@each_row("at_work", [False, True], ids=["the run has ended", "the run is at work"])
+async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_work: bool) -> None:
+    """Whether the run has ended at the call or waits for it: what the client reported is what it reloads."""
+    denied = "The user closed the map."
+    asked = asyncio.Event()
+
+    async def waiting(request: AgentRequest) -> AsyncIterator[Any]:
+        yield ToolInputAvailable("c1", "show_map", {"place": "Bell"})
+        if at_work:
+            asked.set()
+            await released.wait()
+        yield "Done."
+
+    released = asyncio.Event()
+    app = asgi({"waiting": waiting}, store=store, user=who)
+    thread = f"own-{at_work}"
+    async with app.lifespan(), client_of(app) as http:
+        asking = asyncio.create_task(ask(http, "waiting", thread))
+        await (asked.wait() if at_work else asyncio.wait([asking]))
+        run_id = (await http.get(f"/api/threads/{thread}/runs")).json()["items"][0]["id"]
+        given = {"toolCallId": "c1", "errorText": denied}
+        while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
+            await asyncio.sleep(0.01)  # until the call is stored
+        assert answer.status_code == 200, answer.text
+        released.set()
+        said = await asking
+        if at_work:
+            assert errors_in(said) == [denied]
+        (_, message) = await reloaded(http, thread)
+    assert [part["errorText"] for part in message["parts"] if "errorText" in part] == [denied]
+    assert "publicErrors" not in str(message)
+
+
 async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.AsyncClient) -> None:
     for agent in ("broken", "tooled", "net"):
         assert SECRET not in str(await ask(http, agent, agent))
@@ -205,6 +241,8 @@ async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.A
             "id"
         ]
         names = {"thread_id": agent, "run_id": run, "other_id": run, "message_id": message["id"]}
+        for path in (f"/api/memory/threads/{agent}/messages", f"/api/assistant-ui/threads/{agent}/messages"):
+            assert REFERENCE.search((await http.get(path)).text), path
         document = (await http.get("/api/openapi.json", headers={"x-role": "admin"})).json()
         seen = 0
         for path, operations in document["paths"].items():

@@ -11,10 +11,7 @@ from partita.errors import UnavailableError
 from partita.server.app import PartitaApp
 from partita.server.observing.readiness import Readiness
 from partita.store.facade.store import Store
-from partita.store.opening import open_store
-from tests.sampling import FULL
 from tests.server.conftest import client_of
-from tests.store.server import running_server
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
@@ -109,19 +106,6 @@ async def test_probes_are_shared_for_a_second(store: Store, monkeypatch: pytest.
     assert await asyncio.gather(*(readiness.check() for _ in range(5))) == [True] * 5
     assert await readiness.check()
     assert probes == 1
-
-
-@pytest.mark.skipif(not FULL, reason="starts a server")
-async def test_a_postgresql_that_is_stopped_is_not_ready_until_it_is_back() -> None:
-    with running_server() as server:
-        async with open_store(server.url) as store:
-            readiness = Readiness(store, kept=0)
-            assert await readiness.check()
-            server.control("stop", "-m", "fast")
-            assert not await readiness.check()
-            assert store.engine.health.reading.outages == 1
-            server.control("start")
-            assert await readiness.check()
 
 
 async def test_numbers_are_in_the_format_of_prometheus(app: PartitaApp) -> None:

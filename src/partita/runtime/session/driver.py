@@ -161,7 +161,7 @@ class Driver:
         """Log why the run failed, unless that is done; the text that end users see, if not the default."""
         failures, run_id = self._failures, self._live.run.id
         raised = pump.exception() if pump.done() and not pump.cancelled() else None
-        if isinstance(raised, StoreError):  # not of the agent
+        if isinstance(raised, StoreError) or self.writer.failure is not None:  # not of the agent
             return None
         if raised is not None:
             failures.report(raised)

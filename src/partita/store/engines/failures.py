@@ -70,7 +70,7 @@ def explained(error: BaseException, where: str) -> StoreError:
         return StoreError("a number is too large for the database", where=where, hint="use 64 bits at most")
     if isinstance(cause, OSError) and cause.filename is not None:
         reason = cause.strerror or type(cause).__name__
-        place = where if cause.filename in (None, where) else f"{where}: {cause.filename}"
+        place = where if str(cause.filename) == where else f"{where}: {cause.filename}"
         return UnavailableError(reason, where=place, hint=SQLITE["SQLITE_CANTOPEN"][1])
     if isinstance(cause, sqlite3.Error):
         name = sqlite_name(cause)
