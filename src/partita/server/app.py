@@ -40,6 +40,7 @@ from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+from .worker_pool import WorkerPool
 
 LOOKING: Final = frozenset({"GET", "HEAD"})
 
@@ -123,6 +124,7 @@ class PartitaApp:
                 settings=self.settings,
                 metrics=self.metrics,
                 feed=Feed(store),
+                workers=WorkerPool(self.settings.limits),
             )
 
     async def close(self) -> None:

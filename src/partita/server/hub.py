@@ -18,6 +18,7 @@ from .principal import Principal
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
+from .worker_pool import WorkerPool
 
 
 class Agents:
@@ -47,6 +48,7 @@ class Hub:
     settings: Settings
     metrics: Metrics
     feed: Feed
+    workers: WorkerPool
     progress: ImportProgress = field(default_factory=ImportProgress)
     provenances: Provenances = field(default_factory=Provenances)
 

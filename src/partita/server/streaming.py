@@ -1,14 +1,19 @@
 """An answer that goes on: bytes to a client for as long as there are any and it takes them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import aclosing
-from typing import Final
+from typing import Any, Final, TypeVar, cast
+
+from litestar import Request
 
 from partita.runtime.session.sse import SSE_HEADERS
 
 from .observing.measuring import DIRECT
 from .plain import Receive, Scope, Send
+from .problems import Problem
+
+T = TypeVar("T")
 
 TICK: Final = 15.0
 """After so many seconds one looks again whether the client takes what it is sent."""
@@ -84,6 +89,22 @@ class EventStream:
                 unread, pieces = unread + step if waits else 0.0, self._pieces
         finally:
             left.cancel()
+
+
+async def while_connected(request: Request[Any, Any, Any], work: Awaitable[T]) -> T:
+    """The result of work for a request whose body was read; when its client disconnects, it is cancelled."""
+    task = asyncio.ensure_future(work)
+    left = asyncio.create_task(_disconnected(cast("Receive", request.receive)))
+    try:
+        await asyncio.wait([task, left], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise Problem(408, "the client has closed the connection")  # nobody reads it
+        return task.result()
+    finally:
+        left.cancel()
+        if not task.done():
+            task.cancel()
+        await asyncio.wait([task, left])
 
 
 async def _disconnected(receive: Receive) -> None:
