@@ -216,28 +216,27 @@ class LostJobError(Exception):
 class Job:
     """Work in a process. Its methods block: call them in a thread. `kill` may be called from another one."""
 
-    def __init__(self, limits: Limits, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._job = (function, args)
         self._process: Process | None = None
         self._killed = threading.Event()
         self._late = False
 
-    def items(self) -> Generator[Any, None, None]:
+    def items(self, function: Callable[..., Any], *args: Any) -> Generator[Any, None, None]:
         """What the function returns, or what it yields as it comes."""
         try:
-            yield from self._items()
+            yield from self._items((function, args))
         except LostJobError:
-            yield from self._items()
+            yield from self._items((function, args))
 
-    def _items(self) -> Generator[Any, None, None]:
+    def _items(self, work: tuple[Callable[..., Any], tuple[Any, ...]]) -> Generator[Any, None, None]:
         process = self._process = ForkedProcess(self._limits) if CAN_FORK else SingleProcess(self._limits)
         begun = False
         try:
             if self._killed.is_set():
                 return
             with suppress(BrokenPipeError, ConnectionResetError):  # it is gone: reading shows why
-                pickle.dump(self._job, process.target, protocol=pickle.HIGHEST_PROTOCOL)
+                pickle.dump(work, process.target, protocol=pickle.HIGHEST_PROTOCOL)
                 process.target.flush()
             while not isinstance(message := self._next(process, begun=begun), End):
                 if isinstance(message, Failure):
@@ -300,14 +299,14 @@ class WorkerPool:
         """
         if size <= IN_PROCESS_BYTES:
             return await asyncio.to_thread(lambda: collect(values_of(function(*args))))
-        async with self.job(function, *args) as job:
-            return await asyncio.to_thread(lambda: collect(job.items()))
+        async with self.job() as job:
+            return await asyncio.to_thread(lambda: collect(job.items(function, *args)))
 
     @asynccontextmanager
-    async def job(self, function: Callable[..., Any], *args: Any) -> AsyncGenerator[Job, None]:
-        """Work in a process, for as long as the block lasts."""
+    async def job(self) -> AsyncGenerator[Job, None]:
+        """A place to work in a process, for as long as the block lasts."""
         async with self._slot():
-            job = Job(self._limits, function, args)
+            job = Job(self._limits)
             try:
                 yield job
             finally:
