@@ -1,7 +1,7 @@
 """An answer that goes on: bytes to a client for as long as there are any and it takes them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any, Final, TypeVar, cast
 
@@ -17,6 +17,9 @@ T = TypeVar("T")
 
 TICK: Final = 15.0
 """After so many seconds one looks again whether the client takes what it is sent."""
+
+PIECE: Final = 64 * 1024
+"""How many bytes are sent at once: the mark at which uvicorn waits until the client has taken some."""
 
 HEAD_START: Final = 10
 """How many turns of the event loop the head of an answer lets pass. An agent that speaks at once has its
@@ -69,10 +72,12 @@ class EventStream:
             await asyncio.sleep(0)
         await send({"type": "http.response.start", "status": 200, "headers": self._headers})
         async for data in body:
-            self._taken = False
-            self._pieces += 1
-            await direct({"type": "http.response.body", "body": data, "more_body": True})
-            self._taken = True
+            # Cut, since a connection buffers as a whole what it is given, beside what the body keeps.
+            for piece in [data] if len(data) <= PIECE else _cut(data):
+                self._taken = False
+                self._pieces += 1
+                await direct({"type": "http.response.body", "body": piece, "more_body": True})
+                self._taken = True
         await direct({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _watch(self, receive: Receive) -> None:
@@ -89,6 +94,10 @@ class EventStream:
                 unread, pieces = unread + step if waits else 0.0, self._pieces
         finally:
             left.cancel()
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    return (data[place : place + PIECE] for place in range(0, len(data), PIECE))
 
 
 async def while_connected(request: Request[Any, Any, Any], work: Awaitable[T]) -> T:
