@@ -48,6 +48,7 @@ from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+from .worker_pool import WorkerPool
 
 LOG: Final = get_logger("partita.server")
 
@@ -152,6 +153,7 @@ class PartitaApp:
                 feed=Feed(store),
                 published=self.published,
                 readiness=Readiness(store),
+                workers=WorkerPool(self.settings.limits),
             )
 
     async def close(self) -> None:

@@ -24,6 +24,7 @@ from .observing.readiness import Readiness
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
+from .worker_pool import WorkerPool
 
 
 class Agents:
@@ -54,6 +55,7 @@ class Hub:
     metrics: Metrics
     feed: Feed
     readiness: Readiness
+    workers: WorkerPool
     published: frozenset[Group] = EVERYTHING
     """The groups of routes that the application has."""
     progress: ImportProgress = field(default_factory=ImportProgress)

@@ -67,6 +67,10 @@ class Problem(PartitaError):  # noqa: N818 # RFC 9457 calls it that
         self.status = status
         self.headers = dict(headers or {})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is pickled: worker processes raise problems too."""
+        return type(self), (self.status, self.what), self.__dict__
+
 
 def problem_body(status: int, detail: str, **more: Any) -> bytes:
     """The details of a problem. What is empty is left out."""

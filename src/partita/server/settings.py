@@ -31,6 +31,16 @@ class Limits:
     """Of one key, or of one address where there are no keys; `None`: as many as they like."""
     stall_seconds: float = 120.0
     """How long a client may leave a stream unread before it is cut off. Its run goes on."""
+    cpu_seconds: float = 10.0
+    """CPU time to convert, inspect, import or share for one request. A process of its own does it."""
+    memory_bytes: int = 512 * MEBIBYTE
+    """Memory of that process, on top of what it has loaded."""
+    expansion: int = 50
+    """How many times as large as the body its content may become: unpacked, or converted."""
+    worker_processes: int | None = None
+    """How many such processes work at once; `None`: as many as there are processors."""
+    worker_queue: int = 16
+    """How many requests may wait for one of them; further ones are refused with 503."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
