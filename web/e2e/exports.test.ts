@@ -70,7 +70,7 @@ describe("exported pages", () => {
         const stored = readFileSync(lines.get(thread) ?? "", "utf8");
         const count = stored.split("\n").filter(Boolean).length;
         if (JSON.parse(held).messages.length !== count) missing.push(`messages: there are ${count}`);
-        const damaged = [...held.matchAll(/"(data:image\/[^"]*)"/g)]
+        const damaged = [...held.replaceAll("\\u003c", "<").matchAll(/"(data:image\/[^"]*)"/g)]
           .map(([, address = ""]) => address)
           .filter((address) => !stored.includes(address));
         // Recordings hold the beginning of a picture, or words in place of it; of ours, all can be decoded.
