@@ -11,6 +11,7 @@ from partita.formats.registry import all_formats, get_format
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.tools.toolset import Toolset
+from partita.server.hub import CallerView
 from partita.stream.sse import DONE
 from partita.types.runs import Run
 
@@ -52,6 +53,20 @@ def client_tools(agent: AgentService) -> set[str]:
         {tool.name for tool in tools.values() if tool.function is None}
         if isinstance(tools, Toolset)
         else set()
+    )
+
+
+def server_tools(caller: CallerView) -> frozenset[str]:
+    """The tools whose outputs a caller may not give: those that agents run here, unless it may write."""
+    if caller.principal.may("write"):
+        return frozenset()
+    toolsets = [getattr(agent, "tools", None) for agent in caller.hub.agents.by_name.values()]
+    return frozenset(
+        tool.name
+        for tools in toolsets
+        if isinstance(tools, Toolset)
+        for tool in tools.values()
+        if tool.function is not None
     )
 
 

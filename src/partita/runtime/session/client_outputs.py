@@ -26,12 +26,20 @@ class ClientOutput(NamedTuple):
     output: ToolOutput
     tool_name: str | None = None
     input: Json | UnsetType = UNSET
+    server_tools: frozenset[str] = frozenset()
+    """Names of tools that the server runs: an output of theirs is refused."""
 
 
 def with_output(call: ToolCallPart, given: ClientOutput) -> ToolCallPart | None:
     """The call with its output; `None` when it is another one."""
     if call.id != given.tool_call_id:
         return None
+    if call.name in given.server_tools:
+        raise ApprovalError(
+            f"call {call.id!r} takes no output from a client",
+            where=f"tool {call.name}",
+            hint="the server runs this tool",
+        )
     if call.provider_executed or call.state != "input-available":
         state = "run by the provider" if call.provider_executed else call.state
         raise ApprovalError(

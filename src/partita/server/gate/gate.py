@@ -104,7 +104,7 @@ class Gate:
         if metrics and not (principal.may("admin") and principal.resource_id is None):
             raise Problem(
                 403,
-                "this takes the role 'admin', for every resource",
+                "the role 'admin' for every resource is needed for this",
                 hint="make such a key: partita keys create --role admin",
             )
         return principal
