@@ -96,6 +96,15 @@ SETTINGS: Final = (
         guarded=True,
     ),
     Setting(
+        key="serve.token",
+        environment="PARTITA_SERVE_TOKEN",
+        kind="switch",
+        default=True,
+        meaning="Without keys, serve only who has the token of the printed address.",
+        options=("serve.token",),
+        guarded=True,
+    ),
+    Setting(
         key="serve.origins",
         environment="PARTITA_SERVE_ORIGINS",
         kind="texts",
