@@ -52,6 +52,9 @@ Examples:
     help="Who answers: anthropic:MODEL, module:attribute …",
 )
 @click.option("--keys/--no-keys", default=False, help="Only those may ask who have a key.")
+@click.option(
+    "--token/--no-token", default=True, help="Without keys: serve only who has the token of the address."
+)
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name the server may have.")
 @click.option(
@@ -96,6 +99,7 @@ def serve(
     url: str | None,
     names: tuple[str, ...],
     keys: bool,
+    token: bool,
     origins: tuple[str, ...],
     hosts: tuple[str, ...],
     cwds: tuple[str, ...],
@@ -110,8 +114,9 @@ def serve(
     """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
 
     What `useChat` of the AI SDK calls is there, and an API for all else: see /api/docs. Without --keys, only
-    this machine may ask. Sessions of agents that are found here are brought in while the server runs; where
-    there are none, and the store is empty, a few examples are put in it.
+    you can use it, on this machine: the printed address has a token that other users do not know. Sessions
+    of agents that are found here are brought in while the server runs; where there are none, and the store is
+    empty, a few examples are put in it.
     """
     from partita.cli.serving.agents import agents_of
     from partita.cli.serving.examples import Examples
@@ -134,12 +139,13 @@ def serve(
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, chosen=chosen)
+    query = f"/?token={_require_token(app, sockets, kept=port != 0)}" if token and not keys else ""
     examples = Examples() if demo and not (imports and sessions_here()) else None
     with logging_to_stderr(log_format, log_level):
         serve_on(
             app,
             sockets,
-            tell=lambda address: _tell(address, opens=bool(opens)),
+            tell=lambda address: _tell(address, query, opens=bool(opens)),
             before=None if examples is None else examples.put_in,
             beside=together(
                 *(() if examples is None else (examples.act,)),
@@ -166,12 +172,24 @@ def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[
     raise AssertionError("the last one either opens or raises")
 
 
-def _tell(address: str, *, opens: bool) -> None:
-    tell(f"Partita is at {address} (API docs: {address}/api/docs)")
+def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, kept: bool) -> str:
+    """The token that the application asks for from now on. That of a port which was chosen is kept."""
+    import secrets
+
+    from partita.cli.serving.token import token_for
+    from partita.server.sockets import port_of
+
+    token = token_for(port_of(sockets[0])) if kept else secrets.token_urlsafe(32)
+    app.require_token(token)
+    return token
+
+
+def _tell(address: str, query: str, *, opens: bool) -> None:
+    tell(f"Partita is at {address}{query} (API docs: {address}/api/docs)")
     if opens and _has_desktop():
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(f"{address}{query}")
 
 
 def _has_desktop() -> bool:

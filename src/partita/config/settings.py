@@ -97,6 +97,15 @@ SETTINGS: Final = (
         guarded="it decides who can reach the server",
     ),
     Setting(
+        key="serve.token",
+        environment="PARTITA_SERVE_TOKEN",
+        kind="switch",
+        default=True,
+        meaning="Without keys, serve only who has the token of the printed address.",
+        options=("serve.token",),
+        guarded="it decides who can reach the server",
+    ),
+    Setting(
         key="serve.origins",
         environment="PARTITA_SERVE_ORIGINS",
         kind="texts",

@@ -79,7 +79,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
     "messages": {
         "GET /api/threads/{thread_id}/messages": "read",
         "GET /api/threads/{thread_id}/messages/{message_id}": "read",
-        "GET /api/threads/{thread_id}/outline": "read",
+        "GET /api/threads/{thread_id}/outline": "logs",
     },
     "blobs": {
         "GET /api/blobs/{digest}": "read",
@@ -107,7 +107,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "POST /api/threads/{thread_id}/fork": "write",
     },
     "search": {
-        "GET /api/search": "read",
+        "GET /api/search": "logs",
         "GET /api/parts": "logs",
         "GET /api/summaries": "logs",
         "GET /api/facets": "logs",
@@ -148,7 +148,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
             for name, permission in _MASTRA.items()
         },
         "GET /api/memory/config": "read",
-        "GET /api/memory/search": "read",
+        "GET /api/memory/search": "logs",
     },
     "assistant-ui": {
         "GET /api/assistant-ui/threads": "read",

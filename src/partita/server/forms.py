@@ -12,6 +12,7 @@ from partita.runtime.client_tools import check_client_tools, client_tools
 from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.tools.toolset import Toolset
+from partita.server.hub import CallerView
 from partita.stream.sse import DONE
 from partita.types.runs import Run
 
@@ -67,3 +68,17 @@ def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolS
                 hint="give yours another name",
             )
     return tuple(tool for tool in tools if tool.name not in declared)
+
+
+def server_tools(caller: CallerView) -> frozenset[str]:
+    """The tools whose outputs a caller may not give: those that agents run here, unless it may write."""
+    if caller.principal.may("write"):
+        return frozenset()
+    toolsets = [getattr(agent, "tools", None) for agent in caller.hub.agents.by_name.values()]
+    return frozenset(
+        tool.name
+        for tools in toolsets
+        if isinstance(tools, Toolset)
+        for tool in tools.values()
+        if tool.function is not None
+    )

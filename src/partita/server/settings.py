@@ -55,6 +55,9 @@ class Settings:
     """Whether these pages may send cookies."""
     hosts: tuple[str, ...] = ()
     """Names under which the server may be asked for, besides those of this machine; `*.example` too."""
+    trust_proxy: bool | tuple[str, ...] = False
+    """Proxies whose `X-Forwarded-For` gives the address of the client: `True` for the one that connects, or
+    the networks of several. Others are not believed."""
     cwds: tuple[str, ...] = ()
     """Folders in which a request may let its agent work, and in those below them; none unless listed."""
     client_system: bool = False

@@ -30,6 +30,8 @@ class ClientOutput(NamedTuple):
     output: ToolOutput
     tool_name: str | None = None
     input: Json | UnsetType = UNSET
+    server_tools: frozenset[str] = frozenset()
+    """Names of tools that the server runs: an output of theirs is refused."""
 
 
 def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessage) -> ToolCallPart | None:
@@ -38,7 +40,7 @@ def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessa
         return None
     metadata: Json = message.content.metadata
     on_server: Json = metadata.get(SERVER_CALLS) if is_object(metadata) else None
-    if is_array(on_server) and call.id in on_server:
+    if (is_array(on_server) and call.id in on_server) or call.name in given.server_tools:
         raise ApprovalError(
             f"call {call.id!r} is not the client's to run",
             where=f"tool {call.name}",

@@ -384,12 +384,15 @@ class Session:
         *,
         tool_name: str | None = None,
         input: Json | UnsetType = UNSET,
+        server_tools: frozenset[str] = frozenset(),
     ) -> None:
         """Give the output of a call that the client has run. What is shown of it must be what is stored.
 
-        Once no call of the message waits any more, a turn without input goes on with it.
+        Calls of `server_tools` are refused. Once no call of the message waits any more, a turn without input
+        continues it.
         """
-        await self._replies.give(thread_id, ClientOutput(tool_call_id, output, tool_name, input))
+        given = ClientOutput(tool_call_id, output, tool_name, input, server_tools)
+        await self._replies.give(thread_id, given)
 
     async def _at_hand(self, run_id: str) -> LiveRun | None:
         """The run, if this process works on it and it is this owner's."""

@@ -100,7 +100,8 @@ async def update_message(
 
 async def _kept(caller: CallerView, thread_id: str, row: Row) -> Row:
     message = read_row(row)
-    return _row(await caller.store.write(keep, thread_id, row, message), checked_format(row.format))
+    kept = await caller.store.write(keep, thread_id, row, message, caller.principal)
+    return _row(kept, checked_format(row.format))
 
 
 def _row(message: Message, format_: str) -> Row:

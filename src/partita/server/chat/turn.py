@@ -23,7 +23,7 @@ from partita.types.runs import Run
 
 from . import rows
 from .body import ChatBody, id_of
-from .reading import check_seed, read_message, same_words
+from .reading import check_roles, check_seed, read_message, same_words
 from .replying import give_replies, is_replied
 
 CWD: Final = "cwd"
@@ -92,6 +92,7 @@ class ChatTurn:
     async def _begin(self, said: Sequence[JsonObject]) -> Begun:
         if not said and self._body.trigger == "submit-message":
             raise DecodeError("no message", where="$.messages", hint="send messages, or one message")
+        check_roles(said, self._caller.principal)
         await self._choose_folder()
         run = await self._begin_at_once(said)
         if run is not None:
@@ -303,7 +304,7 @@ class ChatTurn:
                 return new
             message = read_message(said[place], place, self._thread_id)
             if isinstance(message, AssistantMessage):
-                check_seed(message, place)
+                check_seed(message, place, self._caller.principal)
             new.insert(0, message)
         if thread is not None and thread.message_count:
             self._parent_id = ""

@@ -18,6 +18,7 @@ from partita.runtime.replay.reproject import reproject
 from partita.runtime.replay.retelling import is_imported
 from partita.runtime.session.approvals import Answer
 from partita.runtime.tools.outputs import output_of
+from partita.server.forms import server_tools
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
@@ -184,7 +185,12 @@ async def give_output(
     run = await run_of(caller, run_id)
     _check_ours(run, "given an output")
     work = caller.session.give_output(
-        run.thread_id, data.tool_call_id, _output(data), tool_name=data.tool_name, input=data.input
+        run.thread_id,
+        data.tool_call_id,
+        _output(data),
+        tool_name=data.tool_name,
+        input=data.input,
+        server_tools=server_tools(caller),
     )
     await _taken(work)
     return Reply(await run_of(caller, run_id))

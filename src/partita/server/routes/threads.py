@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
+from partita.server.roles import require
 from partita.store import threads
 from partita.store.transaction import Transaction
 from partita.store.values import UsageTotals
@@ -119,7 +120,9 @@ async def create_thread(
         NewThread, Body(examples=[Example(value={"title": "Lighthouses", "metadata": {"topic": "lights"}})])
     ],
 ) -> Reply[Thread]:
-    """An id that is taken is refused with 409."""
+    """An id that is taken is refused with 409. The role `chat` may not set metadata and project."""
+    if data.metadata is not None or data.project is not None:
+        require(caller.principal, "write", "set the metadata and the project of a thread", where="$.metadata")
     thread = await caller.store.create_thread(
         usable_id(data.id), title=data.title, metadata=data.metadata, agent=data.agent, project=data.project
     )
@@ -140,7 +143,9 @@ async def change_thread(
         ThreadChange, Body(examples=[Example(value={"title": "Lamps", "metadata": {"topic": None}})])
     ],
 ) -> Reply[Thread]:
-    """Another title, other members of the metadata: both or neither."""
+    """Another title, other members of the metadata: both or neither. The role `chat` may set the title."""
+    if data.metadata is not UNSET:
+        require(caller.principal, "write", "set the metadata of a thread", where="$.metadata")
     return Reply(await caller.store.write(_changed, thread_id, data))
 
 
