@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
-from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from partita.runtime.agent.calls import OPEN
 from partita.runtime.plugged.agent_request import AgentRequest
@@ -35,7 +34,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, text
 
 from .graph import Graph, Snapshot
 from .history import history_of
-from .interrupts import NAMESPACE, interrupt_id
+from .interrupts import NAMESPACE, interrupt_id, thread_of
 
 MESSAGES: Final = "messages"
 
@@ -97,11 +96,14 @@ async def find_start(graph: Graph, request: AgentRequest, agent: str) -> Start:
     """Where the graph begins: behind what it knows of the branch, or with all messages in a new thread."""
     key = request.conversation_key or new_id()
     messages = request.messages
+    asked = thread_of(request.continued)
     async with aclosing(earlier_runs(request, agent)) as runs:
         async for place, answer, result in runs:
             known: Json = result.get(NAMESPACE)
             if not is_object(known) or not str(known.get("thread")).startswith(key):
                 continue
+            if known["thread"] == asked:
+                asked = None  # its record counts
             if known.get("before") != digest(messages[:place]) or known.get("answer") != _content(answer):
                 continue
             state = await _state(graph, known["thread"], known["checkpoint"])
@@ -117,6 +119,9 @@ async def find_start(graph: Graph, request: AgentRequest, agent: str) -> Start:
                 state if continued else None,
                 result if continued else None,
             )
+    if asked is not None and asked.startswith(key):
+        # A member of a network: its answer stands within the message of another agent's run.
+        return Start(asked, [], state=await _state(graph, asked))
     return await _fresh(graph, request, key)
 
 
@@ -124,12 +129,8 @@ async def _fresh(graph: Graph, request: AgentRequest, key: str) -> Start:
     """All messages, in a thread of the graph whose state has none."""
     history = history_of(request.messages)
     state = await _state(graph, key)
-    if state is None or not state.values.get(MESSAGES):
-        return Start(key, history)
-    if request.store is not None:
-        return Start(f"{key}:{request.run_id or new_id()}", history)
-    # Without a store nothing is recorded: the thread has one state, whose messages are replaced.
-    return Start(key, [RemoveMessage(REMOVE_ALL_MESSAGES), *history], state=state)
+    is_used = state is not None and state.values.get(MESSAGES)
+    return Start(f"{key}:{new_id()}" if is_used else key, history)
 
 
 async def _state(graph: Graph, thread_id: str, checkpoint_id: str | None = None) -> Snapshot | None:
