@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from agents import Agent, FunctionTool, ModelSettings, RunConfig, Runner, RunResultStreaming
@@ -27,6 +28,7 @@ from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import AssistantMessage, ToolCallPart
 
 from .handoffs import client_tool, find_agent, with_tools
+from .nested_calls import outputs_of, shown, without_nested
 from .state import call_id_of, resumed, written
 from .telling import chunks_of, line_of
 
@@ -62,16 +64,21 @@ class OpenAIAgentService(PluggedService):
         agent = find_agent(root, named if isinstance(named, str) else None)
         denied = {call.id for call in replies.decided if not is_allowed(call)}
         async with value_for(self._context, request) as context:
-            given: Any = request.to(RESPONSES)["input"]
+            seen = replace(request, messages=without_nested(request.messages))
+            given: Any = seen.to(RESPONSES)["input"]
             if replies.decided:
                 given = await resumed(root, asked, replies.decided, outputs, context)
                 agent = root  # the state names the agent that asked
+                for chunk in outputs_of(replies.decided):
+                    yield chunk
             async with _run(agent, given, context, request) as result:
                 async with aclosing(read_ahead(result.stream_events())) as events:
                     async for event in events:
                         for said in _things(event, denied, outputs):
                             yield said
                 names = {tool.name for tool in tools}
+                for chunk in shown(result, request.continued, names):
+                    yield chunk
                 for item in result.interruptions:
                     if item.name not in names:
                         yield ToolApprovalRequest(new_id(), call_id_of(item))
