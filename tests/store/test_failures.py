@@ -118,13 +118,12 @@ async def made(path: Path) -> None:
 
 
 READ_ONLY = "UnavailableError the store can only be read"
-SHUT = "UnavailableError the store cannot be opened"
 RIGHTS: dict[str, tuple[int, int | None, str]] = {
     "neither file nor folder": (0o555, 0o444, READ_ONLY),
     "not the file": (0o777, 0o444, READ_ONLY),
     "not the folder": (0o555, 0o666, READ_ONLY),
     "not even read": (0o555, 0o000, "UnavailableError Permission denied: "),
-    "no file, and none can be made": (0o555, None, SHUT),
+    "no file, and none can be made": (0o555, None, "UnavailableError Permission denied: "),
 }
 
 

@@ -112,6 +112,7 @@ def serve(
         origins=origins,
         hosts=hosts,
         cwds=cwds,
+        routes="all",
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT

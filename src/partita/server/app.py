@@ -2,17 +2,19 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import unquote
 
 from litestar import Litestar
 from litestar.di import Provide
+from litestar.routes import HTTPRoute
 
 from partita.errors import AgentError
+from partita.runtime.budgets import Budgets
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -21,10 +23,11 @@ from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.stream.targets import Target
 
+from .access import EVERYTHING, Group, check_known, groups_of
 from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
 from .auth.loopback import Loopback
-from .auth.user import UserAuth, UserFunction
+from .auth.user import UserAuth, UserFunction, headers_of
 from .feed import Feed
 from .gate.gate import Gate
 from .hub import Agents, CallerView, Hub
@@ -62,8 +65,11 @@ class PartitaApp:
         settings: Settings,
         user: UserFunction | None,
         keys: bool,
+        published: frozenset[Group] = EVERYTHING,
     ) -> None:
         self.settings = settings
+        self.published = published
+        """The groups of routes that there are."""
         self.authenticates = user is not None or keys
         """Whether it asks who somebody is: only then may others than this machine reach it."""
         self.metrics = Metrics()
@@ -75,7 +81,13 @@ class PartitaApp:
         self.hub: Hub | None = None
         """Store and session, while the application is open."""
         inner = _Inner(self, cast("App", _litestar()))
-        gate = Gate(inner, settings, self._authenticator(user, keys))
+        gate = Gate(
+            inner,
+            settings,
+            self._authenticator(user, keys),
+            lambda: self.opened().store,
+            has_page="page" in published,
+        )
         self._gate = Measured(TracedRequests(gate), self.metrics)
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
@@ -113,7 +125,12 @@ class PartitaApp:
                 store = (
                     given if isinstance(given, Store) else await stack.enter_async_context(open_store(given))
                 )
-                session = Session(store, lease=self.settings.lease, watch=self.metrics.count_run)
+                session = Session(
+                    store,
+                    lease=self.settings.lease,
+                    budgets=self.settings.budgets,
+                    watch=self.metrics.count_run,
+                )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
@@ -124,6 +141,7 @@ class PartitaApp:
                 settings=self.settings,
                 metrics=self.metrics,
                 feed=Feed(store),
+                published=self.published,
             )
 
     async def close(self) -> None:
@@ -159,11 +177,12 @@ class _Inner:
         self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if is_page(scope["path"]) and scope["method"] in LOOKING:
+        if "page" in self._app.published and is_page(scope["path"]) and scope["method"] in LOOKING:
             await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        await self._routes({**scope, CALLER: CallerView(self._app.opened(), principal)}, receive, send)
+        caller = CallerView(self._app.opened(), principal, headers_of(scope))
+        await self._routes({**scope, CALLER: caller}, receive, send)
 
 
 def _below(scope: Scope) -> Scope:
@@ -182,7 +201,7 @@ def _below(scope: Scope) -> Scope:
 @cache
 def _litestar() -> Litestar:
     """The routes, for all applications: whatever belongs to one comes with each request."""
-    return Litestar(
+    app = Litestar(
         ROUTES,
         dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
         middleware=[note_route, admit],
@@ -191,6 +210,13 @@ def _litestar() -> Litestar:
         request_max_body_size=None,  # the gate counts
         logging_config=None,
     )
+    check_known(
+        (str(method), route.path_format)
+        for route in app.routes
+        if isinstance(route, HTTPRoute)
+        for method in route.route_handler_map
+    )
+    return app
 
 
 def asgi(
@@ -204,7 +230,11 @@ def asgi(
     hosts: tuple[str, ...] | list[str] = (),
     credentials: bool = False,
     cwds: tuple[str, ...] | list[str] = (),
+    client_system: bool = False,
     limits: Limits | None = None,
+    budgets: Budgets | None = None,
+    routes: Collection[Group] | Literal["all"] | None = None,
+    page: bool | None = None,
     settings: Settings | None = None,
     deps: Any = None,
     context: Any = None,
@@ -212,10 +242,15 @@ def asgi(
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
-    Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
-    request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
-    folders in which a request may let its agent work. `deps`, `context` and `config` are given to the agent:
-    see `as_agent`.
+    Without `user` and `keys` only this machine is served. `user` is a function of yours that returns the id
+    of the user who sent a request, a `Principal`, or `None`; with `keys`, callers send a key made by
+    `partita keys create`. `cwds` are the folders in which a request may let its agent work. With
+    `client_system`, callers with the role `chat` may send instructions for the agent. `budgets` limit what
+    runs may use. `deps`, `context` and `config` are given to the agent: see `as_agent`.
+
+    `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
+    `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
+    to them, or leaves it out.
     """
     base = settings or Settings()
     full = replace(
@@ -225,10 +260,13 @@ def asgi(
         hosts=tuple(hosts) or base.hosts,
         credentials=credentials or base.credentials,
         cwds=tuple(cwds) or base.cwds,
+        client_system=client_system or base.client_system,
         limits=limits or base.limits,
+        budgets=budgets or base.budgets,
     )
     values = {"deps": deps, "context": context, "config": config}
-    return PartitaApp(_named(agents, values), store, full, user, keys)
+    groups = groups_of(routes, page, has_users=user is not None or keys)
+    return PartitaApp(_named(agents, values), store, full, user, keys, groups)
 
 
 def _named(

@@ -8,8 +8,8 @@ from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.client_tools import check_client_tools
-from partita.runtime.service import AgentService, Options
+from partita.runtime.client_tools import check_client_tools, client_tools
+from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.tools.toolset import Toolset
 from partita.stream.sse import DONE
@@ -46,14 +46,19 @@ def chat_framing(
     return EventFraming(ChatEncoder(model=name, created=created, usage=usage, live=live), DONE)
 
 
-def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
-    """How an agent shall work: with tools that the client runs. The agent's own are not to be replaced."""
+def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolSpec, ...]:
+    """The tools of a request that the agent is to offer besides its own.
+
+    Refused are tools that the agent cannot offer, or that have the name of one that it runs itself. A tool
+    that it declares for the client is its own declaration already.
+    """
     try:
         check_client_tools(agent, tools)
     except AgentError as error:
         raise ConversionError(error.what, where="$.tools", hint=error.hint) from error
     own: object = getattr(agent, "tools", None)
-    taken = {tool.name for tool in own.values()} if isinstance(own, Toolset) else set[str]()
+    declared = client_tools(agent)
+    taken = {tool.name for tool in own.values()} - declared if isinstance(own, Toolset) else set[str]()
     for place, tool in enumerate(tools):
         if tool.name in taken:
             raise ConversionError(
@@ -61,4 +66,4 @@ def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
                 where=f"$.tools[{place}]",
                 hint="give yours another name",
             )
-    return Options(tools=tuple(tools))
+    return tuple(tool for tool in tools if tool.name not in declared)

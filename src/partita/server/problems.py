@@ -1,6 +1,7 @@
 """Errors as RFC 9457 problem details: what, where, and how to fix it; never how it looks inside."""
 
 import logging
+import math
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
@@ -12,6 +13,7 @@ from msgspec import DecodeError as MsgspecError
 from partita.errors import (
     AgentError,
     ApprovalError,
+    BudgetError,
     ConflictError,
     ConversionError,
     DecodeError,
@@ -35,6 +37,7 @@ STATUS: Final[Mapping[type[PartitaError], int]] = {
     ConflictError: 409,
     ApprovalError: 409,
     AgentError: 409,
+    BudgetError: 429,
     DecodeError: 400,
     ConversionError: 400,
     FormatError: 400,
@@ -108,6 +111,8 @@ def told(error: PartitaError, version: str) -> Told:
     headers = dict(error.headers) if isinstance(error, Problem) else {}
     if status in UNREAD and version.startswith("1"):
         headers.setdefault("connection", "close")
+    if isinstance(error, BudgetError):
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("retry-after", "1")
     is_path = error.where.startswith("$")  # anything else may name the database

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from partita.runtime.budgets import Budgets
 from partita.runtime.session.session import LEASE
 from partita.store.turns import Busy
 from partita.stream.targets import Target
@@ -45,6 +46,8 @@ class Settings:
     """Names under which the server may be asked for, besides those of this machine; `*.example` too."""
     cwds: tuple[str, ...] = ()
     """Folders in which a request may let its agent work, and in those below them; none unless listed."""
+    client_system: bool = False
+    """Whether callers with the role `chat` may send instructions for the agent (`system`)."""
     keep_alive: float = 15.0
     """After so many seconds of silence, a client is told that its stream is alive."""
     busy: Busy = "refuse"
@@ -54,3 +57,5 @@ class Settings:
     seal_after: float | None = 60.0
     """After how many seconds the log of an ended run is rewritten as compressed blocks; `None`: never."""
     limits: Limits = field(default_factory=Limits)
+    budgets: Budgets | None = None
+    """What runs may use: steps, tokens, money, and how many may run at once."""

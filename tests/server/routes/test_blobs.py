@@ -7,7 +7,7 @@ import pytest
 
 from partita.server.app import asgi
 from partita.store.facade.store import Store
-from tests.server.conftest import client_of
+from tests.server.conftest import client_of, user_in_header
 from tests.store.examples import with_file
 from tests.tables import each_row
 
@@ -158,7 +158,7 @@ async def test_what_moved_out_of_a_message_can_be_fetched(client: httpx.AsyncCli
 
 
 async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
-    app = asgi(None, store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/blobs", content=DATA, headers={"content-type": "image/png"})
         assert (await ann.get(BLOB)).content == DATA

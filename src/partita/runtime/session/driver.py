@@ -9,6 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
+from partita.runtime.budgets import Meter, tokens_of
 from partita.runtime.closing import closed
 from partita.runtime.folding import DELTAS, NO_END, ending_chunks
 from partita.store.facade.store import Store
@@ -29,7 +30,7 @@ from partita.types.usage import Usage
 
 from .agent_sessions import AgentSession
 from .ledger import records_of, responses_in, told_by, with_reported_cost
-from .live_run import LiveRun
+from .live_run import LiveRun, Stop
 from .writer import Writer
 
 FAILURE: Final = "data-partita-error"
@@ -51,9 +52,11 @@ class Driver:
         session: AgentSession,
         parent_id: str | None,
         grace: float = GRACE,
+        meter: Meter | None = None,
     ) -> None:
         self._store = store
         self._live = live
+        self._meter = meter
         self._grace = grace
         self._session = session
         self._parent_id = parent_id
@@ -99,6 +102,9 @@ class Driver:
         raw = raw_bytes(event)
         match event:
             case ChunkEvent(chunk=chunk):
+                refused = None if self._meter is None else self._meter.see(chunk)
+                if refused is not None:
+                    self._live.stop(Stop("cancelled", refused))
                 await self.writer.put(self._identified(chunk), raw)
                 await self._session.see(chunk)
                 self._responses |= responses_in(chunk)
@@ -153,6 +159,8 @@ class Driver:
         own = await self._session.own_part(self.result, usage, messages[-1])
         records = records_of(run, [{"steps": steps}] if steps else self._ends, usage, self._clock())
         records, cost = with_reported_cost(records, own.cost)
+        if self._meter is not None:
+            self._meter.settle(0 if usage is None else tokens_of(usage), cost)
         full = ending._replace(usage=usage, cost=cost)
         ended = await self._store.end_turn(run.id, messages, full, thread_id=run.thread_id)
         self._live.run = await self._session.end(ended, messages[-1], records, own.totals)

@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.runtime.budgets import Budgets, Meter, OwnerTotals
 from partita.runtime.client_tools import check_client_tools, client_tools
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
@@ -62,14 +63,15 @@ class Session:
         beat: float = BEAT,
         grace: float = GRACE,
         recover: bool = True,
+        budgets: Budgets | None = None,
         watch: Callable[[Run], None] | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """`owner` names this process among those that share the store; it holds a run for `lease` seconds.
 
         An agent that is stopped has `grace` seconds to clean up. With `recover`, runs that other processes
-        left behind are ended, at the start and from time to time. `watch` sees every run of this process
-        when it begins, and when it has ended.
+        left behind are ended, at the start and from time to time. `budgets` limit what runs may use. `watch`
+        is called with every run of this process when it begins, and when it has ended.
         """
         self.store = store
         self.owner = owner or new_id()
@@ -90,6 +92,7 @@ class Session:
             recover=recover,
         )
         self._closing = asyncio.Event()
+        self._totals = None if budgets is None else OwnerTotals(store, budgets)
 
     async def __aenter__(self) -> "Session":
         self._keeper.start()
@@ -115,6 +118,8 @@ class Session:
         while self._tasks:
             await asyncio.wait(self._tasks)
         await self._keeper.close()
+        if self._totals is not None:
+            await self._totals.close()
 
     async def start(
         self,
@@ -133,7 +138,8 @@ class Session:
     ) -> Run:
         """Begin a turn of a thread, which is made if there is none, and return once it is stored.
 
-        While the thread has a run at work this is a `BusyError`; with `busy="queue"` the turn waits for it.
+        If a budget is used up this is a `BudgetError`. While the thread has a run at work this is a
+        `BusyError`; with `busy="queue"` the turn waits for it.
         With `after`, what stands behind that message is left aside: a new branch begins there. With `fresh`,
         an input that is there already is a `ConflictError`.
         """
@@ -143,6 +149,7 @@ class Session:
         check_client_tools(agent, how.tools)
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
+        await self.check_budget(store.owner)
         if not input:
             await _ensure_thread(store, thread_id, agent.name)
         turn = await turn_of(store, thread_id, input, after)
@@ -158,6 +165,7 @@ class Session:
             metadata=metadata,
             recall=None if session_id else AGENT_SESSION,
             fresh=fresh,
+            concurrent=None if self._totals is None else self._totals.budgets.concurrent_runs,
             lease_owner=self.owner,
             lease_seconds=self._lease,
         )
@@ -174,12 +182,22 @@ class Session:
             session_id=session_id or begun.recalled,
             options=how,
             owner=begun.owner,
+            meter=self.meter(begun.owner, run.model),
             clock=self._clock,
             grace=self._grace,
             closing=self._closing,
         )
         self._begin(work)
         return run
+
+    async def check_budget(self, owner: str | None) -> None:
+        """Raise a `BudgetError` if the budget of an owner is used up."""
+        if self._totals is not None:
+            await self._totals.check(owner)
+
+    def meter(self, owner: str | None, model: str | None) -> Meter | None:
+        """What counts the usage of a run of an owner, if there are budgets."""
+        return None if self._totals is None else Meter(self._totals, owner, model, self._clock)
 
     def _begin(self, work: Work) -> None:
         run_id = work.live.run.id

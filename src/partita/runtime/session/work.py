@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from partita.errors import ConflictError, StoreError, UnavailableError
+from partita.runtime.budgets import Meter
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
@@ -44,6 +45,7 @@ class Work:
     options: Options
     owner: str | None
     """The owner of the thread."""
+    meter: Meter | None
     clock: Callable[[], datetime]
     grace: float
     closing: asyncio.Event
@@ -84,7 +86,15 @@ class Work:
         if not session_id and self.history is None:
             session_id = await known_session(store, live.run)
         session = AgentSession(store, live.run, self.cwd, history, session_id)
-        driver = Driver(store, live, self.clock, session=session, parent_id=parent_id, grace=self.grace)
+        driver = Driver(
+            store,
+            live,
+            self.clock,
+            session=session,
+            parent_id=parent_id,
+            grace=self.grace,
+            meter=self.meter,
+        )
         if seed is not None and getattr(self.agent, "reads_internal", False):
             page = await store.list_messages(live.run.thread_id, limit=None, internal=None)
             history = up_to(page.items, live.run.thread_id, turn.after)
@@ -96,6 +106,7 @@ class Work:
             message_id=turn.message_id,
             owner=self.owner,
             store=store,
+            meter=self.meter,
         )
         await driver.run(
             lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)

@@ -13,6 +13,7 @@ from litestar.types import ControllerRouterHandler
 from partita.formats.ai_sdk.ui.chat import APPROVALS, chat_message
 from partita.runtime.replay.retelling import retold
 from partita.runtime.session.sse import follow_sse, place_of
+from partita.server.extra_members import extra_members
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
@@ -69,6 +70,7 @@ class Stopped(msgspec.Struct, rename="camel", omit_defaults=True):
 )
 async def send(
     caller: Caller,
+    request: Request[Any, Any, Any],
     data: Annotated[ChatBody, Body(examples=[Example("a first message", value=HELLO)])],
     version: Version = None,
 ) -> EventStream:
@@ -76,7 +78,10 @@ async def send(
     tools and answers to approvals. All messages of the client may come, or the last one alone; they are
     known by their ids. The answer goes on when the client leaves: resume it, or stop it.
     """
-    begun = await ChatTurn(caller, data).begin()
+    options = caller.run_options(
+        tools=data.client_tools, instructions=data.system, body=await extra_members(request, ChatBody)
+    )
+    begun = await ChatTurn(caller, data, options).begin()
     target = _target(caller, version)
     before = _approvals([begun.continued], target) if begun.continued else ()
     return _stream(

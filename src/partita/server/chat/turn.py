@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace as with_fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from partita.errors import ConflictError, DecodeError, NotFoundError
 from partita.runtime.service import AgentService, Options
 from partita.server.folders import allowed_folder, remembered_folder
+from partita.server.forms import offered_tools
 from partita.server.hub import CallerView
 from partita.store.glances import Glance
 from partita.types.json import JsonObject
@@ -42,7 +44,7 @@ class Begun(NamedTuple):
 class ChatTurn:
     """Begins what a request asks for. Messages are known by their ids, never by their places."""
 
-    def __init__(self, caller: CallerView, body: ChatBody, options: Options | None = None) -> None:
+    def __init__(self, caller: CallerView, body: ChatBody, options: Options) -> None:
         """`options` say how the agent shall work this time."""
         self._caller = caller
         self._options = options
@@ -110,9 +112,10 @@ class ChatTurn:
         id_of(said[0], 0)
         message = read_message(said[0], 0, self._thread_id)
         agent = agents.get(body.agent)
+        options = self._options_for(agent)
         with suppress(ConflictError):  # it is there already, or the thread has a run at work
             return await self._session.start(
-                agent, self._thread_id, [message], fresh=True, options=self._options, **self._how
+                agent, self._thread_id, [message], fresh=True, options=options, **self._how
             )
         return None
 
@@ -231,12 +234,16 @@ class ChatTurn:
             raise ConflictError(f"message {message.id!r} answers nobody", hint="send a message first")
         return current.id
 
+    def _options_for(self, agent: AgentService) -> Options:
+        return with_fields(self._options, tools=offered_tools(self._options.tools, agent))
+
     async def _start(
         self, agent: AgentService, messages: Sequence[Message] = (), *, after: str | None = None
     ) -> Run:
+        options = self._options_for(agent)
         if messages and self._parent_id is not None:
             messages = [replace(messages[0], parent_id=self._parent_id), *messages[1:]]
-        how: dict[str, Any] = {"busy": self._caller.hub.settings.busy, "options": self._options, **self._how}
+        how: dict[str, Any] = {"busy": self._caller.hub.settings.busy, "options": options, **self._how}
         try:
             return await self._session.start(agent, self._thread_id, list(messages), after=after, **how)
         except NotFoundError:

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Final, TypeAlias
 
 from partita.errors import PartitaError
+from partita.runtime.budgets import Meter
 from partita.runtime.closing import closed
 from partita.runtime.service import AgentService, Options, Prompt
 from partita.runtime.session.framing import EventFraming
@@ -19,12 +20,18 @@ LOG: Final = logging.getLogger("partita.server")
 Chunks: TypeAlias = AsyncGenerator[Chunk, None]
 
 
-async def chunks_of(agent: AgentService, prompt: Prompt, options: Options) -> Chunks:
-    """What an agent says. How it ended is a chunk too."""
+async def chunks_of(
+    agent: AgentService, prompt: Prompt, options: Options, meter: Meter | None = None
+) -> Chunks:
+    """The chunks of an agent's answer, with how it ended. `meter` ends it when a budget is used up."""
     try:
         async with closed(agent.invoke(prompt, options=options)) as events:
             async for event in events:
                 for chunk in _told(event):
+                    refused = None if meter is None else meter.see(chunk)
+                    if refused is not None:
+                        yield MessageAbort(refused)
+                        return
                     yield chunk
     except PartitaError as error:
         yield ErrorChunk(str(error))

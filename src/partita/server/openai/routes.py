@@ -1,9 +1,10 @@
 """The routes that clients of OpenAI call: Chat Completions and the list of models."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
-from litestar import get, post
+from litestar import Request, get, post
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import Body, HeaderParameter
@@ -15,7 +16,8 @@ from partita.runtime.client_tools import client_tools
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
-from partita.server.forms import chat_framing, options_with
+from partita.server.extra_members import extra_members
+from partita.server.forms import chat_framing, offered_tools
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.server.routes.parameters import routes_for_callers
@@ -87,6 +89,7 @@ async def list_models(caller: Caller) -> Reply[Models]:
 )
 async def create_completion(
     caller: Caller,
+    request: Request[Any, Any, Any],
     data: Annotated[
         CompletionBody,
         Body(examples=[Example("a question", value=HELLO), Example("a tool", value=WITH_TOOL)]),
@@ -99,17 +102,17 @@ async def create_completion(
     """
     agent = caller.hub.agents.get(data.model)
     loaded = read_body(data)
-    options = options_with(loaded.request.tools if loaded.request else (), agent)
+    tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
+    options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
     thread_id = data.thread_id or thread or None
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
         return _stored(caller, data, agent, options, run)
-    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, _fresh(options)), options)
-
-
-def _fresh(options: Options) -> Options:
-    """The answer is a message of its own: none that the client tells of is gone on with."""
-    return Options(tools=options.tools, message_id=new_id())
+    owner = caller.principal.resource_id
+    await caller.session.check_budget(owner)
+    meter = caller.session.meter(owner, options.model)
+    alone = replace(options, message_id=new_id(), meter=meter)  # no message of the client's is continued
+    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, alone, meter), options)
 
 
 def _asked(

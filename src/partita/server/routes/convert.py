@@ -139,7 +139,7 @@ UI_TO_MODEL: Final = Example(
 )
 
 
-@post("/api/convert", tags=["formats"], summary="Convert messages", status_code=200, opt={"role": "read"})
+@post("/api/convert", tags=["formats"], summary="Convert messages", status_code=200)
 async def convert(data: Annotated[ConvertRequest, Body(examples=[UI_TO_MODEL])]) -> Reply[Converted]:
     """The messages in another format, and everything that could not be carried. Events are folded first."""
     return Reply(await asyncio.to_thread(lambda: _sendable(_convert(data))))
@@ -228,7 +228,7 @@ SPOKEN: Final = Example(
 )
 
 
-@post("/api/fold", tags=["formats"], summary="Fold a stream", status_code=200, opt={"role": "read"})
+@post("/api/fold", tags=["formats"], summary="Fold a stream", status_code=200)
 async def fold(data: Annotated[FoldRequest, Body(examples=[SPOKEN])]) -> Reply[Folded]:
     """The message of a stream, or all its messages, as a client would have made them."""
     return Reply(await asyncio.to_thread(lambda: _sendable(_fold(data))))

@@ -98,7 +98,6 @@ class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
     summary="Look at anything",
     status_code=200,
     operation_class=TakesFiles,
-    opt={"role": "read"},
 )
 async def inspect(
     request: Request[Any, Any, Any],

@@ -78,7 +78,6 @@ ShareBody = Annotated[ShareRequest, Body(examples=[AS_PAGE, WITHOUT_OUTPUTS])]
     tags=["sharing"],
     summary="A thread as a file",
     status_code=200,
-    opt={"role": "read"},
     responses={200: ResponseSpec(str, media_type="application/octet-stream", description="The file.")},
 )
 async def share_thread(caller: Caller, thread_id: FromPath[str], data: ShareBody) -> Stream:
@@ -99,7 +98,6 @@ async def share_thread(caller: Caller, thread_id: FromPath[str], data: ShareBody
     tags=["sharing"],
     summary="What would leave",
     status_code=200,
-    opt={"role": "read"},
 )
 async def preview_share(caller: Caller, thread_id: FromPath[str], data: ShareBody) -> Reply[SharePreview]:
     """What would be replaced and left out, what the format cannot carry, and how large the file would be."""

@@ -1,5 +1,6 @@
 """A thread as one HTML file that needs nothing: the reader, its style and the messages are all in it."""
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
@@ -22,6 +23,12 @@ LARGEST_FILES: Final = 24 * 1024 * 1024
 FILES: Final = ("file", "image", "reasoning-file")
 TOLD: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
 """What of a thread stands in the file."""
+
+_MARKUP: Final = re.compile(rb"<(/script|!--)", re.IGNORECASE)
+"""What ends a script, or makes the parser ignore its end. `\\x3c` means `<` in strings, templates and every
+regular expression; `\\!` is a syntax error in one with the flag u or v."""
+
+_STYLE_END: Final = re.compile(rb"</(?=style)", re.IGNORECASE)
 
 HEAD: Final = """\
 <!doctype html>
@@ -85,9 +92,7 @@ def _reader() -> tuple[bytes, bytes]:
             "the reader of shared files is not built",
             hint="in a checkout, `make web` builds it; the other formats need none",
         )
-    script = files[SCRIPT].data.replace(b"</script", b"<\\/script").replace(b"<!--", b"<\\!--")
-    style = files[STYLE].data.replace(b"</style", b"<\\/style")
-    return script, style
+    return _MARKUP.sub(rb"\\x3c\1", files[SCRIPT].data), _STYLE_END.sub(rb"<\\/", files[STYLE].data)
 
 
 def _policy(script: bytes, style: bytes) -> str:

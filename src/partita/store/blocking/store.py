@@ -564,6 +564,7 @@ class SyncStore:
         metadata: JsonObject | None = None,
         recall: str | None = None,
         fresh: bool = False,
+        concurrent: int | None = None,
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Begun:
@@ -571,7 +572,8 @@ class SyncStore:
 
         That is the talk of the thread, and the text that its last run with the same agent noted in its
         metadata under the name `recall`. While the run waits behind another, neither is given. With `fresh`,
-        a message that is there already is a `ConflictError`.
+        a message that is there already is a `ConflictError`. `concurrent` limits the runs of the owner that
+        run or wait at once.
         """
         return self._portal.wait(
             self._store.start_turn(
@@ -584,6 +586,7 @@ class SyncStore:
                 metadata=metadata,
                 recall=recall,
                 fresh=fresh,
+                concurrent=concurrent,
                 lease_owner=lease_owner,
                 lease_seconds=lease_seconds,
             )

@@ -26,6 +26,7 @@ from partita.errors import StoreError, UnavailableError
 
 from .checkpoints import Checkpoints
 from .failures import SQLITE, TELLABLE, explained, is_busy, told
+from .store_files import create_or_restrict
 from .wake import Listeners, News
 
 T = TypeVar("T")
@@ -113,9 +114,9 @@ class SqliteEngine:
             return
         if self.path.is_dir():
             raise StoreError("this is a folder", where=self.where, hint="name a file in it")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        create_or_restrict(self.path)
         # SQLite takes any file of less than a page for an empty one, and writes over it.
-        if self.path.exists() and _start(self.path) not in (b"", MAGIC):
+        if _start(self.path) not in (b"", MAGIC):
             raise UnavailableError(
                 SQLITE["SQLITE_NOTADB"][0], where=self.where, hint=SQLITE["SQLITE_NOTADB"][1]
             )
