@@ -82,11 +82,7 @@ class Talk(Chat):
 
     async def delete(self, *places: int) -> None:
         branch = await self.branch()
-        ids = [branch[place].id for place in places]
-        done = await self.client.post(
-            f"/api/threads/{self.id}/messages/delete", json={"ids": ids}, headers=self.headers
-        )
-        assert done.status_code == 200, done.text
+        await self.store.delete_messages(self.id, [branch[place].id for place in places])
 
     async def last(self) -> AssistantMessage:
         last = (await self.branch())[-1]
@@ -121,7 +117,8 @@ async def served(folder: Path, *agents: Made, url: str | None = None) -> AsyncGe
     """Agents behind a server: `ada` talks to the first, unless she names another."""
     named = {f"agent{number}": made.agent for number, made in enumerate(agents)}
     async with open_store(url or empty_store(folder)) as store:
-        app = asgi({name: as_agent(agent) for name, agent in named.items()}, store=store, user=by_header)
+        services = {name: as_agent(agent) for name, agent in named.items()}
+        app = asgi(services, store=store, user=by_header, routes="all")
         async with app.lifespan(), client_of(app) as client:
             yield Talk(store, client)
 
