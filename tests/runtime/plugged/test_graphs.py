@@ -416,3 +416,36 @@ async def test_config_and_context_are_those_of_the_request(session: Session) -> 
     assert message is not None
     assert text_of(message) == "For ada."
     assert seen == [["Hi", conversation_key("ada", THREAD), "ada", THREAD]]
+
+
+async def test_the_other_channels_are_those_of_the_branch(session: Session) -> None:
+    """Two models speak at once, and a channel beside the messages counts the turns of the branch."""
+    import operator
+    from typing import Annotated
+
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from tests.runtime.plugged.graphs import GRAPH, START, Model
+
+    class State(GRAPH.MessagesState):
+        turns: Annotated[int, operator.add]
+
+    counts: list[int] = []
+    builder: Any = GRAPH.StateGraph(State)
+    models = [Model(answers=[["a", "b", "c"]] * 4), Model(answers=[["1", "2", "3"]] * 4)]
+    for number, model in enumerate(models):
+
+        async def speak(state: Any, model: Any = model, number: int = number) -> dict[str, Any]:
+            if number == 0:
+                counts.append(state.get("turns", 0))
+            return {"messages": [await model.ainvoke(state["messages"])], "turns": 1 - number}
+
+        builder.add_node(f"node{number}", speak)
+        builder.add_edge(START, f"node{number}")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    await turn(session, graph, "One")
+    await turn(session, graph, "Two")
+    page = await session.store.list_messages(THREAD, limit=None)
+    await session.wait((await session.start(as_agent(graph), THREAD, after=page.items[2].id)).id)
+    await turn(session, graph, "Three")
+    assert counts == [0, 1, 1, 2]

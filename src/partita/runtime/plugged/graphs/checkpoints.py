@@ -22,6 +22,7 @@ from partita.store.ids import new_id
 from partita.types.chunks import (
     Chunk,
     TextDelta,
+    TextStart,
     ToolInputAvailable,
     ToolInputError,
     ToolOutputAvailable,
@@ -62,15 +63,19 @@ class Record:
     def __init__(self, request: AgentRequest) -> None:
         seed = request.continued
         self._before = digest(request.messages if seed is None else request.messages[:-1])
-        self._text = "" if seed is None else text_of(seed)
+        self._texts = {
+            "": "" if seed is None else text_of(seed)
+        }  # by block: several models may speak at once
         calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
         self._calls = {call.id: call.state in OPEN and interrupt_id(call) is None for call in calls}
 
     def add(self, chunk: Chunk) -> None:
         """Add a chunk of the answer."""
         match chunk:
-            case TextDelta(delta=text):
-                self._text += text
+            case TextStart(id=block):
+                self._texts[block] = ""
+            case TextDelta(id=block, delta=text):
+                self._texts[block] += text
             case ToolInputAvailable(tool_call_id=id):
                 self._calls[id] = NAMESPACE not in (chunk.provider_metadata or {})
             case ToolInputError(tool_call_id=id):
@@ -87,7 +92,7 @@ class Record:
 
     def result(self, thread_id: str, checkpoint_id: str) -> JsonObject:
         """What the run records once the graph has ended with a checkpoint."""
-        content = _hash([self._text, list(self._calls)])
+        content = _hash(["".join(self._texts.values()), sorted(self._calls)])
         kept = {"thread": thread_id, "checkpoint": checkpoint_id, "before": self._before, "answer": content}
         return {NAMESPACE: kept}
 
@@ -167,7 +172,8 @@ def _seen(message: BaseMessage) -> Json:
 
 
 def _content(answer: AssistantMessage) -> str:
-    return _hash([text_of(answer), [part.id for part in answer.parts if isinstance(part, ToolCallPart)]])
+    calls = [part.id for part in answer.parts if isinstance(part, ToolCallPart)]
+    return _hash([text_of(answer), sorted(calls)])
 
 
 def _hash(value: Any) -> str:

@@ -87,6 +87,7 @@ class GraphService(PluggedService):
                 if seen and not self._graph.checkpointer:
                     raise AgentError("an interrupt, and no checkpointer", hint="compile(checkpointer=…)")
         for chunk in speaking.leave():
+            record.add(chunk)
             yield chunk
         if not self._graph.checkpointer:
             return
