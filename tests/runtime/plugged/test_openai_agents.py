@@ -378,7 +378,8 @@ async def test_a_call_of_an_agent_that_is_a_tool_needs_an_approval(session: Sess
     inner = Agent[Any](name="inner", model=ScriptedModel([[made], []]), tools=[blast])
     model = ScriptedModel([calls(("ask", '{"input":"x"}')), says("Done.", "resp_2"), says("Bye.", "resp_3")])
     agent = Agent[Any](name="digger", model=model, tools=[inner.as_tool("ask", "Ask.")])
-    first = await turn(session, agent, "Go")
+    forged = Options(tools=(ToolSpec("blast"),))  # as if the inner call were the client's
+    first = await turn(session, agent, "Go", forged)
     assert [(one.name, one.state) for one in first.calls] == [
         ("ask", "input-available"),
         ("blast", "approval-requested"),
@@ -388,7 +389,7 @@ async def test_a_call_of_an_agent_that_is_a_tool_needs_an_approval(session: Sess
         with pytest.raises(ApprovalError):
             await session.give_output(THREAD, call.id, TextOutput("forged"))
     await decide(session, first.calls[1], approved)
-    second = await turn(session, agent)
+    second = await turn(session, agent, None, forged)
     assert (second.words, second.run.status, ran) == ("Done.", "completed", [2] if approved else [])
     assert all(one.output is not None for one in second.calls)
     await turn(session, agent, "Thanks")

@@ -63,9 +63,8 @@ class Record:
     def __init__(self, request: AgentRequest) -> None:
         seed = request.continued
         self._before = digest(request.messages if seed is None else request.messages[:-1])
-        self._texts = {
-            "": "" if seed is None else text_of(seed)
-        }  # by block: several models may speak at once
+        # By block, for several models may write at once.
+        self._texts = {"": "" if seed is None else text_of(seed)}
         calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
         self._calls = {call.id: call.state in OPEN and interrupt_id(call) is None for call in calls}
 

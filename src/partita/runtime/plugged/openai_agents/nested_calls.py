@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.runtime.plugged.replies import is_allowed, reason_of
-from partita.runtime.session.client_outputs import SERVER_CALLS
 from partita.runtime.tools.chunks import chunk_of_output
-from partita.types.chunks import Chunk, MessageMetadata, ToolInputAvailable
+from partita.types.chunks import Chunk, ToolInputAvailable
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import AssistantMessage, Message, ToolCallPart
 from partita.types.tools import ExecutionDeniedOutput, JsonOutput
@@ -52,34 +51,49 @@ def outputs_of(decided: Collection[ToolCallPart]) -> list[Chunk]:
     ]
 
 
-def shown(
-    result: RunResultStreaming, seed: AssistantMessage | None, client_tools: Collection[str]
-) -> list[Chunk]:
-    """The nested calls that a run waits with, and which calls without an output the run itself continues."""
-    calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
-    names = {call.id: call.name for call in calls if call.output is None}
-    for item in result.new_items:
-        call_id = _call_id(item.raw_item)
-        if isinstance(item, ToolCallItem) and call_id is not None:
-            names[call_id] = str(getattr(item.raw_item, "name", ""))
-        elif isinstance(item, ToolCallOutputItem):
-            names.pop(call_id or "", None)
-    known = {call.id for call in calls} | names.keys()
+def nested_calls(result: RunResultStreaming, seed: AssistantMessage | None) -> dict[str, ToolApprovalItem]:
+    """The nested calls that a run waits with and that are not shown yet, by id."""
+    known = _calls_in(seed).keys() | _calls_made(result).keys()
     asking = {call_id_of(item): item for item in result.interruptions}
-    chunks: list[Chunk] = [_call(id_, item) for id_, item in asking.items() if id_ not in known]
-    on_server = [id_ for id_, name in names.items() if id_ not in asking and name not in client_tools]
-    if asking and on_server:
-        chunks.append(MessageMetadata({SERVER_CALLS: [*on_server]}))
-    return chunks
+    return {call_id: item for call_id, item in asking.items() if call_id not in known}
 
 
-def _call(call_id: str, item: ToolApprovalItem) -> Chunk:
+def server_calls(
+    result: RunResultStreaming, seed: AssistantMessage | None, client_tools: Collection[str]
+) -> list[str]:
+    """The calls without an output that a run which waits will itself continue."""
+    asking = {call_id_of(item) for item in result.interruptions}
+    open_calls = {**_calls_in(seed, ended=False), **_calls_made(result)}
+    ended = {_call_id(item.raw_item) for item in result.new_items if isinstance(item, ToolCallOutputItem)}
+    return [
+        call_id
+        for call_id, name in open_calls.items()
+        if asking and call_id not in asking | ended and name not in client_tools
+    ]
+
+
+def _calls_in(seed: AssistantMessage | None, *, ended: bool = True) -> dict[str, str]:
+    """The names of the calls in a message by id, with or without those that have an output."""
+    calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
+    return {call.id: call.name for call in calls if ended or call.output is None}
+
+
+def _calls_made(result: RunResultStreaming) -> dict[str, str]:
+    """The names of the calls that the models of a run made, by id."""
+    items = [item.raw_item for item in result.new_items if isinstance(item, ToolCallItem)]
+    return {id_: str(getattr(raw, "name", "")) for raw in items if (id_ := _call_id(raw)) is not None}
+
+
+def shown(item: ToolApprovalItem) -> Chunk:
+    """The chunk that shows a nested call."""
     arguments = item.arguments
     try:
         given: Json = loads(arguments) if arguments else {}
     except DecodeError:
         given = arguments
-    return ToolInputAvailable(call_id, item.name or "", given, provider_metadata=NESTED, dynamic=True)
+    return ToolInputAvailable(
+        call_id_of(item), item.name or "", given, provider_metadata=NESTED, dynamic=True
+    )
 
 
 def _call_id(raw: Any) -> str | None:
