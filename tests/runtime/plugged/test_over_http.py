@@ -114,7 +114,7 @@ class Talk(Chat):
 
 @asynccontextmanager
 async def served(folder: Path, *agents: Made, url: str | None = None) -> AsyncGenerator[Talk]:
-    """Agents behind a server: `ada` talks to the first, unless she names another."""
+    """Agents behind a server: `ada` talks to the first, unless another is named."""
     named = {f"agent{number}": made.agent for number, made in enumerate(agents)}
     async with open_store(url or empty_store(folder)) as store:
         services = {name: as_agent(agent) for name, agent in named.items()}
@@ -253,7 +253,7 @@ async def test_an_answer_that_waits_is_regenerated(tmp_path: Path, make: Make) -
 
 @approving_rows
 async def test_an_answer_that_waits_is_approved_after_another_branch(tmp_path: Path, make: Make) -> None:
-    """Somebody regenerates, then returns to the branch whose call waits."""
+    """A user regenerates, then returns to the branch whose call waits."""
     made = make((ASKS, "Two.", "Done."), Memory())
     async with served(tmp_path, made) as talk:
         await talk.say("m1", "Hi")
