@@ -33,6 +33,11 @@ class PartitaError(Exception):
         advice = f"; hint: {self.hint}" if self.hint else ""
         return f"{self.what}{place}{advice}"
 
+    @property
+    def public_where(self) -> str:
+        """`where`, as far as clients of a server may see it."""
+        return self.where
+
 
 class ConfigError(PartitaError):
     """A setting that nobody knows, a value of the wrong kind, or a file of settings that cannot be read."""
@@ -96,6 +101,11 @@ class ApprovalError(PartitaError):
 
 class StoreError(PartitaError):
     """Something the store cannot do. Nothing was changed by it."""
+
+    @property
+    def public_where(self) -> str:
+        """`where` if it is a JSON path: anything else may be the address of the database."""
+        return self.where if self.where.startswith("$") else ""
 
 
 class NotFoundError(StoreError):

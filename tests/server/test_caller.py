@@ -16,16 +16,16 @@ from tests.server.conftest import client_of
 from tests.tables import each_row
 
 HELLO = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]}
-AG_UI = {"threadId": "c1", "runId": "r1", "messages": [{"id": "u1", "role": "user", "content": "Hello"}]}
+AG_UI = {"threadId": "c3", "runId": "r1", "messages": [{"id": "u1", "role": "user", "content": "Hello"}]}
 CHAT = {"model": "agent", "messages": [{"role": "user", "content": "Hello"}]}
-IN_THREAD = {**CHAT, "metadata": {"thread_id": "c1"}}
+IN_THREAD = {**CHAT, "metadata": {"thread_id": "c4"}}
 MAP = {"description": "Shows a place.", "parameters": {"type": "object", "properties": {}}}
 
 DIALECTS: list[tuple[str, JsonObject, JsonObject, str | None]] = [
     ("/api/chat", {"id": "c1", "messages": [HELLO]}, {"mode": "fast", "nested": {"a": [1]}}, "c1"),
-    ("/api/chat", {"id": "c1", "message": HELLO}, {"callSettings": {"temperature": 0}}, "c1"),
-    ("/api/ag-ui/agent", AG_UI, {"forwardedProps": {"a": 1}, "state": {"b": 2}, "context": []}, "c1"),
-    ("/v1/chat/completions", IN_THREAD, {"temperature": 0.5}, "c1"),
+    ("/api/chat", {"id": "c2", "message": HELLO}, {"callSettings": {"temperature": 0}}, "c2"),
+    ("/api/ag-ui/agent", AG_UI, {"forwardedProps": {"a": 1}, "state": {"b": 2}, "context": []}, "c3"),
+    ("/v1/chat/completions", IN_THREAD, {"temperature": 0.5}, "c4"),
     ("/v1/chat/completions", CHAT, {"temperature": 0.5}, None),
 ]
 

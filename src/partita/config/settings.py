@@ -149,6 +149,22 @@ SETTINGS: Final = (
         options=("serve.demo",),
     ),
     Setting(
+        key="serve.log_format",
+        environment="PARTITA_LOG_FORMAT",
+        kind="text",
+        default="text",
+        meaning="How the server writes log lines: `text` or `json`.",
+        options=("serve.log_format",),
+    ),
+    Setting(
+        key="serve.log_level",
+        environment="PARTITA_LOG_LEVEL",
+        kind="text",
+        default="warning",
+        meaning="The least important log lines it writes: `debug`, `info`, `warning` or `error`.",
+        options=("serve.log_level",),
+    ),
+    Setting(
         key="serve.open",
         environment="PARTITA_SERVE_OPEN",
         kind="switch",

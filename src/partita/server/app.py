@@ -15,6 +15,8 @@ from litestar.routes import HTTPRoute
 
 from partita.errors import AgentError
 from partita.runtime.budgets import Budgets
+from partita.runtime.failures import OnError
+from partita.runtime.log_context import get_logger
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -35,6 +37,8 @@ from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
 from .observing.metrics import Metrics
+from .observing.readiness import Readiness
+from .observing.request_ids import RequestIds
 from .observing.requests import TracedRequests
 from .observing.tracing import traced
 from .openapi.config import openapi_config
@@ -44,6 +48,9 @@ from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+from .worker_pool import WorkerPool
+
+LOG: Final = get_logger("partita.server")
 
 LOOKING: Final = frozenset({"GET", "HEAD"})
 
@@ -86,9 +93,10 @@ class PartitaApp:
             settings,
             self._authenticator(user, keys),
             lambda: self.opened().store,
+            dropped=self.metrics.drop_log_line,
             has_page="page" in published,
         )
-        self._gate = Measured(TracedRequests(gate), self.metrics)
+        self._gate = RequestIds(Measured(TracedRequests(gate), self.metrics))
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
         if user is not None:
@@ -130,10 +138,12 @@ class PartitaApp:
                     lease=self.settings.lease,
                     budgets=self.settings.budgets,
                     watch=self.metrics.count_run,
+                    on_error=self.settings.on_error,
                 )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
+            self.metrics.observe(store, session)
             self.hub = Hub(
                 store=store,
                 session=session,
@@ -142,14 +152,19 @@ class PartitaApp:
                 metrics=self.metrics,
                 feed=Feed(store),
                 published=self.published,
+                readiness=Readiness(store),
+                workers=WorkerPool(self.settings.limits),
             )
 
     async def close(self) -> None:
         """Stop the runs at work here, and close what `open` opened."""
         if self.hub is not None:
+            LOG.info("closing")
             self.hub.feed.close()
-        self.hub = None
+        was_open, self.hub = self.hub is not None, None
         await self._open.aclose()
+        if was_open:
+            LOG.info("closed")
 
     def opened(self) -> Hub:
         """What is open."""
@@ -235,6 +250,7 @@ def asgi(
     budgets: Budgets | None = None,
     routes: Collection[Group] | Literal["all"] | None = None,
     page: bool | None = None,
+    on_error: OnError | None = None,
     settings: Settings | None = None,
     deps: Any = None,
     context: Any = None,
@@ -251,6 +267,9 @@ def asgi(
     `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
     `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
     to them, or leaves it out.
+
+    End users, whose role is `chat`, do not see the text of exceptions, but a reference to the log;
+    `on_error`, a function of the exception and the `AgentRequest`, may return another text for them.
     """
     base = settings or Settings()
     full = replace(
@@ -263,6 +282,7 @@ def asgi(
         client_system=client_system or base.client_system,
         limits=limits or base.limits,
         budgets=budgets or base.budgets,
+        on_error=on_error or base.on_error,
     )
     values = {"deps": deps, "context": context, "config": config}
     groups = groups_of(routes, page, has_users=user is not None or keys)

@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 
 from partita.errors import NotFoundError
 from partita.formats.format import ToolSpec
+from partita.runtime.error_mask import mask_errors, sees_errors
 from partita.runtime.principal import Principal
 from partita.runtime.replay.provenances import Provenances
 from partita.runtime.service import AgentService, Options
@@ -19,9 +20,11 @@ from partita.types.json import JsonObject
 from .access import EVERYTHING, Group
 from .feed import Feed
 from .observing.metrics import Metrics
+from .observing.readiness import Readiness
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
+from .worker_pool import WorkerPool
 
 
 class Agents:
@@ -51,6 +54,8 @@ class Hub:
     settings: Settings
     metrics: Metrics
     feed: Feed
+    readiness: Readiness
+    workers: WorkerPool
     published: frozenset[Group] = EVERYTHING
     """The groups of routes that the application has."""
     progress: ImportProgress = field(default_factory=ImportProgress)
@@ -70,13 +75,26 @@ class CallerView:
     def store(self) -> Store:
         """The store, as far as the caller may see it."""
         owner = self.principal.resource_id
-        return self.hub.store if owner is None else self.hub.store.scoped(owner)
+        store = self.hub.store if owner is None else self.hub.store.scoped(owner)
+        return store if sees_errors(self.principal) else store.viewed(mask_errors)
+
+    @property
+    def logs(self) -> Store:
+        """The store, to read the logs of runs. They hold everything, so end users may not read them."""
+        if not sees_errors(self.principal):
+            raise Problem(
+                403,
+                "the role 'chat' may not read the logs of runs",
+                hint="make a key that may: partita keys create --role read",
+            )
+        return self.store
 
     @cached_property
     def session(self) -> Session:
         """The session, for what the caller may see."""
         owner = self.principal.resource_id
-        return self.hub.session if owner is None else self.hub.session.scoped(owner)
+        session = self.hub.session if owner is None else self.hub.session.scoped(owner)
+        return session if sees_errors(self.principal) else session.with_masked_errors()
 
     def acting_for(self, resource_id: str | None) -> "CallerView":
         """The same caller with the data of one resource, if that is allowed."""
@@ -109,7 +127,7 @@ class CallerView:
             caller=self.principal,
             headers=self.headers,
             body=body or {},
-            store=self.store,
+            store=self.session.store,
         )
 
 

@@ -234,7 +234,7 @@ def recover(tx: Transaction, run_id: str, fold: Fold, ending: Ending, *, holder:
     tx, thread, row = _locked(tx, run_id)
     if row.status not in runs.AT_WORK:
         return runs.from_row(row)
-    expired = row.lease_expires_at is not None and row.lease_expires_at <= tx.now
+    expired = row.lease_expires_at is not None and row.lease_expires_at <= runs.lease_now(tx)
     if not expired and row.lease_owner not in (None, holder):
         raise ConflictError(f"run {run_id!r} is held by {row.lease_owner!r}", hint="its owner is alive again")
     if row.status == "pending":
@@ -293,7 +293,7 @@ def beat(tx: Transaction, lease_owner: str, seconds: float) -> list[Signal]:
 def _locked(tx: Transaction, run_id: str) -> tuple[Transaction, Row[Any], Row[Any]]:
     """The transaction of a run's owner, its thread and the run itself, both locked: always in that order."""
     owner = runs.find(tx, run_id).owner
-    owned = Transaction(tx.connection, owner, tx.now)
+    owned = Transaction(tx.connection, owner, tx.now, tx.by_system_clock)
     thread = threads.find(owned, runs.find(owned, run_id).thread_id, lock=True)
     return owned, thread, runs.find(owned, run_id, lock=True)
 

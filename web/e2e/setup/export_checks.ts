@@ -20,7 +20,11 @@ export interface Found {
 
 /** Waits until all messages are drawn, and opens whatever is folded or shortened. */
 export async function openEverything(): Promise<void> {
-  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const end = performance.now() + 60_000;
+  const frame = () => {
+    if (performance.now() > end) throw new Error("the messages are not drawn within a minute");
+    return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  };
   const buttons = () => [...document.querySelectorAll<HTMLElement>("section button")];
   while (!document.querySelector('section[aria-busy="false"]')) await frame();
   document.querySelector<HTMLElement>('button[aria-label="Expand all"]')?.click();
@@ -63,7 +67,10 @@ export function missingIn(): Found {
   };
   const wordsOf = (text: string) => {
     // Numbers of lists are drawn by the browser; entities are decoded.
-    const source = text.replace(/^[>\s*+-]*\d+[.)]\s/gm, " ").replace(/&[a-z]+\d*;|&#x?[\da-f]+;/gi, " ");
+    const source = text
+      .normalize()
+      .replace(/^[>\s*+-]*\d+[.)]\s/gm, " ")
+      .replace(/&[a-z]+\d*;|&#x?[\da-f]+;/gi, " ");
     return new Set(
       source
         .split(/[^\p{L}\p{N}]+/u)
@@ -101,14 +108,21 @@ export function missingIn(): Found {
   return { missing, messages, parts };
 }
 
-/** How many pictures a page has, and the addresses of those that the browser cannot decode. */
-export async function unloadedPictures(): Promise<{ pictures: number; unloaded: string[] }> {
+/** How many pictures a page has, and how many of them the browser cannot decode. */
+export async function picturesIn(): Promise<{ pictures: number; unloaded: number }> {
   const pictures = [...document.querySelectorAll<HTMLImageElement>("section img")];
-  const unloaded: string[] = [];
   for (const one of pictures) {
     one.loading = "eager"; // what is not near the screen would not be loaded
     await one.decode().catch(() => {});
-    if (!one.naturalWidth) unloaded.push(one.src);
   }
-  return { pictures: pictures.length, unloaded };
+  return { pictures: pictures.length, unloaded: pictures.filter((one) => !one.naturalWidth).length };
+}
+
+/** What of the text of messages has become part of the page: scripts that ran, elements and links of theirs. */
+export function strangers(): readonly string[] {
+  const elements = document.querySelectorAll(
+    "#root :is(script, style, link, meta, base, object, embed, iframe, form, a[href^='javascript:' i])",
+  );
+  const hit = "hit" in window ? ["a script of a message ran"] : [];
+  return [...hit, ...[...elements].map((one) => one.outerHTML.slice(0, 200))];
 }

@@ -8,7 +8,7 @@ export interface OpenedFile {
   /** The addresses that it requested; the first is its own. */
   readonly asked: readonly string[];
   /** Errors, violations of its policy and dialogs. */
-  readonly wrong: readonly string[];
+  readonly wrong: string[];
   readonly close: () => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 """Write threads that are to be exported: markup, pictures, and the messages of recordings.
 
-Called with the URL of a store, and with `all` also for the recordings beside the repository.
+Called with the URL of a store. With `PARTITA_FULL=1` all recordings are written, else some of our own.
 """
 
 import struct
@@ -16,12 +16,17 @@ from partita.errors import PartitaError
 from partita.formats.converting import convert
 from partita.types.codec import MESSAGES
 from partita.types.json import Json, JsonObject, dumps
-from partita.types.parts import FilePart, ImagePart, TextPart
+from partita.types.parts import DataPart, FilePart, ImagePart, TextPart
+from partita.types.tools import JsonOutput
 from tests.converting import read_payload
 from tests.recordings import CORPORA, FIXTURES, recordings
+from tests.sampling import FULL, sampled
 
 OF_THREAD = ("parentId", "threadId", "resourceId", "runId", "seq")
 """Members of a message that a store fills in."""
+
+DEEP = 200
+"""How deep JSON is nested, in pairs of an object and an array."""
 
 LONGEST = 500
 """How many messages of recordings a thread holds."""
@@ -45,6 +50,30 @@ def markup() -> Iterator[Message]:
     other = ToolCallPart("d", "Bash", "output-available", {"command": XML}, output=TextOutput(everything))
     yield UserMessage(id="plain", content=everything)
     yield AssistantMessage(id="calls", content=[call, other, TextPart(everything)])
+
+
+def hostile() -> Iterator[Message]:
+    """Text that would run, hide itself, or take a browser long to display."""
+    run = "window.hit = 1"
+    links = [
+        f"[one](javascript:{run})",
+        f"![two](javascript:{run})",
+        f"<javascript:{run}>",
+        "[three](data:text/html,x)",
+    ]
+    tags = [f'<img src=x onerror="{run}">', f'<svg onload="{run}">', f"</script><script>{run}</script>"]
+    yield UserMessage(id="run", content="\n\n".join([*links, *tags, "![far](https://far.example/x.png)"]))
+    yield AssistantMessage(
+        id="hide", content="a\u202etxt.exe\u202c b\u200bc d\u2066e\u2069 \x07\x1b[31mred \x00 end"
+    )
+    deep: Json = "bottom"
+    for _ in range(DEEP):
+        deep = {"in": [deep]}
+    call = ToolCallPart("e", "look", "output-available", {"deep": deep}, output=JsonOutput(deep))
+    yield AssistantMessage(id="deep", content=[DataPart(name="deep", data=deep), call])
+    for id_, start in {"quotes": "> ", "lists": "- ", "brackets": "[", "stars": "**"}.items():
+        yield AssistantMessage(id=id_, content=f"{start * 5000}end")
+    yield UserMessage(id="large", content="QUJD" * 100_000)
 
 
 def png(size: int) -> bytes:
@@ -91,18 +120,18 @@ def other_recordings() -> Iterator[JsonObject]:
 
 
 def recorded(root: Path) -> Iterator[JsonObject]:
-    """The messages of every recording below a folder."""
-    for one in recordings(root):
+    """The messages of the recordings below a folder."""
+    for one in sampled(recordings(root), 4, key=lambda one: one.name):
         yield from messages_of(one.name, one.payload(), one.format)
 
 
-def main(url: str, which: str) -> None:
+def main(url: str) -> None:
     """Write the threads, and print their names."""
     threads: dict[str, Iterable[Message]] = {
-        "markup and pictures": [*markup(), *pictures()],
+        "markup and pictures": [*markup(), *hostile(), *pictures()],
         "fixtures": MESSAGES.read(list(recorded(FIXTURES))),
     }
-    if which == "all" and CORPORA.is_dir():
+    if FULL and CORPORA.is_dir():
         others = [*recorded(CORPORA), *other_recordings()]
         for first in range(0, len(others), LONGEST):
             threads[f"corpora-{first}"] = MESSAGES.read(others[first : first + LONGEST])

@@ -37,7 +37,9 @@ export function Reader({ shared }: { shared: Shared | null }) {
             <Transcript messages={shared.messages} label="The conversation" head={<Head shared={shared} />} />
           </FoldAll.Provider>
         ) : (
-          <Empty title="This file is damaged">What it holds cannot be read. Ask for it again.</Empty>
+          <Empty title="This file is damaged">
+            Its data cannot be read. Ask the sender for another copy.
+          </Empty>
         )}
       </Boundary>
       <Toasts />
@@ -62,7 +64,9 @@ function Head({ shared: { thread, messages, facts } }: { shared: Shared }) {
       <h1>{visible(thread.title || "A conversation")}</h1>
       <p>{about.filter(Boolean).join(" · ")}</p>
       {away.length > 0 && <p>{away.join(", ")}.</p>}
-      <p className={styles.foot}>Shared with Partita. This file is whole: it asks nobody for anything.</p>
+      <p className={styles.foot}>
+        Shared with Partita. This file is complete and loads nothing from the network.
+      </p>
     </header>
   );
 }

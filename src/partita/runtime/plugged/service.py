@@ -8,6 +8,7 @@ from typing import Any
 
 from partita.errors import AgentError
 from partita.runtime.client_tools import check_client_tools
+from partita.runtime.failures import report_failure
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import kind_of
@@ -53,7 +54,8 @@ async def _events(
                 said = await anext(things)
             except StopAsyncIteration:
                 break
-            except Exception as error:  # of whatever was plugged in: it is told, not raised
+            except Exception as error:  # of the plugged-in agent: it ends the answer
+                report_failure(error)
                 for event in telling.fail(error):
                     yield event
                 return

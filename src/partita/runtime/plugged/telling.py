@@ -6,6 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import AgentError
+from partita.runtime.failures import described
 from partita.types.chunks import (
     Chunk,
     ChunkBase,
@@ -78,8 +79,7 @@ class Telling:
 
     def fail(self, error: Exception) -> list[AgentStreamEvent]:
         """The events that end an answer which failed."""
-        name = type(error).__name__
-        return [*self._hush(), ErrorEvent(message=f"{name}: {error}" if str(error) else name, name=name)]
+        return [*self._hush(), ErrorEvent(message=described(error), name=type(error).__name__)]
 
     def _complete(self, told: CompleteEvent | None) -> list[AgentStreamEvent]:
         finish = self._narration.finish()

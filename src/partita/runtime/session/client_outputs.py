@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ApprovalError
+from partita.runtime.error_mask import error_text
 from partita.runtime.tools.chunks import chunk_of_output
 from partita.runtime.tools.sizes import shortened
 from partita.stream.accumulator import Accumulator
@@ -56,6 +57,11 @@ def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessa
     (settled,) = fold.snapshot().parts
     assert isinstance(settled, ToolCallPart), "an output leaves a call a call"
     return settled
+
+
+def public_text_of(given: ClientOutput) -> str | None:
+    """The error that a client reports for a tool of its own: end users may see it."""
+    return error_text(shortened(given.output))
 
 
 def output_chunk(given: ClientOutput) -> Chunk:

@@ -13,17 +13,18 @@ from typing import Final, TypeAlias, assert_never
 
 from partita.errors import ApprovalError, BusyError, ConflictError
 from partita.runtime.closing import closed
+from partita.runtime.error_mask import public_error
 from partita.runtime.service import Decision
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
-from partita.types.chunks import Chunk, DataChunk
+from partita.types.chunks import Chunk, DataChunk, MessageMetadata
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.runs import Run
 
 from .approvals import Answer, Shown, answered, check, note_of, response_of, shown_by
-from .client_outputs import OUTPUT, ClientOutput, output_chunk, with_output
+from .client_outputs import OUTPUT, ClientOutput, output_chunk, public_text_of, with_output
 from .live_run import LiveRun
 from .recovery import so_far
 
@@ -53,7 +54,11 @@ class Replies:
             if await self._at_work(thread_id, reply):
                 return
             try:
-                if await self._store.change_call(thread_id, partial(self._replied, reply)) is None:
+                note = _public(reply)
+                change = self._store.change_call(
+                    thread_id, partial(self._replied, reply), note and note.message_metadata
+                )
+                if await change is None:
                     raise _nobody(reply, thread_id)
                 return
             except BusyError:
@@ -118,7 +123,8 @@ class Replies:
             return []
         if isinstance(reply, Answer):
             return [note_of(reply, now), response_of(reply)]
-        return [output_chunk(reply)]
+        note = _public(reply)
+        return [output_chunk(reply)] if note is None else [note, output_chunk(reply)]
 
     def _is_for_client(self, live: LiveRun, call_id: str) -> bool:
         """Whether a call of a run at work is known to be the client's to run."""
@@ -180,6 +186,12 @@ async def _ended(live: LiveRun, reply: ClientOutput) -> bool:
         where=f"run {live.run.id}",
         hint="its agent is at work on it",
     )
+
+
+def _public(reply: Reply) -> MessageMetadata | None:
+    """What marks an error of a client's own tool as one that end users may see."""
+    text = public_text_of(reply) if isinstance(reply, ClientOutput) else None
+    return None if text is None else public_error(reply.tool_call_id or "", text)
 
 
 async def _say(live: LiveRun, chunks: list[Chunk]) -> None:

@@ -7,6 +7,7 @@ from partita.errors import PartitaError
 from partita.runtime.principal import LOCAL, Principal
 from partita.server.auth.addresses import client_of, is_local, is_loopback
 from partita.server.auth.authenticator import Authenticator
+from partita.server.log_rates import RateLimitedLog
 from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
 from partita.server.problems import Problem
@@ -19,7 +20,7 @@ from .head import Head, read_head
 from .hosts import Authority, Hosts
 from .origins import Headers, Origins, is_preflight, preflight_headers
 from .rates import Rates, place_of
-from .refusals import Answer, refuse, unexpected
+from .refusals import LOG, Answer, refuse, unexpected
 
 ANYONE: Final = Principal(new_id(), "read")
 """Who asks where nobody is asked who it is: somebody new, who owns nothing."""
@@ -44,9 +45,13 @@ class Gate:
         authenticate: Authenticator,
         store: Callable[[], Store] | None = None,
         *,
+        dropped: Callable[[], None] = lambda: None,
         has_page: bool = True,
     ) -> None:
-        """`store` is where the processes that share it count requests together."""
+        """`store` is where the processes that share it count requests together.
+
+        `dropped` is called for every log line that is left out because there were too many.
+        """
         self._app = app
         self._authenticate = authenticate
         self._has_page = has_page
@@ -55,6 +60,7 @@ class Gate:
         self._origins = Origins(
             settings.origins, credentials=settings.credentials, is_open=authenticate.is_open
         )
+        self._refused_logins = RateLimitedLog(LOG, dropped)
         per_minute = settings.limits.requests_per_minute
         self._rates = None if per_minute is None else Rates(per_minute, store)
 
@@ -109,6 +115,7 @@ class Gate:
         if self._rates is not None:
             await self._rates.take(_counted(principal, scope))
         if principal is None:
+            self._refused_logins.warning("login refused, from %s", place_of(client_of(scope)) or "unknown")
             raise _unknown(is_open=self._authenticate.is_open)
         if metrics and not (principal.may("admin") and principal.resource_id is None):
             raise Problem(

@@ -13,6 +13,7 @@ from litestar.types import ControllerRouterHandler
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.runtime.client_tools import client_tools
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
@@ -28,7 +29,7 @@ from partita.types.chunks import ErrorChunk
 from partita.types.json import Json, dumps
 from partita.types.runs import Run
 
-from .answering import Chunks, chunks_of, stream_of
+from .answering import AnswerErrors, Chunks, chunks_of, stream_of
 from .body import CompletionBody, read_body
 from .errors import answer_openai_error, failure_body
 from .turn import begin_turn
@@ -112,7 +113,9 @@ async def create_completion(
     await caller.session.check_budget(owner)
     meter = caller.session.meter(owner, options.model)
     alone = replace(options, message_id=new_id(), meter=meter)  # no message of the client's is continued
-    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, alone, meter), options)
+    asked = AgentRequest(messages=loaded.messages, options=alone)
+    chunks = chunks_of(agent, asked, AnswerErrors(caller, agent, asked), meter)
+    return _asked(caller, data, agent, chunks, options)
 
 
 def _asked(

@@ -130,9 +130,15 @@ class _Limit:
         self.left_out = 0
 
     def limited(self, value: Json) -> Json:
-        """The same JSON; a word stands where a file had no room."""
+        """The same JSON, with a text in place of each file that has no room.
+
+        Loops, not comprehensions, which would take a second stack frame for each level of nesting.
+        """
         if is_array(value):
-            return [self.limited(item) for item in value]
+            items: list[Json] = []
+            for item in value:
+                items.append(self.limited(item))  # noqa: PERF401
+            return items
         if not is_object(value):
             return value
         url = value.get("url")
@@ -143,4 +149,7 @@ class _Limit:
                 return {"type": "text", "text": f"[left out: {name}, which is too large for this page]"}
             self._room -= len(url)
             return value
-        return {name: self.limited(item) for name, item in value.items()}
+        members: JsonObject = {}
+        for name, member in value.items():
+            members[name] = self.limited(member)
+        return members

@@ -557,6 +557,7 @@ class SyncStore:
         thread_id: str,
         messages: Sequence[Message] = (),
         *,
+        id: str | None = None,
         busy: Busy = "refuse",
         message_id: str | None = None,
         agent: str | None = None,
@@ -579,6 +580,7 @@ class SyncStore:
             self._store.start_turn(
                 thread_id,
                 messages,
+                id=id,
                 busy=busy,
                 message_id=message_id,
                 agent=agent,
@@ -621,9 +623,12 @@ class SyncStore:
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
         return self._portal.wait(self._store.beat(lease_owner, seconds))
 
-    def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
-        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
-        return self._portal.wait(self._store.change_call(thread_id, change))
+    def change_call(self, thread_id: str, change: Change, metadata: Json = None) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored.
+
+        `metadata` is merged into that of the message.
+        """
+        return self._portal.wait(self._store.change_call(thread_id, change, metadata))
 
     def put_blob(self, data: bytes, *, media_type: str | None = None, resource_id: str | None = None) -> Blob:
         """Keep bytes under their hash; the `blob:` url may then stand in messages."""

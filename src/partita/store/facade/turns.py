@@ -8,7 +8,7 @@ from partita.store.glances import Glance, glance
 from partita.store.ids import new_id
 from partita.store.prepared import prepare
 from partita.store.turns import Begun, Busy, Ending, Fold, Signal
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 
@@ -68,6 +68,7 @@ class TurnStore(Facade):
         thread_id: str,
         messages: Sequence[Message] = (),
         *,
+        id: str | None = None,
         busy: Busy = "refuse",
         message_id: str | None = None,
         agent: str | None = None,
@@ -87,7 +88,7 @@ class TurnStore(Facade):
         run or wait at once.
         """
         run = Run(
-            id=new_id(),
+            id=new_id() if id is None else id,
             thread_id=thread_id,
             status="running",
             message_id=message_id,
@@ -148,9 +149,14 @@ class TurnStore(Facade):
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
         return await self.engine.write(self._in_transaction(turns.beat, lease_owner, seconds), urgent=True)
 
-    async def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
-        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
-        return await self.write(calls.change_call, thread_id, change)
+    async def change_call(
+        self, thread_id: str, change: Change, metadata: Json = None
+    ) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored.
+
+        `metadata` is merged into that of the message.
+        """
+        return await self.write(calls.change_call, thread_id, change, metadata)
 
     def _expect_log(self, begun: Begun) -> None:
         """What a new run says first is then written as quickly as what follows."""
