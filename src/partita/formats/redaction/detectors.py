@@ -66,12 +66,8 @@ def _named(text: str, place: int) -> Outcome | None:
         return None
     if after["space"] is not None and not is_flag and not _NETRC.search(text[max(0, start - 120) : start]):
         return None
-    if (
-        after["separator"] is not None
-        and ">" in after["separator"]
-        and before != "<"
-        and "=" not in after["separator"]
-    ):
+    separator = after["separator"] or ""
+    if ">" in separator and "=" not in separator and (separator != ">" or before != "<"):  # not an element
         return None
     if after["is"] is not None:
         strength = "possible"

@@ -4,13 +4,14 @@ It works in two passes. The first learns which secrets there are; the second rep
 stand without what gave them away.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice, pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
-from partita.errors import DecodeError
+from partita.errors import ConfigError, DecodeError
 
 from .custom import Custom
 from .data_urls import data_urls, without_content
@@ -28,8 +29,10 @@ PLACES: Final = 20
 MOST_SPREADING: Final = 1000
 """How many secrets are looked for in other places than where their format or name gave them away."""
 
-LARGEST: Final = 128 * 1024 * 1024
-"""How many characters are searched unless the rules say otherwise."""
+LIMIT: Final = 128_000_000
+"""How many characters are searched unless the rules or `LIMIT_VARIABLE` say otherwise."""
+
+LIMIT_VARIABLE: Final = "PARTITA_REDACT_LIMIT"
 
 LONGEST_MEMBER: Final = 8192
 COOKIES: Final = ("cookie", "set-cookie")
@@ -58,6 +61,30 @@ class Finding:
     places: list[str] = field(default_factory=list[str])
 
 
+class RedactionLimitError(DecodeError):
+    """More text than is searched for secrets at once."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"more than {limit:,} characters to search for secrets",
+            hint=f"take fewer messages, leave out tool outputs, or set {LIMIT_VARIABLE} to another number",
+        )
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int]]:
+        return type(self), (self.limit,)
+
+
+def limit_from_environment() -> int:
+    """How many characters are searched at once."""
+    text = os.environ.get(LIMIT_VARIABLE) or str(LIMIT)
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(
+            f"{text!r} is not a number of characters", where=LIMIT_VARIABLE, hint=f"such as {LIMIT}"
+        )
+    return int(text)
+
+
 @dataclass(frozen=True)
 class Rules:
     """Which kinds are looked for, what besides, which findings stay, and how many characters are searched."""
@@ -65,7 +92,7 @@ class Rules:
     kinds: frozenset[str] = WANTED
     custom: tuple[Custom, ...] = ()
     keep: frozenset[str] = frozenset()
-    largest: int = LARGEST
+    limit: int = field(default_factory=limit_from_environment)
 
 
 class Redactor:
@@ -157,6 +184,10 @@ class Redactor:
             if url.text is not None and (inner := self._pieces(url.text, path)):
                 plain = _cut(url.text, [url.text], inner)[0]
                 encoded.append(Piece(url.start, url.end, url.encoded(plain)))
+        if self.learning and text not in self._spans_of:
+            self._searched += len(text) - sum(url.end - url.start for url in urls)
+            if self._searched > self._rules.limit:
+                raise RedactionLimitError(self._rules.limit)
         spans = _outermost([*self._spans(without_content(text, urls) if urls else text, parts), *named])
         if not spans and not urls:
             self._clean.add(text)
@@ -189,13 +220,6 @@ class Redactor:
     def _scanned(self, text: str) -> list[Span]:
         known = self._spans_of.get(text)
         if known is None:
-            self._searched += len(text)
-            if self._searched > self._rules.largest:
-                raise DecodeError(
-                    f"more than {self._rules.largest:,} characters to search for secrets",
-                    where="redact",
-                    hint="choose fewer messages, leave out tool outputs, or raise the limit (Rules.largest)",
-                )
             known = self._spans_of[text] = self._scanner.spans(text)
         return known
 

@@ -173,7 +173,7 @@ TOKEN_FORMATS: Final = (
     _format("cloud-key", "Deno Deploy", "ddp_ ddo_", r"[A-Za-z0-9]{36}"),
     _format("cloud-key", "Infisical", "st.", r"[0-9a-f-]{20,40}\.[0-9a-f]{20,80}\.[0-9a-f]{20,80}"),
     _format("github-token", "GitHub", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{20,255}"),
-    _format("github-token", "GitHub, fine-grained", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
+    _format("github-token", "GitHub (fine-grained)", "github_pat_", r"[A-Za-z0-9_]{22,255}"),
     _format(
         "gitlab-token",
         "GitLab",
@@ -316,7 +316,7 @@ TOKEN_FORMATS: Final = (
     _format("package-token", "Clojars", "CLOJARS_", r"[0-9a-f]{60}"),
     _format("partita-key", "Partita", "pk_", r"[0-9a-f]{16}_[A-Za-z0-9_-]{43}"),
     _format("private-key", "age", "AGE-SECRET-KEY-1", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{50,60}"),
-    _format("private-key", "age, post-quantum", "AGE-SECRET-KEY-PQ-1", r"[A-Z0-9]{50,80}"),
+    _format("private-key", "age (post-quantum)", "AGE-SECRET-KEY-PQ-1", r"[A-Z0-9]{50,80}"),
     _format(
         "jwt",
         "JSON web token",
@@ -326,7 +326,7 @@ TOKEN_FORMATS: Final = (
     ),
     _format(
         "jwt",
-        "JSON web token, encrypted",
+        "JSON web token (encrypted)",
         "eyJ",
         r"[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+",
         boundary=r"(?<![A-Za-z0-9_-])",

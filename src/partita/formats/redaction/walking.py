@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import groupby
-from typing import Any, Final, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeGuard, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -21,7 +21,7 @@ from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_arr
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.value import Extra, Value
 
-from .redactor import Redactor
+from .redactor import Finding, Redactor, Rules
 
 T = TypeVar("T")
 
@@ -46,6 +46,24 @@ def redacted(value: T, redactor: Redactor, path: str = "$") -> T:
     except RecursionError:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
     return result
+
+
+class Redacted(NamedTuple, Generic[T]):
+    """A value without secrets, and what was found."""
+
+    value: T
+    findings: list[Finding]
+
+
+def redact(value: T, rules: Rules | None = None) -> Redacted[T]:
+    """A value of ours, JSON or a text without its secrets, in both passes.
+
+    Its arguments and its result can be pickled, so it can be called in another process.
+    """
+    redactor = Redactor(rules or Rules())
+    redacted(value, redactor)
+    redactor.learned()
+    return Redacted(redacted(value, redactor), redactor.findings)
 
 
 def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
