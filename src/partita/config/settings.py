@@ -237,6 +237,7 @@ BY_OPTION: Final[Mapping[str, Setting]] = {
 VARIABLES: Final[Mapping[str, str]] = {
     "PARTITA_CONFIG": "The file to read in the place of your own `partita.toml`.",
     "PARTITA_PAGE": "A folder with another build of the page.",
+    "PARTITA_REDACT_LIMIT": "How many characters are searched for secrets at once; 128000000 unless set.",
     "PARTITA_TRACEBACK": "Set to 1: errors come with a traceback.",
 }
 """Variables of the environment that no file can set."""
