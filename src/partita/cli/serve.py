@@ -72,6 +72,30 @@ Examples:
     hidden=True,
     help="After so many seconds, the runs of a server that died are ended.",
 )
+@click.option(
+    "--cpu-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="N",
+    help="CPU time for a request that converts, inspects, imports or shares.",
+)
+@click.option(
+    "--memory-mb",
+    type=click.IntRange(min=16),
+    default=512,
+    show_default=True,
+    metavar="N",
+    help="Memory for such a request, in megabytes.",
+)
+@click.option(
+    "--expansion",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="How many times as large as its body the content of a request may become.",
+)
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
 @click.pass_context
 def serve(
@@ -89,6 +113,9 @@ def serve(
     imports: bool,
     demo: bool,
     lease: float | None,
+    cpu_seconds: float,
+    memory_mb: int,
+    expansion: int,
     opens: bool | None,
 ) -> None:
     """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
@@ -102,7 +129,7 @@ def serve(
     from partita.cli.serving.sessions import following, sessions_here, together
     from partita.server.app import asgi
     from partita.server.runner import serve_on
-    from partita.server.settings import Settings
+    from partita.server.settings import MEBIBYTE, Limits, Settings
 
     app = asgi(
         agents_of(names),
@@ -112,6 +139,7 @@ def serve(
         origins=origins,
         hosts=hosts,
         cwds=cwds,
+        limits=Limits(cpu_seconds=cpu_seconds, memory_bytes=memory_mb * MEBIBYTE, expansion=expansion),
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
