@@ -89,6 +89,30 @@ Examples:
     show_default=True,
     help="The least important log lines to write.",
 )
+@click.option(
+    "--cpu-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="N",
+    help="CPU time for a request that converts, inspects, imports or shares.",
+)
+@click.option(
+    "--memory-mb",
+    type=click.IntRange(min=16),
+    default=512,
+    show_default=True,
+    metavar="N",
+    help="Memory for such a request, in megabytes.",
+)
+@click.option(
+    "--expansion",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="How many times as large as its body the content of a request may become.",
+)
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
 @click.pass_context
 def serve(
@@ -109,6 +133,9 @@ def serve(
     lease: float | None,
     log_format: Literal["text", "json"],
     log_level: str,
+    cpu_seconds: float,
+    memory_mb: int,
+    expansion: int,
     opens: bool | None,
 ) -> None:
     """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
@@ -124,7 +151,7 @@ def serve(
     from partita.server.app import asgi
     from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
-    from partita.server.settings import Settings
+    from partita.server.settings import MEBIBYTE, Limits, Settings
 
     app = asgi(
         agents_of(names),
@@ -135,6 +162,7 @@ def serve(
         hosts=hosts,
         cwds=cwds,
         routes="all",
+        limits=Limits(cpu_seconds=cpu_seconds, memory_bytes=memory_mb * MEBIBYTE, expansion=expansion),
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
