@@ -27,6 +27,8 @@ class ClientOutput(NamedTuple):
     output: ToolOutput
     tool_name: str | None = None
     input: Json | UnsetType = UNSET
+    public: bool = False
+    """Whether end users may see the text of an error: it was reported for one of them."""
 
 
 def with_output(call: ToolCallPart, given: ClientOutput) -> ToolCallPart | None:
@@ -49,8 +51,8 @@ def with_output(call: ToolCallPart, given: ClientOutput) -> ToolCallPart | None:
 
 
 def public_text_of(given: ClientOutput) -> str | None:
-    """The error that a client reports for a tool of its own: end users may see it."""
-    return error_text(shortened(given.output))
+    """The error that an end user's client reports for a tool of its own."""
+    return error_text(shortened(given.output)) if given.public else None
 
 
 def output_chunk(given: ClientOutput) -> Chunk:

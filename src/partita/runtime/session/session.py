@@ -315,7 +315,8 @@ class Session:
 
         Once no call of the message waits any more, a turn without input goes on with it.
         """
-        await self._replies.give(thread_id, ClientOutput(tool_call_id, output, tool_name, input))
+        given = ClientOutput(tool_call_id, output, tool_name, input, public=self._masks_errors)
+        await self._replies.give(thread_id, given)
 
     async def _at_hand(self, run_id: str) -> LiveRun | None:
         """The run, if this process works on it and it is this owner's."""
