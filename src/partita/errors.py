@@ -7,6 +7,7 @@
     ├── ConversionError  a payload that a format cannot read or write
     ├── FormatError      a format that does not exist or cannot be guessed
     ├── AgentError       an agent that does not exist, cannot be started, or failed at its work
+    ├── BudgetError      a budget of runs that is used up
     ├── ApprovalError    an approval that was never asked for, was answered before, or does not fit its call
     └── StoreError       something the store cannot do
         ├── NotFoundError     no such row, or none that this owner may see
@@ -84,6 +85,14 @@ class AgentError(PartitaError):
         super().__init__(what, where=where, hint=hint)
         self.run_id = run_id
         self.status = status
+
+
+class BudgetError(PartitaError):
+    """The budget of an owner is used up. `retry_after` says for how many seconds."""
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "", retry_after: float = 1.0) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.retry_after = retry_after
 
 
 class ApprovalError(PartitaError):

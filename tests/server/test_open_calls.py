@@ -37,7 +37,7 @@ async def clerk(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     mine = store.scoped("u1")
     await mine.create_thread("t1")
     await mine.save_messages([AssistantMessage(id="m1", content=[asked])], thread_id="t1")
-    app = asgi(scripted([says("Yes.")]), store=store, user=by_header)
+    app = asgi(scripted([says("Yes.")]), store=store, user=by_header, routes="all")
     async with app.lifespan(), client_of(app) as client:
         yield client
 

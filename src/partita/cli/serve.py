@@ -129,6 +129,7 @@ def serve(
         origins=origins,
         hosts=hosts,
         cwds=cwds,
+        routes="all",
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT

@@ -54,7 +54,7 @@ call: those that `on_error` returned, and those that a client reported for its o
 
 def sees_errors(principal: Principal) -> bool:
     """Whether a caller may see the text of exceptions. End users, role `chat`, see a reference instead."""
-    return principal.role != "chat"
+    return principal.may("logs")
 
 
 def masked_text(what: str, id: str) -> str:

@@ -1,25 +1,30 @@
 """What all requests share, and what one request sees of it."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
 from litestar.di import NamedDependency
 
 from partita.errors import NotFoundError
+from partita.formats.format import ToolSpec
 from partita.runtime.error_mask import mask_errors, sees_errors
 from partita.runtime.principal import Principal
 from partita.runtime.replay.provenances import Provenances
-from partita.runtime.service import AgentService
+from partita.runtime.service import AgentService, Options
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
+from partita.types.json import JsonObject
 
+from .access import EVERYTHING, Group
 from .feed import Feed
 from .observing.metrics import Metrics
 from .observing.readiness import Readiness
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
+from .worker_pool import WorkerPool
 
 
 class Agents:
@@ -50,6 +55,9 @@ class Hub:
     metrics: Metrics
     feed: Feed
     readiness: Readiness
+    workers: WorkerPool
+    published: frozenset[Group] = EVERYTHING
+    """The groups of routes that the application has."""
     progress: ImportProgress = field(default_factory=ImportProgress)
     provenances: Provenances = field(default_factory=Provenances)
 
@@ -57,9 +65,11 @@ class Hub:
 class CallerView:
     """One request's view of everything: what is another's does not exist in it."""
 
-    def __init__(self, hub: Hub, principal: Principal) -> None:
+    def __init__(self, hub: Hub, principal: Principal, headers: Mapping[str, str] | None = None) -> None:
+        """`headers` are those of the request, names in lower case."""
         self.hub = hub
         self.principal = principal
+        self.headers = headers or {}
 
     @cached_property
     def store(self) -> Store:
@@ -92,7 +102,33 @@ class CallerView:
             return self
         if self.principal.resource_id is not None:
             raise Problem(403, "this key is for another resource", hint="leave the resource out")
-        return CallerView(self.hub, Principal(resource_id, self.principal.role, key_id=self.principal.key_id))
+        return CallerView(self.hub, replace(self.principal, resource_id=resource_id), self.headers)
+
+    def run_options(
+        self,
+        *,
+        tools: Sequence[ToolSpec] = (),
+        instructions: str | None = None,
+        body: JsonObject | None = None,
+    ) -> Options:
+        """The options of a run that this request starts. `body` has the members that only the agent uses."""
+        may = self.principal.may("write") or self.hub.settings.client_system
+        if instructions is not None and not may:
+            raise Problem(
+                403,
+                f"the role {self.principal.role!r} may not give the agent instructions",
+                where="$.system",
+                hint="leave `system` out; to allow it, start the server with asgi(…, client_system=True)",
+            )
+        return Options(
+            tools=tuple(tools),
+            instructions=instructions,
+            owner=self.principal.resource_id,
+            caller=self.principal,
+            headers=self.headers,
+            body=body or {},
+            store=self.session.store,
+        )
 
 
 Caller: TypeAlias = NamedDependency[CallerView]

@@ -21,8 +21,8 @@ from .transaction import Transaction
 
 AT_ONCE = 20
 
-Change: TypeAlias = Callable[[ToolCallPart], ToolCallPart | None]
-"""A call as it becomes; `None` when it is not the one that is meant."""
+Change: TypeAlias = Callable[[ToolCallPart, AssistantMessage], ToolCallPart | None]
+"""A call of a message as it becomes; `None` when it is not the one that is meant."""
 
 
 def change_call(
@@ -37,7 +37,7 @@ def change_call(
     thread = threads.find(tx, thread_id, lock=True)
     for message in _with_calls(tx, thread):
         for number, part in enumerate(message.parts):
-            changed = change(part) if isinstance(part, ToolCallPart) else None
+            changed = change(part, message) if isinstance(part, ToolCallPart) else None
             if changed is not None:
                 _refuse_if_busy(tx, thread, message.id)
                 parts = (*message.parts[:number], changed, *message.parts[number + 1 :])

@@ -26,7 +26,7 @@ def later(said: Any) -> Any:
 
 
 SAID: dict[str, tuple[Any, Principal | None]] = {
-    "a resource": ("ada", Principal("ada", "write")),
+    "a resource": ("ada", Principal("ada", "chat")),
     "somebody exactly": (Principal("ada", "admin"), Principal("ada", "admin")),
     "nobody": (None, None),
     "no name": ("", None),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import AgentError
+from partita.runtime.client_tools import check_client_tools
 from partita.runtime.failures import report_failure
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
@@ -18,6 +19,8 @@ from .telling import ACCEPTED, Telling
 
 class PluggedService:
     """Answers with what a function says; see `as_agent`."""
+
+    supports_client_tools = True  # a function finds them in its request
 
     def __init__(
         self, name: str, answer: Callable[[AgentRequest], Any], format_name: str | None = None
@@ -36,6 +39,7 @@ class PluggedService:
     ) -> AsyncGenerator[AgentStreamEvent]:
         """The events of one answer."""
         request = request_of(prompt, cwd, session_id, options)
+        check_client_tools(self, request.options.tools)
         return _events(self._answer, request, Telling(self.name, request.message_id, self._format_name))
 
 

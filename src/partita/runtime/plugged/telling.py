@@ -25,7 +25,7 @@ from partita.types.events import (
     EventBase,
     RawEvent,
 )
-from partita.types.json import JsonObject, kind_of
+from partita.types.json import Json, JsonObject, is_object, kind_of
 
 from .hearing import Hearing
 from .narration import Narration
@@ -86,10 +86,11 @@ class Telling:
         chunks = [*self._narration.close(), finish]
         ending = told or CompleteEvent()
         result: JsonObject = {"finishReason": finish.finish_reason}
+        said: Json = {} if ending.agent_result is UNSET else ending.agent_result
         whole = replace(
             ending,
             agent_type=ending.agent_type or self._name,
-            agent_result=result if ending.agent_result is UNSET else ending.agent_result,
+            agent_result=result | said if is_object(said) else said,
             usage=ending.usage or self._narration.usage,
         )
         return [*map(_event, chunks), whole]

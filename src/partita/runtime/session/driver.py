@@ -9,6 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import AgentError, StoreError
+from partita.runtime.budgets import Meter, tokens_of
 from partita.runtime.closing import closed
 from partita.runtime.error_mask import failed_call, public_error
 from partita.runtime.failures import RunFailures, described
@@ -32,7 +33,7 @@ from partita.types.usage import Usage
 
 from .agent_sessions import AgentSession
 from .ledger import records_of, responses_in, told_by, with_reported_cost
-from .live_run import LiveRun
+from .live_run import LiveRun, Stop
 from .writer import Writer
 
 FAILURE: Final = "data-partita-error"
@@ -55,11 +56,13 @@ class Driver:
         parent_id: str | None,
         failures: RunFailures,
         grace: float = GRACE,
+        meter: Meter | None = None,
         public: Callable[[BaseException], Awaitable[str | None]] | None = None,
     ) -> None:
         """`public` returns the error text that end users see, if it is not the default."""
         self._store = store
         self._live = live
+        self._meter = meter
         self._grace = grace
         self._failures = failures
         self._public = public
@@ -89,9 +92,10 @@ class Driver:
         await self._end(ending, text)
 
     async def _until_pumped(self, pump: "asyncio.Task[None]") -> None:
-        """Wait for the pump; one that was told to stop and does not, is left behind."""
+        """Wait for the pump; one that does not stop within the grace period is left behind."""
         if not await self._live.unless_stopped(pump):
-            await asyncio.wait([pump], timeout=self._grace)
+            either: list[asyncio.Future[None]] = [pump, self._live.abandoned]
+            await asyncio.wait(either, timeout=self._grace, return_when=asyncio.FIRST_COMPLETED)
         pump.add_done_callback(_look_at)
 
     async def _pump(self, invoke: Callable[[], AsyncIterator[AgentStreamEvent]]) -> None:
@@ -109,6 +113,9 @@ class Driver:
         raw = raw_bytes(event)
         match event:
             case ChunkEvent(chunk=chunk):
+                refused = None if self._meter is None else self._meter.see(chunk)
+                if refused is not None:
+                    self._live.stop(Stop("cancelled", refused))
                 await self._publish(chunk)
                 await self.writer.put(self._identified(chunk), raw)
                 await self._session.see(chunk)
@@ -190,6 +197,8 @@ class Driver:
         own = await self._session.own_part(self.result, usage, messages[-1])
         records = records_of(run, [{"steps": steps}] if steps else self._ends, usage, self._clock())
         records, cost = with_reported_cost(records, own.cost)
+        if self._meter is not None:
+            self._meter.settle(0 if usage is None else tokens_of(usage), cost)
         full = ending._replace(usage=usage, cost=cost)
         ended = await self._store.end_turn(run.id, messages, full, thread_id=run.thread_id)
         self._live.run = await self._session.end(ended, messages[-1], records, own.totals)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
+from time import monotonic
 from typing import Final
 
 from partita.errors import StoreError
@@ -13,7 +14,7 @@ from partita.store.facade.store import Store
 from partita.store.turns import Signal
 from partita.types.runs import Run
 
-from .recovery import recover_runs
+from .recovery import Suspects, recover_runs
 from .run_counts import RunCounts
 
 LOG: Final = get_logger("partita.run")
@@ -45,6 +46,8 @@ class Keeper:
         self._is_at_work = is_at_work
         self._recover = recover
         self._counts = counts
+        self._confirm = min(2 * beat, lease)
+        self._suspects = Suspects(self._confirm)
         self._task: asyncio.Task[None] | None = None
         self._closed = asyncio.Event()
 
@@ -73,9 +76,13 @@ class Keeper:
                         beaten = loop.time()
                         for signal in await self._store.beat(self._owner, self._lease):
                             self._hear(signal)
-                    if self._recover and loop.time() - looked >= self._lease / 2:
+                    every = self._confirm if self._suspects else self._lease / 2
+                    if self._recover and loop.time() - looked >= every:
                         looked = loop.time()
-                        self._report(await recover_runs(self._store, owner=self._owner))
+                        self._suspects.forget(monotonic() - 4 * self._confirm)
+                        self._report(
+                            await recover_runs(self._store, owner=self._owner, suspects=self._suspects)
+                        )
                 if not self._closed.is_set():
                     await asyncio.sleep(BREATH)
                     rest = beaten + self._beat - loop.time() if self._is_at_work() else self._beat

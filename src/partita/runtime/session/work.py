@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from partita.errors import ConflictError, StoreError, UnavailableError
+from partita.runtime.budgets import Meter
 from partita.runtime.failures import CURRENT, OnError, RunFailures, described, public_text
 from partita.runtime.folding import RunFold
 from partita.runtime.log_context import get_logger, set_log_fields
@@ -51,6 +52,7 @@ class Work:
     options: Options
     owner: str | None
     """The owner of the thread."""
+    meter: Meter | None
     clock: Callable[[], datetime]
     grace: float
     closing: asyncio.Event
@@ -121,6 +123,7 @@ class Work:
             message_id=turn.message_id,
             owner=self.owner,
             store=store,
+            meter=self.meter,
         )
         request = AgentRequest(messages=history, options=options, cwd=self.cwd, session_id=session_id)
         failures = RunFailures(
@@ -139,6 +142,7 @@ class Work:
             failures=failures,
             grace=self.grace,
             public=None if (on_error := self.on_error) is None else partial(public_text, on_error, request),
+            meter=self.meter,
         )
         await driver.run(
             lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)

@@ -12,6 +12,7 @@ from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
 from partita.server.problems import Problem
 from partita.server.settings import Settings
+from partita.store.facade.store import Store
 from partita.store.ids import new_id
 
 from .bodies import taken
@@ -42,11 +43,18 @@ class Gate:
         app: App,
         settings: Settings,
         authenticate: Authenticator,
+        store: Callable[[], Store] | None = None,
+        *,
         dropped: Callable[[], None] = lambda: None,
+        has_page: bool = True,
     ) -> None:
-        """`dropped` is called for every log line that is left out because there were too many."""
+        """`store` is where the processes that share it count requests together.
+
+        `dropped` is called for every log line that is left out because there were too many.
+        """
         self._app = app
         self._authenticate = authenticate
+        self._has_page = has_page
         self._limits = settings.limits
         self._hosts = Hosts(settings.hosts, is_open=authenticate.is_open)
         self._origins = Origins(
@@ -54,7 +62,7 @@ class Gate:
         )
         self._refused_logins = RateLimitedLog(LOG, dropped)
         per_minute = settings.limits.requests_per_minute
-        self._rates = None if per_minute is None else Rates(per_minute)
+        self._rates = None if per_minute is None else Rates(per_minute, store)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -95,7 +103,8 @@ class Gate:
 
     async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
         """Who asks, if they may, and not too often."""
-        if (head.path in UNASKED or is_page(head.path)) and not self._authenticate.is_open:
+        is_unasked = head.path in UNASKED or (self._has_page and is_page(head.path))
+        if is_unasked and not self._authenticate.is_open:
             return ANYONE
         if head.path in FOR_ANYONE:
             return ANYONE
@@ -104,7 +113,7 @@ class Gate:
         if metrics and principal is None and is_loopback(asked.host) and is_local(scope):
             principal = LOCAL
         if self._rates is not None:
-            self._rates.take(_counted(principal, scope))
+            await self._rates.take(_counted(principal, scope))
         if principal is None:
             self._refused_logins.warning("login refused, from %s", place_of(client_of(scope)) or "unknown")
             raise _unknown(is_open=self._authenticate.is_open)

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import TypeAlias
 
 from partita.errors import AgentError
+from partita.runtime.budgets import Meter
 from partita.runtime.closing import closed
 from partita.runtime.error_mask import ErrorMask, failed_call, public_error, sees_errors
 from partita.runtime.failures import CURRENT, OnError, RunFailures, described, public_text
@@ -69,12 +70,18 @@ class AnswerErrors:
             mask.chunk(public_error(key, text))
 
 
-async def chunks_of(agent: AgentService, request: AgentRequest, errors: AnswerErrors) -> Chunks:
-    """What an agent says. How it ended is a chunk too."""
+async def chunks_of(
+    agent: AgentService, request: AgentRequest, errors: AnswerErrors, meter: Meter | None = None
+) -> Chunks:
+    """The chunks of an agent's answer, with how it ended. `meter` ends it when a budget is used up."""
     try:
         async with closed(agent.invoke(request.messages, options=request.options)) as events:
             async for event in events:
                 for chunk in _told(event):
+                    refused = None if meter is None else meter.see(chunk)
+                    if refused is not None:
+                        yield MessageAbort(refused)
+                        return
                     for shown in await errors.shown(chunk):
                         yield shown
     except Exception as error:

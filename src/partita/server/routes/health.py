@@ -18,13 +18,13 @@ class Health(msgspec.Struct, rename="camel"):
     status: str = "ok"
 
 
-@get("/healthz", tags=["health"], summary="Is the process alive?", opt={"open": True})
+@get("/healthz", tags=["health"], summary="Is the process alive?")
 async def get_health() -> Reply[Health]:
     """Answers as long as the process does; it asks nothing of the store."""
     return Reply(Health())
 
 
-@get("/readyz", tags=["health"], summary="Can requests be answered?", opt={"open": True})
+@get("/readyz", tags=["health"], summary="Can requests be answered?")
 async def get_readiness(caller: Caller) -> Reply[Health]:
     """Reads and writes a row of the store. If that fails, or takes longer than a second: 503. A result counts
     for a second.
@@ -44,7 +44,6 @@ async def get_readiness(caller: Caller) -> Reply[Health]:
     tags=["health"],
     summary="Numbers for Prometheus",
     media_type=MediaType.TEXT,
-    opt={"role": "admin"},
 )
 async def get_metrics(caller: Caller) -> Response[bytes]:
     """Requests, streams, runs and the process itself, in the text format of Prometheus."""

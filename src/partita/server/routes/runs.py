@@ -236,7 +236,6 @@ async def diff(caller: Caller, run_id: FromPath[str], other_id: FromPath[str]) -
     tags=["runs"],
     summary="Read a run anew",
     status_code=200,
-    opt={"role": "admin"},
 )
 async def reproject_run(
     caller: Caller,

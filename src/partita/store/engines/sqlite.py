@@ -27,6 +27,7 @@ from partita.errors import StoreError, UnavailableError
 from .availability import EngineHealth
 from .checkpoints import Checkpoints
 from .failures import SQLITE, TELLABLE, explained, is_busy, told
+from .store_files import create_or_restrict
 from .wake import Listeners, News
 
 T = TypeVar("T")
@@ -100,6 +101,7 @@ class SqliteEngine:
                 self._writing if path is None else self._engine("DEFERRED", QueuePool, {"pool_size": READERS})
             )
             self._writing.connect().close()  # now, so that what is wrong is told now
+            self._file = None if path is None else _identity(path)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="partita-read")
         self._checkpoints = Checkpoints(self._connect, self._readers)
         self._writer = Thread(target=self._write_all, name="partita-write", daemon=True)
@@ -115,9 +117,9 @@ class SqliteEngine:
             return
         if self.path.is_dir():
             raise StoreError("this is a folder", where=self.where, hint="name a file in it")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        create_or_restrict(self.path)
         # SQLite takes any file of less than a page for an empty one, and writes over it.
-        if self.path.exists() and _start(self.path) not in (b"", MAGIC):
+        if _start(self.path) not in (b"", MAGIC):
             raise UnavailableError(
                 SQLITE["SQLITE_NOTADB"][0], where=self.where, hint=SQLITE["SQLITE_NOTADB"][1]
             )
@@ -174,7 +176,21 @@ class SqliteEngine:
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         with told(self.where), self._reading.connect() as connection, connection.begin():
+            self._check_file()
             return work(connection)
+
+    def _check_file(self) -> None:
+        """Refuse a file that was deleted or replaced: SQLite would write into one that no other can open."""
+        if self._file is None or self.path is None:
+            return
+        with suppress(FileNotFoundError):
+            if _identity(self.path) == self._file:
+                return
+        raise UnavailableError(
+            "the file of the store was deleted or replaced while it was open",
+            where=self.where,
+            hint="stop every process that has it open, put the file or a backup in its place, start again",
+        )
 
     async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         """What the work gives, once it is durable; if it raises, nothing of it remains."""
@@ -252,10 +268,12 @@ class SqliteEngine:
         began = monotonic()
         try:
             with connection.begin():
+                self._check_file()
                 for job in jobs:
                     outcomes.append(self._attempt(connection, job, alone=len(jobs) == 1))
                     if self._urgent and monotonic() - began > SHARE:
                         break
+                self._check_file()
         except BaseException as error:  # the commit itself failed: nobody's work is there
             refused = {outcome.job: outcome for outcome in outcomes if outcome.error is not None}
             _tell([refused.get(job) or Outcome(job, error=self._shown(error)) for job in jobs])
@@ -285,6 +303,7 @@ class SqliteEngine:
     def _run_alone(self, bare: Connection, job: Job) -> None:
         """Do work outside of our transactions; each of its statements is its own."""
         try:
+            self._check_file()
             outcome = Outcome(job, job.work(bare))
         except BaseException as error:
             outcome = Outcome(job, error=self._shown(error))
@@ -368,6 +387,12 @@ def _settle(outcomes: Sequence[Outcome]) -> None:
             job.future.set_result(result)
         else:
             job.future.set_exception(error)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """What tells a file from another one of the same name."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _start(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from partita.errors import StoreError
 from partita.store.engines.engine import Engine
 from partita.store.log.appender import Appender
-from partita.store.transaction import Transaction
+from partita.store.transaction import Transaction, utc_now
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -60,8 +60,8 @@ class Facade:
     def _in_transaction(
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> Callable[[Connection], T]:
-        now, owner = self.clock(), self.owner
-        return lambda connection: work(Transaction(connection, owner, now), *args, **options)
+        now, owner, by_system_clock = self.clock(), self.owner, self.clock is utc_now
+        return lambda connection: work(Transaction(connection, owner, now, by_system_clock), *args, **options)
 
 
 def at_least_one(limit: int) -> int:

@@ -68,6 +68,7 @@ class TurnStore(Facade):
         thread_id: str,
         messages: Sequence[Message] = (),
         *,
+        id: str | None = None,
         busy: Busy = "refuse",
         message_id: str | None = None,
         agent: str | None = None,
@@ -75,6 +76,7 @@ class TurnStore(Facade):
         metadata: JsonObject | None = None,
         recall: str | None = None,
         fresh: bool = False,
+        concurrent: int | None = None,
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Begun:
@@ -82,10 +84,11 @@ class TurnStore(Facade):
 
         That is the talk of the thread, and the text that its last run with the same agent noted in its
         metadata under the name `recall`. While the run waits behind another, neither is given. With `fresh`,
-        a message that is there already is a `ConflictError`.
+        a message that is there already is a `ConflictError`. `concurrent` limits the runs of the owner that
+        run or wait at once.
         """
         run = Run(
-            id=new_id(),
+            id=new_id() if id is None else id,
             thread_id=thread_id,
             status="running",
             message_id=message_id,
@@ -100,6 +103,7 @@ class TurnStore(Facade):
             busy=busy,
             recall=recall,
             fresh=fresh,
+            concurrent=concurrent,
             lease_owner=lease_owner,
             lease_seconds=lease_seconds,
         )
