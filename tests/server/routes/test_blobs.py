@@ -90,6 +90,8 @@ async def test_head_says_what_get_would_give(client: httpx.AsyncClient, blob: No
     same = {"x-request-id": "r1"}
     whole, told = await client.get(BLOB, headers=same), await client.head(BLOB, headers=same)
     assert (told.status_code, told.content) == (200, b"")
+    for answer in (whole, told):
+        del answer.headers["x-request-id"]  # each has its own
     assert told.headers == whole.headers
     assert told.headers["content-length"] == "10"
 

@@ -32,6 +32,8 @@ class ClientOutput(NamedTuple):
     input: Json | UnsetType = UNSET
     server_tools: frozenset[str] = frozenset()
     """Names of tools that the server runs: an output of theirs is refused."""
+    public: bool = False
+    """Whether end users may see the text of an error: it was reported for one of them."""
 
 
 def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessage) -> ToolCallPart | None:
@@ -62,8 +64,8 @@ def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessa
 
 
 def public_text_of(given: ClientOutput) -> str | None:
-    """The error that a client reports for a tool of its own: end users may see it."""
-    return error_text(shortened(given.output))
+    """The error that an end user's client reports for a tool of its own."""
+    return error_text(shortened(given.output)) if given.public else None
 
 
 def output_chunk(given: ClientOutput) -> Chunk:

@@ -391,7 +391,7 @@ class Session:
         Calls of `server_tools` are refused. Once no call of the message waits any more, a turn without input
         continues it.
         """
-        given = ClientOutput(tool_call_id, output, tool_name, input, server_tools)
+        given = ClientOutput(tool_call_id, output, tool_name, input, server_tools, public=self._masks_errors)
         await self._replies.give(thread_id, given)
 
     async def _at_hand(self, run_id: str) -> LiveRun | None:
