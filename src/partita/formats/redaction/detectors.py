@@ -33,8 +33,12 @@ _AFTER_NAME: Final = re.compile(
     r"|\s{1,20}+value:[ \t]{1,4}+)"
     r"|(?P<is>[ \t]is:?[ \t])|(?P<space>[ \t]{1,4}+))"
 )
+_INNER_QUOTE: Final = r"\"(?!\s{0,4}[,}\]:]|\Z)"
+"""A quotation mark that does not end a string in JSON, so that a secret never covers the end of one."""
+
 _VALUE: Final = re.compile(
-    r"(?P<escape>\\{0,8}+)[bBrRuUfF]?(?:\"(?P<double>[^\"\r\n]*+)|'(?P<single>[^'\r\n]*+)|`(?P<back>[^`\r\n]*+))"
+    r"(?P<escape>\\{0,8}+)[bBrRuUfF]?(?:\"(?P<double>[^\"\r\n]*+)"
+    rf"|'(?P<single>(?:[^'\"\r\n]|{_INNER_QUOTE})*+)|`(?P<back>(?:[^`\"\r\n]|{_INNER_QUOTE})*+))"
     r"|(?P<bare>(?:[^\s\"'`\\,;&<>{}()\[\]|]|,(?![\s\"'`,}\])]|[\w.-]{1,40}[=:]|$))*+)"
 )
 _LINE_VALUE: Final = re.compile(r"[^\s\"'`]++")
@@ -217,7 +221,7 @@ def _cookie(text: str, place: int) -> Outcome | None:
 
 _PEM_LABEL: Final = r"(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _PEM: Final = re.compile(
-    rf"-----BEGIN {_PEM_LABEL}(?:(?:[^-]|-(?!----))*+-----END {_PEM_LABEL}|[A-Za-z0-9+/=\\\s]*+)"
+    rf"-----BEGIN {_PEM_LABEL}(?:(?:[^-\"{{}}\[\]]|-(?!----))*+-----END {_PEM_LABEL}|[A-Za-z0-9+/=\\\s]*+)"
 )
 
 
@@ -320,7 +324,7 @@ def _short_option(text: str, place: int) -> Outcome | None:
 
 
 _PGPASS: Final = re.compile(
-    r":(?:[0-9]{2,5}|\*):[^:\s]{1,64}+:[^:\s]{1,64}+:(?P<secret>[^:\s]{3,200}+)(?=\s|$)"
+    r":(?:[0-9]{2,5}|\*):[^:\s]{1,64}+:[^:\s]{1,64}+:(?P<secret>[^:\s\"'\\,]{3,200}+)(?=\s|$)"
 )
 
 
