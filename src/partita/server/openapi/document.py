@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from litestar import Litestar
@@ -19,6 +20,7 @@ from .words import DESCRIPTION, DIALECTS, EXAMPLES, SECURITY, SECURITY_SCHEMES, 
 
 DIALECT: Final = "https://spec.openapis.org/oas/3.1/dialect/base"
 NO_TYPE: Final = object()
+MAKING: Final = Lock()
 ROLE: Final = "x-partita-role"
 """Which role a key needs for an operation."""
 NAMED: Final = re.compile(r"{(\w+)}")
@@ -67,9 +69,10 @@ def _told(type_: Any) -> Any:
 
 def document(app: Litestar, root: str = "..") -> bytes:
     """The document of an application, made once. `root` is the way from the document to the application."""
-    made: bytes | None = app.state.get(f"openapi {root}")
-    if made is None:
-        made = app.state[f"openapi {root}"] = dumps(describe_api(app, root))
+    with MAKING:  # it takes a second: those who ask meanwhile wait for the same one
+        made: bytes | None = app.state.get(f"openapi {root}")
+        if made is None:
+            made = app.state[f"openapi {root}"] = dumps(describe_api(app, root))
     return made
 
 
