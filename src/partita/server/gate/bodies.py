@@ -58,7 +58,9 @@ async def taken(head: Head, receive: Receive, limits: Limits) -> Receive | None:
             raise Problem(400, "the JSON is nested too deep", hint=f"at most {limits.depth} levels")
         if await _quickly(has_more_values, body, limits.values):
             raise Problem(
-                413, "the JSON has too many values", hint=f"at most {limits.values}; send it in pieces"
+                413,
+                "the JSON has too many values",
+                hint=f"at most {limits.values}: send it in pieces, or raise Limits.values",
             )
     return None if body is None else again(body, receive)
 
