@@ -9,7 +9,8 @@ DESCRIPTION: Final = """\
 Threads, messages and runs of agents, kept whole and streamed live.
 
 **Who may ask.** With keys, send one as `Authorization: Bearer …` or as `x-api-key`. Without keys, this \
-machine alone: `partita serve` prints a token, to be sent likewise. What belongs to another resource is not found.
+machine alone: `partita serve` prints a token, to be sent likewise. What belongs to another resource is not \
+found.
 
 **Streams** are server-sent events with the chunks of the AI SDK. A client that goes away does not stop a \
 run; it can come back and read all of it.
