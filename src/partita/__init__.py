@@ -8,6 +8,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from .errors import AgentError as AgentError
     from .errors import ApprovalError as ApprovalError
+    from .errors import BudgetError as BudgetError
     from .errors import BusyError as BusyError
     from .errors import ConfigError as ConfigError
     from .errors import ConflictError as ConflictError
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from .logs.tool_calls import ToolCall as ToolCall
     from .logs.tool_calls import extract_tool_calls as extract_tool_calls
     from .runtime.agent.agent import Agent as Agent
+    from .runtime.budgets import Budget as Budget
+    from .runtime.budgets import Budgets as Budgets
     from .runtime.message_list import MessageList as MessageList
     from .runtime.network.network import Network as Network
     from .runtime.plugged.agent_request import AgentRequest as AgentRequest
@@ -227,6 +230,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.errors": (
         "AgentError",
         "ApprovalError",
+        "BudgetError",
         "BusyError",
         "ConfigError",
         "PartitaError",
@@ -497,6 +501,10 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "partita.runtime.principal": ("Principal",),
     "partita.server.auth.user": ("Connection",),
+    "partita.runtime.budgets": (
+        "Budget",
+        "Budgets",
+    ),
     "partita.server.settings": (
         "Settings",
         "Limits",

@@ -30,7 +30,7 @@ from partita.types.chunks import (
 )
 from partita.types.codec import Codec
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import AssistantMessage, Message, ToolCallPart
+from partita.types.messages import AssistantMessage, Message, ToolCallPart, has_ended
 from partita.types.runs import RunStatus
 from partita.types.tools import Approval, InterruptedOutput, Interruption
 from partita.types.usage import Usage
@@ -88,6 +88,11 @@ class RunFold:
     def current(self) -> AssistantMessage:
         """The message that chunks go to now."""
         return self._finished(self._messages.current)
+
+    @property
+    def current_id(self) -> str:
+        """The id of the message that chunks go to now."""
+        return self._messages.current_id
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -174,6 +179,20 @@ def ending_chunks(fold: RunFold, status: RunStatus, reason: str | None) -> list[
     if status != "failed":
         return [*chunks, MessageAbort(reason)]
     return chunks if reason in fold.errors else [*chunks, ErrorChunk(reason or NO_END)]
+
+
+def stored_ending(message: AssistantMessage) -> list[Chunk]:
+    """The chunks that tell clients how a stored message was cut off: its open calls, and why it ended."""
+    network = message.content.network_execution
+    chunks: list[Chunk] = [
+        ToolOutputChunk(part.id, part.output)
+        for part in message.parts
+        if isinstance(part, ToolCallPart) and isinstance(part.output, InterruptedOutput)
+    ]
+    if network is not None and network.final_result is not None and has_ended(network):
+        chunks.append(NetworkExecutionEnd(replace(network.final_result, messages=())))
+    ended = ending_in(message)
+    return chunks if ended is None else [*chunks, MessageMetadata({ENDED: ended})]
 
 
 def _cut_calls(message: AssistantMessage, status: RunStatus) -> list[Chunk]:

@@ -11,6 +11,7 @@ from partita.formats.format import ToolSpec
 from partita.types.events import AgentStreamEvent
 from partita.types.json import Json, JsonObject
 from partita.types.messages import Message
+from partita.types.usage import Usage
 
 from .principal import LOCAL, Principal
 
@@ -48,6 +49,18 @@ class Desk(Protocol):
         ...
 
 
+class UsageMeter(Protocol):
+    """Counts what a run uses, and says whether it may use more."""
+
+    def use(self, usage: Usage, model: str | None) -> None:
+        """Count a response of a model."""
+        ...
+
+    def refusal(self) -> str | None:
+        """Why no further step may begin; `None` if one may."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How an agent shall work. What it cannot heed it passes over, unless it would do harm."""
@@ -75,6 +88,8 @@ class Options:
     """Members of the request's body that Partita itself does not use, such as `body` of `useChat`."""
     store: "Store | None" = None
     """The store, limited to the data that the caller may see."""
+    meter: UsageMeter | None = None
+    """Where an agent that calls models reports each response, if the run has a budget."""
 
     @property
     def conversation_key(self) -> str | None:

@@ -13,6 +13,10 @@ from litestar import Litestar
 from litestar.di import Provide
 from litestar.routes import HTTPRoute
 
+from partita.errors import AgentError
+from partita.runtime.budgets import Budgets
+from partita.runtime.failures import OnError
+from partita.runtime.log_context import get_logger
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
@@ -26,7 +30,7 @@ from .auth.addresses import Proxies
 from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
 from .auth.loopback import Loopback, cookie_with
-from .auth.user import UserAuth, UserFunction
+from .auth.user import UserAuth, UserFunction, headers_of
 from .feed import Feed
 from .gate.gate import Gate
 from .hub import Agents, CallerView, Hub
@@ -34,6 +38,8 @@ from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
 from .observing.metrics import Metrics
+from .observing.readiness import Readiness
+from .observing.request_ids import RequestIds
 from .observing.requests import TracedRequests
 from .observing.tracing import traced
 from .openapi.config import openapi_config
@@ -43,6 +49,9 @@ from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+from .worker_pool import WorkerPool
+
+LOG: Final = get_logger("partita.server")
 
 LOOKING: Final = frozenset({"GET", "HEAD"})
 TOKEN: Final = "token"
@@ -83,8 +92,15 @@ class PartitaApp:
         """Store and session, while the application is open."""
         self._loopback = Loopback(Proxies(settings.trust_proxy))
         inner = _Inner(self, cast("App", _litestar()))
-        gate = Gate(inner, settings, self._authenticator(user, keys), has_page="page" in published)
-        self._gate = Measured(TracedRequests(gate), self.metrics)
+        gate = Gate(
+            inner,
+            settings,
+            self._authenticator(user, keys),
+            lambda: self.opened().store,
+            dropped=self.metrics.drop_log_line,
+            has_page="page" in published,
+        )
+        self._gate = RequestIds(Measured(TracedRequests(gate), self.metrics))
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
         if user is not None:
@@ -148,10 +164,17 @@ class PartitaApp:
                 store = (
                     given if isinstance(given, Store) else await stack.enter_async_context(open_store(given))
                 )
-                session = Session(store, lease=self.settings.lease, watch=self.metrics.count_run)
+                session = Session(
+                    store,
+                    lease=self.settings.lease,
+                    budgets=self.settings.budgets,
+                    watch=self.metrics.count_run,
+                    on_error=self.settings.on_error,
+                )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
+            self.metrics.observe(store, session)
             self.hub = Hub(
                 store=store,
                 session=session,
@@ -160,14 +183,19 @@ class PartitaApp:
                 metrics=self.metrics,
                 feed=Feed(store),
                 published=self.published,
+                readiness=Readiness(store),
+                workers=WorkerPool(self.settings.limits),
             )
 
     async def close(self) -> None:
         """Stop the runs at work here, and close what `open` opened."""
         if self.hub is not None:
+            LOG.info("closing")
             self.hub.feed.close()
-        self.hub = None
+        was_open, self.hub = self.hub is not None, None
         await self._open.aclose()
+        if was_open:
+            LOG.info("closed")
 
     def opened(self) -> Hub:
         """What is open."""
@@ -200,7 +228,8 @@ class _Inner:
                 await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        await self._routes({**scope, CALLER: CallerView(self._app.opened(), principal)}, receive, send)
+        caller = CallerView(self._app.opened(), principal, headers_of(scope))
+        await self._routes({**scope, CALLER: caller}, receive, send)
 
 
 def _below(scope: Scope) -> Scope:
@@ -249,16 +278,24 @@ def asgi(
     credentials: bool = False,
     trust_proxy: bool | Collection[str] = False,
     cwds: tuple[str, ...] | list[str] = (),
+    client_system: bool = False,
     limits: Limits | None = None,
+    budgets: Budgets | None = None,
     routes: Collection[Group] | Literal["all"] | None = None,
     page: bool | None = None,
+    on_error: OnError | None = None,
     settings: Settings | None = None,
+    deps: Any = None,
+    context: Any = None,
+    config: Any = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
     Without `user` and `keys` only this machine is served. `user` is a function of yours that returns the id
     of the user who sent a request, a `Principal`, or `None`; with `keys`, callers send a key made by
-    `partita keys create`. `cwds` are the folders in which a request may let its agent work.
+    `partita keys create`. `cwds` are the folders in which a request may let its agent work. With
+    `client_system`, callers with the role `chat` may send instructions for the agent. `budgets` limit what
+    runs may use. `deps`, `context` and `config` are given to the agent: see `as_agent`.
 
     Without `user` and `keys`, a request that a proxy passed on is refused. `trust_proxy` names the networks
     of proxies whose `X-Forwarded-For` gives the address of the client, or is `True` for any proxy that
@@ -267,6 +304,9 @@ def asgi(
     `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
     `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
     to them, or leaves it out.
+
+    End users, whose role is `chat`, do not see the text of exceptions, but a reference to the log;
+    `on_error`, a function of the exception and the `AgentRequest`, may return another text for them.
     """
     base = settings or Settings()
     full = replace(
@@ -277,21 +317,31 @@ def asgi(
         credentials=credentials or base.credentials,
         cwds=tuple(cwds) or base.cwds,
         trust_proxy=base.trust_proxy if trust_proxy is False else _trusted(trust_proxy),
+        client_system=client_system or base.client_system,
         limits=limits or base.limits,
+        budgets=budgets or base.budgets,
+        on_error=on_error or base.on_error,
     )
-    has_users = user is not None or keys
-    return PartitaApp(_named(agents), store, full, user, keys, groups_of(routes, page, has_users=has_users))
+    values = {"deps": deps, "context": context, "config": config}
+    groups = groups_of(routes, page, has_users=user is not None or keys)
+    return PartitaApp(_named(agents, values), store, full, user, keys, groups)
 
 
 def _trusted(trust_proxy: bool | Collection[str]) -> bool | tuple[str, ...]:
     return trust_proxy if isinstance(trust_proxy, bool) else tuple(trust_proxy)
 
 
-def _named(agents: AgentLike | Mapping[str, AgentLike] | None) -> dict[str, AgentService]:
-    if agents is None:
-        return {}
-    if isinstance(agents, Mapping):
-        named = cast("Mapping[str, AgentLike]", agents)
+def _named(
+    agents: AgentLike | Mapping[str, AgentLike] | None, values: Mapping[str, Any]
+) -> dict[str, AgentService]:
+    """The agents by name. Values that are given per request are for a single agent."""
+    if agents is None or isinstance(agents, Mapping):
+        given = [name for name, value in values.items() if value is not None]
+        if given:
+            raise AgentError(
+                f"`{given[0]}` is for one agent", hint=f"asgi({{name: as_agent(agent, {given[0]}=…)}})"
+            )
+        named = cast("Mapping[str, AgentLike]", agents or {})
         return {name: as_agent(agent) for name, agent in named.items()}
-    agent = as_agent(agents)
+    agent = as_agent(agents, **values)
     return {agent.name: agent}

@@ -3,15 +3,14 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from partita.errors import ConversionError, FormatError
+from partita.errors import AgentError, ConversionError, FormatError
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.service import AgentService, Options
+from partita.runtime.client_tools import check_client_tools, client_tools, server_tools
+from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
-from partita.runtime.tools.toolset import Toolset
-from partita.server.hub import CallerView
 from partita.stream.sse import DONE
 from partita.types.runs import Run
 
@@ -46,34 +45,17 @@ def chat_framing(
     return EventFraming(ChatEncoder(model=name, created=created, usage=usage, live=live), DONE)
 
 
-def client_tools(agent: AgentService) -> set[str]:
-    """The tools of an agent that its clients run."""
-    tools: object = getattr(agent, "tools", None)
-    return (
-        {tool.name for tool in tools.values() if tool.function is None}
-        if isinstance(tools, Toolset)
-        else set()
-    )
+def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolSpec, ...]:
+    """The tools of a request that the agent is to offer besides its own.
 
-
-def server_tools(caller: CallerView) -> frozenset[str]:
-    """The tools whose outputs a caller may not give: those that agents run here, unless it may write."""
-    if caller.principal.may("write"):
-        return frozenset()
-    toolsets = [getattr(agent, "tools", None) for agent in caller.hub.agents.by_name.values()]
-    return frozenset(
-        tool.name
-        for tools in toolsets
-        if isinstance(tools, Toolset)
-        for tool in tools.values()
-        if tool.function is not None
-    )
-
-
-def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
-    """How an agent shall work: with tools that the client runs. The agent's own are not to be replaced."""
-    own: object = getattr(agent, "tools", None)
-    taken = {tool.name for tool in own.values()} if isinstance(own, Toolset) else set[str]()
+    Refused are tools that the agent cannot offer, or that have the name of one that it runs itself. A tool
+    that it declares for the client is its own declaration already.
+    """
+    try:
+        check_client_tools(agent, tools)
+    except AgentError as error:
+        raise ConversionError(error.what, where="$.tools", hint=error.hint) from error
+    taken, declared = server_tools(agent), client_tools(agent)
     for place, tool in enumerate(tools):
         if tool.name in taken:
             raise ConversionError(
@@ -81,4 +63,4 @@ def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
                 where=f"$.tools[{place}]",
                 hint="give yours another name",
             )
-    return Options(tools=tuple(tools))
+    return tuple(tool for tool in tools if tool.name not in declared)

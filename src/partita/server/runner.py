@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import signal
 import socket
 import sys
@@ -13,17 +14,33 @@ from typing import Any, Final
 
 import uvicorn
 
+from partita.runtime.log_context import get_logger
+
 from .app import PartitaApp
 from .hub import Hub
 from .protocol import HEADER_SECONDS, bounded
 from .sockets import BACKLOG, BindError, addresses, listen, url_of
 
+LOG: Final = get_logger("partita.server")
+
 PORT: Final = 7272
 RUNS_END_IN: Final = 5.0
-"""Seconds for the runs to end when the server stops."""
+"""Seconds for the runs to complete on SIGTERM; then they are stopped. On Ctrl-C they are stopped at once."""
+
+AGENTS_STOP_IN: Final = 2.0
+"""Then for their agents to clean up,"""
+
+STORED_IN: Final = 2.0
+"""for what they said to be stored,"""
 
 STREAMS_END_IN: Final = 2
-"""And then for the answers that are still being sent."""
+"""and for the answers that are still being sent."""
+
+TASKS_END_IN: Final = 1.0
+"""And at last for tasks that are cancelled."""
+
+EXIT_IN: Final = RUNS_END_IN + AGENTS_STOP_IN + STORED_IN + STREAMS_END_IN + 3.0
+"""Seconds after which the process ends by force: an agent that blocks the event loop cannot be stopped."""
 
 SELDOM: Final = (20_000, 20, 50)
 """How seldom the collector looks for cycles: streams make many things, and hardly any of those."""
@@ -48,7 +65,7 @@ def serve(
     before: Work | None = None,
     beside: Work | None = None,
 ) -> None:
-    """Serve until SIGINT, SIGTERM or SIGHUP. Runs at work are then marked as interrupted.
+    """Serve until SIGINT, SIGTERM or SIGHUP. Runs that do not complete soon are then ended as interrupted.
 
     `before` is done before anybody is answered, `beside` while the server runs.
     """
@@ -79,15 +96,19 @@ def serve_on(
     """Serve on sockets that are open already; they are closed at the end."""
     raise_file_limit()
     config = config_of(app)
-    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-        runner.run(_serve(app, config, sockets, tell, before, beside))
+    server = Server(config, app, tell)
+    try:
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_serve(app, server, sockets, before, beside))
+            server.exit_in(TASKS_END_IN, 0)  # all is stored and closed; an agent may refuse to end
+    finally:
+        server.ended()
 
 
 async def _serve(
     app: PartitaApp,
-    config: uvicorn.Config,
+    server: "Server",
     sockets: list[socket.socket],
-    tell: Tell,
     before: Work | None,
     beside: Work | None,
 ) -> None:
@@ -97,7 +118,7 @@ async def _serve(
                 await before(app.opened())
             task = None if beside is None else asyncio.ensure_future(beside(app.opened()))
             try:
-                await Server(config, app, tell).serve(sockets)
+                await server.serve(sockets)
             finally:
                 if task is not None:
                     task.cancel()
@@ -132,6 +153,8 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._tell = tell
+        self._drains = False
+        self._watchdog: threading.Timer | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
@@ -148,9 +171,12 @@ class Server(uvicorn.Server):
             server.close()
         hub = self._app.hub
         if hub is not None:
+            LOG.info("shutting down, with %d runs to end", hub.session.working())
             hub.feed.close()
+            drain = RUNS_END_IN if self._drains else 0.0
+            closing = hub.session.close(drain=drain, grace=AGENTS_STOP_IN)
             with suppress(TimeoutError):
-                await asyncio.wait_for(hub.session.close(), RUNS_END_IN)
+                await asyncio.wait_for(closing, drain + AGENTS_STOP_IN + STORED_IN)
         await super().shutdown(sockets)
         gc.unfreeze()
 
@@ -173,7 +199,32 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take note of a signal."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
+        self._drains = sig == signal.SIGTERM
         self.should_exit = True
+        if self._watchdog is None:
+            self._start_watchdog(EXIT_IN, 1)
+
+    def exit_in(self, seconds: float, code: int) -> None:
+        """End the process by force after some seconds, if it was asked to stop and has not ended then."""
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+            self._start_watchdog(seconds, code)
+
+    def _start_watchdog(self, seconds: float, code: int) -> None:
+        self._watchdog = threading.Timer(seconds, _exit, (code,))
+        self._watchdog.daemon = True
+        self._watchdog.start()
+
+    def ended(self) -> None:
+        """The process has nothing more to wait for."""
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+
+
+def _exit(code: int) -> None:
+    """End the process. What was stored is there; runs that had not ended, the next process ends."""
+    os.write(2, b"Partita was stopped by force: an agent did not stop.\n")
+    os._exit(code)
 
 
 def raise_file_limit() -> None:

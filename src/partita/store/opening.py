@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Generator
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -15,11 +15,7 @@ from .engines.location import Location, locate
 from .engines.sqlite import SqliteEngine
 from .facade.store import Store
 from .schema import NEWEST, Schema, refuse_newer, revision_of, upgrade
-
-
-def utc_now() -> datetime:
-    """The time, as messages carry it."""
-    return datetime.now(UTC)
+from .transaction import utc_now
 
 
 class open_store:  # noqa: N801 # called like a function; a class so that it can be awaited and entered

@@ -362,9 +362,17 @@ def notify(tx: Transaction, id: str) -> None:
         tx.sql("SELECT pg_notify(?, ?)", (CHANNEL, id))
 
 
+def lease_now(tx: Transaction) -> datetime:
+    """The time that decides about leases: of the database, for the clocks of several machines differ."""
+    if tx.lite or not tx.by_system_clock:
+        return tx.now
+    now: datetime = tx.sql("SELECT clock_timestamp()").scalar_one()
+    return now
+
+
 def lease(tx: Transaction, lease_owner: str | None, seconds: float | None) -> dict[str, Any]:
     """Who holds the run, and until when; a lease without an end is held until it is given back."""
-    expires = None if seconds is None or lease_owner is None else tx.now + timedelta(seconds=seconds)
+    expires = None if seconds is None or lease_owner is None else lease_now(tx) + timedelta(seconds=seconds)
     return {"lease_owner": storable(lease_owner, "the lease owner"), "lease_expires_at": expires}
 
 
@@ -383,7 +391,7 @@ def heartbeat(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Run
 def take_lease(tx: Transaction, id: str, lease_owner: str, seconds: float) -> Run:
     """Take a run that nobody holds, or whose owner let the lease run out."""
     row = _at_work(tx, id)
-    expired = row.lease_expires_at is not None and row.lease_expires_at <= tx.now
+    expired = row.lease_expires_at is not None and row.lease_expires_at <= lease_now(tx)
     if row.lease_owner not in (None, lease_owner) and not expired:
         until = "it is given back" if row.lease_expires_at is None else row.lease_expires_at.isoformat()
         raise ConflictError(
@@ -409,15 +417,21 @@ def _at_work(tx: Transaction, id: str) -> Row[Any]:
     return row
 
 
-def abandoned_runs(tx: Transaction, *, limit: int = 100) -> list[Run]:
-    """Runs at work whose owner let the lease run out, the longest abandoned first."""
+def lease_owners(tx: Transaction) -> list[str]:
+    """Who holds runs at work."""
+    query = select(runs.c.lease_owner).where(runs.c.lease_owner.is_not(None), runs.c.finished_at.is_(None))
+    return [row.lease_owner for row in tx.rows(query.where(tx.mine(runs)).distinct())]
+
+
+def abandoned_runs(tx: Transaction, *, limit: int = 100, dead: Sequence[str] = ()) -> list[Run]:
+    """Runs at work whose owner let the lease run out, or is `dead`, the longest abandoned first."""
     query = (
         select(runs)
         .where(
             tx.mine(runs),
             runs.c.finished_at.is_(None),
             or_(*(runs.c.status == status for status in AT_WORK)),
-            runs.c.lease_expires_at <= tx.now,
+            or_(runs.c.lease_expires_at <= lease_now(tx), tx.among(runs.c.lease_owner, dead)),
         )
         .order_by(runs.c.lease_expires_at, runs.c.id)
         .limit(limit)

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +36,12 @@ POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy gi
 LISTS: dict[bool, TypeEngine[Any]] = {True: Text(), False: ARRAY(Text)}
 """The type of a parameter that holds many values, in SQLite as JSON and in PostgreSQL."""
 
+
+def utc_now() -> datetime:
+    """The time, as messages carry it."""
+    return datetime.now(UTC)
+
+
 AT_ONCE = 500
 """How many values one `IN (…)` takes: SQLite of old allows 999 parameters."""
 
@@ -47,6 +53,8 @@ class Transaction:
     connection: Connection
     owner: str | None
     now: datetime
+    by_system_clock: bool = False
+    """Whether `now` is the time of this machine, which may differ from that of the database's."""
     driver: sqlite3.Connection | None = field(init=False)
     """The bare driver of SQLite, in the same transaction; `None` where the engine is another."""
 

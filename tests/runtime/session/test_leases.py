@@ -1,15 +1,19 @@
 """A process that goes away loses its runs: another one ends them, with what their logs hold."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import pytest
 
 from partita.errors import ConflictError
+from partita.runtime.session import lease_owner
 from partita.runtime.session.recovery import LOST, end_by_log, recover_runs
 from partita.runtime.session.session import Session
+from partita.store.facade import facade
 from partita.store.opening import open_store
 from partita.store.turns import Ending
 from partita.types.chunks import MessageAbort, TextDelta
@@ -19,6 +23,7 @@ from tests.runtime.engines import on_both_engines
 from tests.runtime.session.gates import GatedEngine, gated
 from tests.runtime.session.puppets import Puppet, Watcher, answer, left_by, speak, talk
 from tests.store.running import Clock
+from tests.tables import each_row
 
 LEASE = 30.0
 
@@ -63,7 +68,9 @@ async def begun(session: Session, puppet: Puppet, thread_id: str = "t1", **how: 
 
 
 @on_both_engines
-async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> None:
+async def test_a_run_whose_process_is_silent_is_ended_by_another(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
         puppet = Puppet()
@@ -82,6 +89,8 @@ async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> No
         puppet.say(TextDelta("t", " and more"))  # it does not know yet
         await puppet.left.wait()
         assert (await lost.wait(run.id)).status == "interrupted"
+        assert lost.counts.failures == {"lease": 1}
+        assert f"run {run.id} is no longer held by this process" in caplog.text
         assert await other.store.read_log(run.id) == before
         assert await left_by(other.store, run.id) == left
         assert (await speak(other, "t1", "Again.")).status == "completed"
@@ -185,3 +194,69 @@ async def test_who_is_late_with_his_leases_does_not_end_his_own_runs(url: str) -
         assert await recover_runs(store, owner="me") == []
         puppet.end(TextDelta("t", "two"))
         assert (await session.wait(run.id)).status == "completed"
+
+
+@pytest.mark.skipif(not lease_owner.PROC.exists(), reason="only Linux says whether a process is alive")
+async def test_a_run_whose_process_was_killed_is_ended_at_once(url: str) -> None:
+    """Whatever the lease says: the clock may have been set back since."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        stat = lease_owner._stat(process.pid)
+        assert stat is not None
+        own = lease_owner.new_lease_owner()
+        name = f"x@{process.pid}.{stat[lease_owner.START_TIME]}.{own.rpartition('.')[2]}"
+        async with open_store(url) as store:
+            await store.create_thread("t1")
+            run = await store.begin_turn("t1", lease_owner=name, lease_seconds=3600)
+            assert not lease_owner.is_dead(own)
+            assert await recover_runs(store) == []
+            process.kill()
+            process.wait()
+            async with Session(store, lease=1.0) as session, asyncio.timeout(5):
+                assert (await session.wait(run.id)).status == "interrupted"
+
+
+NOT_KNOWN = ["", "me", "me@1.2", "@", "x@1..", "x@a.b.c", "x@99999999.1.another-machine"]
+
+
+@each_row("name", [None, *NOT_KNOWN])
+def test_of_other_machines_nobody_knows_who_is_alive(name: str | None) -> None:
+    assert not lease_owner.is_dead(name)
+
+
+async def test_a_clock_that_is_set_forward_ends_no_run_that_is_alive(url: str) -> None:
+    clock, puppet = Clock(), Puppet(*talk("one "))
+    async with (
+        open_store(url, clock=clock) as one,
+        open_store(url, clock=clock) as two,
+        Session(one, lease=LEASE, beat=0.3, recover=False) as alive,
+    ):
+        run = await alive.start(puppet, "t1", "Go on.")
+        await puppet.begun.wait()
+        clock.advance(3600)
+        async with Session(two, lease=LEASE, beat=0.3):  # looks at once, before the lease is renewed
+            await asyncio.sleep(0.8)
+        puppet.end(TextDelta("t", "two"))
+        assert (await alive.wait(run.id)).status == "completed"
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)  # one machine has one clock
+async def test_leases_are_kept_by_the_clock_of_the_database(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process whose clock is an hour ahead neither keeps its own runs nor ends those of others."""
+
+    def ahead() -> datetime:
+        return datetime.now(UTC) + timedelta(hours=1)
+
+    async with open_store(url) as right:
+        await right.create_thread("t1")
+        await right.create_thread("t2")
+        held = await right.begin_turn("t1", lease_owner="right", lease_seconds=60)
+        monkeypatch.setattr(facade, "utc_now", ahead)
+        async with open_store(url, clock=ahead) as wrong:
+            lost = await wrong.begin_turn("t2", lease_owner="wrong", lease_seconds=0.05)
+            await asyncio.sleep(0.1)
+            assert [run.id for run in await recover_runs(wrong)] == [lost.id]
+            found = await wrong.get_run(held.id)
+            assert found is not None
+            assert found.status == "running"

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -10,16 +11,20 @@ import pytest
 from msgspec.structs import replace
 
 from partita.runtime.agent.agent import Agent
+from partita.runtime.session.recovery import end_by_log
 from partita.runtime.tools.tool import client_tool
 from partita.server.app import PartitaApp, asgi
 from partita.server.settings import Settings
 from partita.store.facade.store import Store
-from partita.types.chunks import MessageStart, TextDelta
-from partita.types.messages import AssistantMessage, text_of
+from partita.store.log.run_log import LogEntry
+from partita.store.turns import Ending
+from partita.types.chunks import MessageAbort, MessageMetadata, MessageStart, TextDelta, TextEnd
+from partita.types.messages import AssistantMessage, UserMessage, text_of
 from partita.types.runs import Run
 from tests.runtime.agent.models import Model, reply
 from tests.runtime.session.puppets import Puppet, answer, talk
 from tests.server.conftest import Serve
+from tests.tables import each_row
 
 from .talk import Chat, shown, user
 
@@ -131,6 +136,70 @@ async def test_a_plain_client_goes_on_behind_the_last_event_it_saw(scene: Scene)
         scene.puppet.end(TextDelta("t", "three"))
         heard = await again.whole()
     assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["two ", "three"]
+
+
+def numbers_in(text: str) -> list[int]:
+    """The numbers of the events of a stream."""
+    ids = [line.removeprefix("id: ") for line in text.splitlines() if line.startswith("id: ")]
+    return [int(one.rpartition(":")[2]) for one in ids]
+
+
+async def test_a_bare_number_is_a_place_too(scene: Scene) -> None:
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one ", "two "))
+        await reading.until("two ")
+        run_id = reading.response.headers["x-partita-run-id"]
+    async with scene.chat.resuming(accept="text/event-stream") as plain:
+        seen = numbers_in(await plain.until("two "))[-1]
+    async with scene.chat.resuming(last_event_id=str(seen)) as again:
+        scene.puppet.end(TextDelta("t", "three"))
+        heard = await again.whole()
+    assert [chunk.delta for chunk in heard.chunks if isinstance(chunk, TextDelta)] == ["three"]
+    headers = {"last-event-id": str(seen)}
+    stream = await scene.chat.client.get(f"/api/runs/{run_id}/stream", headers=headers)
+    assert "three" in stream.text
+    assert "one " not in stream.text
+
+
+async def test_the_rest_of_an_answer_that_has_ended(scene: Scene) -> None:
+    """Once a client has seen the end, 204 keeps an `EventSource` from connecting again."""
+    async with scene.chat.reading(user("u1", "Go on.")) as reading:
+        scene.puppet.say(*talk("one "))
+        await reading.until("one ")
+    async with scene.chat.resuming(accept="text/event-stream") as plain:
+        seen = numbers_in(await plain.until("one "))[-1]
+    scene.puppet.end(TextDelta("t", "two"))
+    await scene.ended()
+    async with scene.chat.resuming(last_event_id=str(seen)) as again:
+        rest = await again.whole()
+    assert [chunk.delta for chunk in rest.chunks if isinstance(chunk, TextDelta)] == ["two"]
+    async with scene.chat.resuming(last_event_id=f"{rest.run_id}:{numbers_in(rest.text)[-1]}") as nothing:
+        assert nothing.response.status_code == 204
+
+
+async def test_the_end_of_a_killed_run_is_sent_once(scene: Scene) -> None:
+    await scene.store.create_thread("c1")
+    run = await scene.store.begin_turn(
+        "c1", [UserMessage(id="u1", content="Go on.")], message_id="a1", lease_owner="killed", lease_seconds=9
+    )
+    entries = [LogEntry(datetime.now(UTC), chunk) for chunk in talk("one ")]
+    await scene.store.append(run.id, entries)
+    await end_by_log(scene.store, run.id, Ending("interrupted", "it was killed"), holder="killed")
+    async with scene.chat.resuming(last_event_id=f"{run.id}:{len(entries)}") as again:
+        rest = await again.whole()
+    assert [type(chunk) for chunk in rest.chunks] == [MessageMetadata, TextEnd, MessageAbort]
+    async with scene.chat.resuming(last_event_id=str(numbers_in(rest.text)[-1])) as nothing:
+        assert nothing.response.status_code == 204
+
+
+@each_row("event_id", ["abc", "run:x", "-1", "1.5", ":3", "9" * 30])
+async def test_what_is_no_event_id_is_refused(client: httpx.AsyncClient, event_id: str) -> None:
+    headers = {"last-event-id": event_id}
+    await client.post("/api/chat", json={"id": "c1", "message": user("u1", "Go on.")})
+    run_id = (await client.get("/api/runs")).json()["items"][0]["id"]
+    for path in ("/api/chat/c1/stream", "/api/chat/other/stream", f"/api/runs/{run_id}/stream"):
+        refused = await client.get(path, headers=headers)
+        assert (refused.status_code, refused.json()["where"]) == (400, "header Last-Event-ID"), path
 
 
 async def test_a_stranger_to_the_run_hears_all_of_it(scene: Scene) -> None:

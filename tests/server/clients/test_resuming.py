@@ -1,6 +1,7 @@
 """Coming back in the middle: everything is there once, however often one comes."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from fastapi import FastAPI
@@ -10,6 +11,10 @@ from partita.runtime.tools.tool import client_tool, tool
 from partita.server.app import asgi
 from partita.server.settings import Settings
 from partita.store.facade.store import Store
+from partita.store.log.run_log import LogEntry
+from partita.types.chunks import MessageStart, StepStart, TextDelta, TextStart, ToolInputAvailable
+from partita.types.messages import UserMessage
+from partita.types.runs import Run
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.browser import Browser
 from tests.server.clients.conftest import ServeChat
@@ -118,6 +123,63 @@ async def test_a_tool_that_was_allowed_is_watched_from_another_page(site: ServeC
     if here.browser.version == 6:  # no chunk tells it that a call was allowed: it is told of no question
         del expected[1]["parts"][2]["approval"]
     assert state.messages == expected
+
+
+async def killed(store: Store, lease: float) -> Run:
+    """A run whose process was killed in the middle of an answer and of a call."""
+    await store.create_thread("harbour")
+    question = UserMessage(id="u1", content="How tall is it?")
+    run = await store.begin_turn(
+        "harbour", [question], message_id="a1", lease_owner="killed", lease_seconds=lease
+    )
+    said = [
+        MessageStart("a1"),
+        StepStart(),
+        TextStart("t"),
+        TextDelta("t", "Very tall "),
+        ToolInputAvailable("c1", "measure", {}),
+    ]
+    await store.append(run.id, [LogEntry(datetime.now(UTC), chunk) for chunk in said])
+    return run
+
+
+async def recovered(store: Store, run: Run) -> None:
+    async with asyncio.timeout(10):
+        while (found := await store.get_run(run.id)) is None or found.status == "running":
+            await asyncio.sleep(0.02)
+    assert found.status == "interrupted"
+
+
+QUESTION = {"id": "u1", "role": "user", "parts": [says("How tall is it?")]}
+PARTIAL = {"id": "a1", "role": "assistant", "parts": [says("Very tall ")]}
+
+
+@on_all_releases
+async def test_after_a_crash_the_page_learns_how_the_answer_ended(site: ServeChat, store: Store) -> None:
+    """A page that was open all the time, one with its first message only, and one that is loaded."""
+    run = await killed(store, 0.1)
+    here = await site(TALK, settings=Settings(lease=0.3))
+    await recovered(store, run)
+    for messages in ([QUESTION, PARTIAL], [QUESTION], await here.stored()):
+        chat = await here.chat(messages=messages)
+        await chat.view.call("resumeStream")
+        state = await chat.finished()
+        assert (state.status, state.error, state.text) == ("ready", None, "Very tall ")
+        assert state.last["metadata"]["ended"]["status"] == "interrupted"
+        assert state.last["parts"][-1]["state"] == "output-error"
+    state = await chat.send("And how old?")
+    assert (state.status, state.text) == ("ready", "Quite old, too.")
+
+
+@on_all_releases
+async def test_a_page_that_waits_for_a_killed_run_learns_how_it_ended(site: ServeChat, store: Store) -> None:
+    await killed(store, 0.5)
+    here = await site(TALK, settings=Settings(lease=0.3))
+    chat = await here.load(resume=True)
+    await chat.view.until(said=["Very tall "], status="streaming")
+    state = await chat.finished()
+    assert (state.status, state.text) == ("ready", "Very tall ")
+    assert state.last["metadata"]["ended"]["status"] == "interrupted"
 
 
 async def test_two_who_watch_one_run(site: ServeChat) -> None:

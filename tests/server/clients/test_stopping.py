@@ -11,12 +11,17 @@ from partita.runtime.agent.agent import Agent
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.scripted.script import as_script
 from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.session import session
+from partita.server.app import asgi
+from partita.server.settings import Settings
 from partita.store.facade.store import Store
+from partita.store.opening import open_store
+from partita.types.messages import UserMessage
 from tests.server.clients.agents import Held, answers, calls
 from tests.server.clients.conftest import ServeChat
 from tests.server.clients.releases import on_all_releases
 from tests.server.clients.site import Chat, Site
-from tests.server.conftest import says
+from tests.server.conftest import Serve, says
 
 TALK = answers(tall=[[says("Very tall indeed.")]], old=[[says("Quite.")]])
 
@@ -81,6 +86,12 @@ async def statuses(store: Store) -> list[str]:
     return [run.status for run in (await store.list_runs(thread_id="harbour")).items[::-1]]
 
 
+async def until_statuses(store: Store, *wanted: str) -> None:
+    async with asyncio.timeout(10):
+        while await statuses(store) != list(wanted):
+            await asyncio.sleep(0.01)
+
+
 async def test_the_client_stops_and_asks_something_else(site: ServeChat, store: Store) -> None:
     """That it goes on behind the answer tells the server to stop it."""
     here = await site(Held(TALK, "tall "))
@@ -116,6 +127,106 @@ async def test_the_client_stops_and_wants_another_answer(site: ServeChat, store:
     assert state.ids[0] == before.ids[0]
     assert state.ids[1] != before.ids[1]
     assert await statuses(store) == ["cancelled", "completed"]
+
+
+class Slow:
+    """An agent that says nothing to questions of height until it may, and answers others at once."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def __call__(self, request: AgentRequest) -> AsyncIterator[str]:
+        if "tall" in request.text:
+            self.asked.set()
+            await asyncio.Event().wait()
+        yield "Quite."
+
+
+@pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message only"])
+@on_all_releases
+async def test_the_client_stops_before_the_first_word(site: ServeChat, store: Store, last_only: bool) -> None:
+    """There is no partial answer in the list of the client: the question alone says what was left."""
+    agent = Slow()
+    chat = await (await site(agent.__call__)).chat(lastOnly=last_only)
+    await chat.view.call("sendMessage", {"text": "How tall is it?"})
+    await agent.asked.wait()
+    await chat.view.call("stop")
+    await chat.view.until(settled=True)
+    state = await chat.send("And how old?")
+    assert (state.status, state.error, state.text) == ("ready", None, "Quite.")
+    assert [request.status for request in state.requests][-1] == 200
+    assert await statuses(store) == ["cancelled", "completed"]
+
+
+@on_all_releases
+async def test_the_client_stops_and_sends_its_last_message_only(site: ServeChat, store: Store) -> None:
+    here = await site(Held(TALK, "tall "))
+    chat = await here.chat(lastOnly=True)
+    await chat.view.call("sendMessage", {"text": "How tall is it?"})
+    await chat.view.until(said=["Very tall "])
+    await chat.view.call("stop")
+    await chat.view.until(settled=True)
+    state = await chat.send("And how old?")
+    assert (state.status, state.error, state.text) == ("ready", None, "Quite.")
+    assert await statuses(store) == ["cancelled", "completed"]
+
+
+@pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message only"])
+async def test_the_client_stops_what_waits_in_line(site: ServeChat, store: Store, last_only: bool) -> None:
+    agent = Held(TALK, "tall ")
+    here = await site(agent, settings=Settings(busy="queue"))
+    first, second = await here.chat(), await here.chat(lastOnly=last_only)
+    await first.view.call("sendMessage", {"text": "How tall is it?"})
+    await first.view.until(said=["Very tall "])
+    await second.view.call("sendMessage", {"text": "Is it tall?"})
+    await until_statuses(store, "running", "pending")
+    await second.view.call("stop")
+    await second.view.until(settled=True)
+    await second.view.call("sendMessage", {"text": "And how old?"})
+    await until_statuses(store, "running", "cancelled", "pending")
+    agent.released.set()
+    await first.view.until(settled=True)
+    state = await second.view.until(settled=True)
+    assert (state.status, state.text) == ("ready", "Quite.")
+    assert await statuses(store) == ["completed", "cancelled", "completed"]
+    texts = [part["text"] for one in await here.stored() for part in one["parts"] if part["type"] == "text"]
+    assert texts == ["How tall is it?", "Very tall indeed.", "Is it tall?", "And how old?", "Quite."]
+
+
+@pytest.mark.parametrize("last_only", [False, True], ids=["all messages", "the last message only"])
+async def test_the_client_goes_on_at_another_server(
+    site: ServeChat, store: Store, serve: Serve, last_only: bool
+) -> None:
+    here = await site(Held(TALK, "tall "))
+    chat = await here.chat(lastOnly=last_only)
+    await chat.view.call("sendMessage", {"text": "How tall is it?"})
+    await chat.view.until(said=["Very tall "])
+    await chat.view.call("stop")
+    await chat.view.until(settled=True)
+    assert store.engine.where != "memory"
+    async with open_store(store.engine.where) as other:
+        await here.browser.visit(await serve(asgi(TALK, store=other, client=here.browser.version)))
+        state = await chat.send("And how old?")
+        assert (state.status, state.error, state.text) == ("ready", None, "Quite.")
+        assert await statuses(store) == ["cancelled", "completed"]
+
+
+async def test_a_run_that_does_not_stop_is_waited_for_in_bounds(
+    site: ServeChat, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is held by a process that does not respond, and its lease has not run out."""
+    monkeypatch.setattr(session, "STOP_MARGIN", -20.0)
+    here = await site(TALK, settings=Settings(lease=10.2))
+    chat = await here.chat()
+    await store.create_thread("harbour")
+    question = UserMessage(id="u1", content="How tall is it?")
+    await store.begin_turn("harbour", [question], lease_owner="elsewhere", lease_seconds=60)
+    await chat.view.call("setMessages", [{"id": "u1", "role": "user", "parts": [says("How tall is it?")]}])
+    state = await chat.send("And how old?")
+    assert (state.status, [request.status for request in state.requests]) == ("error", [503])
+    assert "has not stopped yet" in (state.error or "")
 
 
 @on_all_releases

@@ -4,21 +4,25 @@ import asyncio
 import signal
 import socket
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 import pytest
 import pytest_asyncio
 
+from partita.runtime.session.session import Session
 from partita.server.app import asgi
 from partita.server.runner import open_sockets, raise_file_limit
 from partita.server.sockets import BindError
 from partita.store.opening import open_store
+from partita.types.runs import Run
 from tests.processes import Forked
+from tests.sampling import FULL
 from tests.server.conftest import says, scripted
-from tests.server.runner.program import run_server
+from tests.server.runner.program import run_blocking, run_brief, run_server, run_stubborn
 from tests.store.empty_store import empty_store
 from tests.tables import each_row
 
@@ -48,8 +52,8 @@ class Running:
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncGenerator[Running, None]:
-    process = Forked(run_server, empty_store(folder))
+async def running(folder: Path, program: Callable[[str], None] = run_server) -> AsyncGenerator[Running, None]:
+    process = Forked(program, empty_store(folder))
     try:
         line = (await process.line()).decode()
         assert line.startswith("Partita is at "), await process.errors()
@@ -90,6 +94,62 @@ async def test_a_stop_ends_streams_and_marks_their_runs_as_interrupted(
     async with open_store(str(tmp_path / "store.db")) as store:
         (run,) = (await store.list_runs()).items
     assert run.status == "interrupted"
+
+
+class Stopped(NamedTuple):
+    """What became of a server that was sent a signal while it answered."""
+
+    code: int
+    seconds: float
+    answer: str
+    run: Run
+
+
+async def stopped_in_the_middle(
+    folder: Path, program: Callable[[str], None], sent: signal.Signals
+) -> Stopped:
+    answer = ""
+    async with (
+        running(folder, program) as server,
+        httpx.AsyncClient(base_url=server.url, timeout=30) as client,
+        client.stream("POST", "/api/chat", json=LONG) as response,
+    ):
+        pieces = response.aiter_text()
+        while "text-delta" not in answer:
+            answer += await anext(pieces)
+        await asyncio.sleep(0.3)
+        began = time.monotonic()
+        code, _ = await server.stop(sent)
+        seconds = time.monotonic() - began
+        with suppress(httpx.RemoteProtocolError):
+            async for piece in pieces:
+                answer += piece
+    async with open_store(str(folder / "store.db")) as store:
+        (run,) = (await store.list_runs()).items
+    return Stopped(code, seconds, answer, run)
+
+
+async def test_on_sigterm_an_answer_has_time_to_complete(tmp_path: Path) -> None:
+    stopped = await stopped_in_the_middle(tmp_path, run_brief, signal.SIGTERM)
+    assert (stopped.code, stopped.run.status) == (0, "completed")
+    assert "Done." in stopped.answer
+    assert '"type":"finish"' in stopped.answer
+
+
+async def test_an_agent_that_does_not_stop_does_not_keep_the_server(tmp_path: Path) -> None:
+    stopped = await stopped_in_the_middle(tmp_path, run_stubborn, signal.SIGINT)
+    assert (stopped.code, stopped.run.status) == (0, "interrupted")
+    assert '"type":"abort"' in stopped.answer
+
+
+@pytest.mark.skipif(not FULL, reason="takes a quarter of a minute: make full")
+async def test_an_agent_that_blocks_the_event_loop_does_not_keep_the_process(tmp_path: Path) -> None:
+    stopped = await stopped_in_the_middle(tmp_path, run_blocking, signal.SIGTERM)
+    assert stopped.code == 1
+    assert stopped.seconds < SHORTLY
+    async with open_store(str(tmp_path / "store.db")) as store, Session(store) as session:
+        async with asyncio.timeout(5):  # at once: the process is gone
+            assert (await session.wait(stopped.run.id)).status == "interrupted"
 
 
 async def test_a_client_that_does_not_read_does_not_keep_it_from_stopping(server: Running) -> None:

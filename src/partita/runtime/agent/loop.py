@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from partita.errors import StreamError
 from partita.runtime.closing import closed
-from partita.runtime.folding import RunFold
+from partita.runtime.folding import RunFold, read_usage
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.turn import STOPPED_BY, seed_of
 from partita.runtime.tools.context import ToolContext
@@ -76,11 +76,12 @@ class Loop:
                 yield event
             waits = bool(open_calls(self._message))
         steps = 0
-        while not (waits or done or self._failed is not None or steps == self._setup.max_steps):
+        while not (waits or done or self._is_over() or steps == self._setup.max_steps):
             steps += 1
             known = len(self._message.parts)
             async for event in self._speak():
                 yield event
+            self._report_usage()
             done = not _calls_something(self._message.parts[known:])
             if not done and self._failed is None:
                 async for event in self._act():
@@ -88,6 +89,21 @@ class Loop:
                 waits = bool(open_calls(self._message))
         for event in self._end(waits, limited=not done and not waits):
             yield event
+
+    def _is_over(self) -> bool:
+        """Whether the model failed, was cancelled, or may not be called again."""
+        meter = self._options.meter
+        if self._failed is None and meter is not None and (reason := meter.refusal()) is not None:
+            self._failed = CancelledEvent(reason=reason)
+        return self._failed is not None
+
+    def _report_usage(self) -> None:
+        """Report what the last response of the model used."""
+        meter, steps = self._options.meter, self._stitching.steps
+        usage = read_usage(steps[-1].get("usage")) if meter is not None and steps else None
+        if meter is not None and usage is not None:
+            model = steps[-1].get("model")
+            meter.use(usage, model if isinstance(model, str) else self._options.model)
 
     def _end(self, waits: bool, limited: bool) -> list[AgentStreamEvent]:
         usage = self._stitching.usage

@@ -11,6 +11,7 @@ from partita.formats.answers.model_view import model_view
 from partita.formats.format import ToolSpec
 from partita.formats.own import CHAT, CHAT_SERVERS
 from partita.formats.registry import get_format
+from partita.runtime.log_context import reference_of
 from partita.runtime.principal import Principal
 from partita.runtime.service import Options, Prompt
 from partita.runtime.session.turn import seed_of
@@ -84,6 +85,11 @@ class AgentRequest:
     def run_id(self) -> str | None:
         """The run that the answer is."""
         return self.options.run_id
+
+    @property
+    def reference(self) -> str | None:
+        """The reference to this run in the server log, for error texts: see `asgi(on_error=…)`."""
+        return None if self.run_id is None else reference_of(self.run_id)
 
     @property
     def message_id(self) -> str | None:

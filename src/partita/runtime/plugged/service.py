@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import AgentError
+from partita.runtime.client_tools import check_client_tools
+from partita.runtime.failures import report_failure
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import kind_of
@@ -17,6 +19,8 @@ from .telling import ACCEPTED, Telling
 
 class PluggedService:
     """Answers with what a function says; see `as_agent`."""
+
+    supports_client_tools = True  # a function finds them in its request
 
     def __init__(
         self, name: str, answer: Callable[[AgentRequest], Any], format_name: str | None = None
@@ -35,6 +39,7 @@ class PluggedService:
     ) -> AsyncGenerator[AgentStreamEvent]:
         """The events of one answer."""
         request = request_of(prompt, cwd, session_id, options)
+        check_client_tools(self, request.options.tools)
         return _events(self._answer, request, Telling(self.name, request.message_id, self._format_name))
 
 
@@ -49,7 +54,8 @@ async def _events(
                 said = await anext(things)
             except StopAsyncIteration:
                 break
-            except Exception as error:  # of whatever was plugged in: it is told, not raised
+            except Exception as error:  # of the plugged-in agent: it ends the answer
+                report_failure(error)
                 for event in telling.fail(error):
                     yield event
                 return

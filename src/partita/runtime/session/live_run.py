@@ -1,7 +1,7 @@
 """A run that this process works on: what came last, who watches, who is asked."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -18,6 +18,10 @@ WINDOW: Final = 512
 WINDOW_BYTES: Final = 4 * 1024 * 1024
 """And about how many bytes of them at most."""
 
+DISCONNECTS: Final = 0.02
+"""Seconds between two checks whether the readers of a run have disconnected."""
+BATCH_BYTES: Final = 128 * 1024
+"""About how many bytes one who watches is given at once: a client that does not read keeps them in memory."""
 
 NOTES: Final = "data-partita-"
 """How the names of our own notes in a log begin: marks of calls, decisions, failures."""
@@ -38,6 +42,13 @@ class Seen(NamedTuple):
         while isinstance(chunk, ChildChunk):
             chunk = chunk.chunk
         return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
+
+
+class Batch(NamedTuple):
+    """Chunks to be shown, and the number up to which that is everything."""
+
+    seen: Sequence[Seen]
+    through: int
 
 
 _seen: Final = Seen._make  # cheaper than to call the class
@@ -88,15 +99,26 @@ class WaitingRoom:
 class LiveRun:
     """A run at work in this process."""
 
-    def __init__(self, run: Run, fold: RunFold, owner: str | None = None) -> None:
-        """`owner` is who it was started for; whose it is, without one, the store knows."""
+    def __init__(
+        self,
+        run: Run,
+        fold: RunFold,
+        owner: str | None = None,
+        client_tools: Collection[str] = (),
+    ) -> None:
+        """`owner` is who it was started for; whose it is, without one, the store knows.
+
+        `client_tools` are the tools that the client runs, as far as they are known by name.
+        """
         self.run = run
         self.fold = fold
         self.owner = owner
+        self.client_tools = client_tools
         self.desk = WaitingRoom()
         self.replied: set[str] = set()
         """Which questions and calls have had their reply."""
         self.stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
+        self.abandoned: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.say: Callable[[Sequence[Chunk]], Awaitable[None]] | None = None
         """Adds chunks of ours to the log, while the run is at work; returns once they are stored."""
         self.ready = asyncio.Event()
@@ -133,17 +155,39 @@ class LiveRun:
             first += 1
         del self._window[:first]
 
-    def after(self, seq: int) -> Sequence[Seen] | None:
-        """What came after a number; `None` when that is no longer at hand."""
+    def after(self, seq: int) -> "Batch | None":
+        """What came after a number, the first bytes of it; `None` when it is no longer in the window."""
         behind = self.last_seq - seq
         if behind > len(self._window):
             return None
-        return [seen for seen in self._window[len(self._window) - behind :] if seen] if behind > 0 else ()
+        if behind <= 0:
+            return Batch((), self.last_seq)
+        shown = [seen for seen in self._window[len(self._window) - behind :] if seen]
+        size = 0
+        for place, seen in enumerate(shown, 1):
+            size += len(seen.json)
+            if size >= BATCH_BYTES and place < len(shown):
+                return Batch(shown[:place], seen.seq)
+        return Batch(shown, self.last_seq)
 
     def stop(self, stop: Stop) -> None:
-        """Stop it, unless it is stopping already. `over` tells when it has."""
+        """Stop it, unless it is stopping already. `over` is set once it has ended."""
         if not self.stopped.done():
             self.stopped.set_result(stop)
+
+    def abandon(self) -> None:
+        """Wait no longer for an agent that does not stop: the run ends without it."""
+        if not self.abandoned.done():
+            self.abandoned.set_result(None)
+
+    async def is_unread(self, within: float) -> bool:
+        """Whether no client reads the run, now or `within` some seconds: a disconnect is noticed late."""
+        deadline = asyncio.get_running_loop().time() + within
+        while self._watchers.count(""):
+            if asyncio.get_running_loop().time() >= deadline:
+                return False
+            await asyncio.sleep(DISCONNECTS)
+        return True
 
     async def unless_stopped(self, work: "asyncio.Task[None]") -> bool:
         """Wait for a task, or for the stop; whether the task is done. Otherwise it is cancelled."""

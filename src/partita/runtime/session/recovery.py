@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -12,7 +13,7 @@ from partita.runtime.folding import RunFold
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogRecord, read_log
 from partita.store.messages import some
-from partita.store.runs import get_run
+from partita.store.runs import abandoned_runs, get_run, lease_owners
 from partita.store.sessions.driven import AGENT_SESSION, RESPONSE_IDS, settle
 from partita.store.transaction import Transaction
 from partita.store.turns import Ending
@@ -20,6 +21,7 @@ from partita.types.chunks import MessageStart
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 
+from .lease_owner import is_dead
 from .ledger import records_of, response_id, responses_in
 from .turn import without_ending
 
@@ -29,21 +31,58 @@ AFTER: Final = "after"
 LOST: Final = "the process that worked on it went away"
 
 
-async def recover_runs(store: Store, *, limit: int = 100, owner: str | None = None) -> list[Run]:
+class Suspects:
+    """Runs whose lease has run out. When a clock is set forward, all leases run out at once: those who are
+    alive renew them soon.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """A run is given up if its lease is not renewed for so many seconds, by a clock that is never set."""
+        self._seconds = seconds
+        self._since: dict[str, tuple[datetime | None, float]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._since)
+
+    def confirm(self, run: Run) -> bool:
+        """Whether a run has been found with the same lease for long enough."""
+        expires, since = self._since.get(run.id, (None, 0.0))
+        if expires != run.lease_expires_at:
+            self._since[run.id] = (run.lease_expires_at, monotonic())
+            return False
+        is_confirmed = monotonic() - since >= self._seconds
+        if is_confirmed:
+            del self._since[run.id]
+        return is_confirmed
+
+    def forget(self, before: float) -> None:
+        """Forget the runs that were first suspected before a time: they have ended, or are held again."""
+        self._since = {id_: one for id_, one in self._since.items() if one[1] >= before}
+
+
+async def recover_runs(
+    store: Store, *, limit: int = 100, owner: str | None = None, suspects: Suspects | None = None
+) -> list[Run]:
     """End the runs that nobody holds any more. Several processes may do so at once: each run ends once.
 
-    Those of the `owner` who asks are left alone: he is alive, however late he is with his leases.
+    Those of the `owner` that asks are left alone: it is alive, however late it is with its leases. With
+    `suspects`, a run whose lease has run out is ended only if it is not renewed within some time.
     """
     ended: list[Run] = []
     more = True
     while more:
-        found = await store.abandoned_runs(limit=limit)
+        dead = [one for one in await store.read(lease_owners) if is_dead(one)]
+        found = await store.read(abandoned_runs, limit=limit, dead=dead)
         before = len(ended)
         for run in found:
-            if owner is not None and run.lease_owner == owner:
+            is_sure = run.lease_owner in dead
+            if (owner is not None and run.lease_owner == owner) or not (
+                is_sure or suspects is None or suspects.confirm(run)
+            ):
                 continue
-            with suppress(ConflictError):  # its owner is back, or somebody else was faster
-                ended.append(await end_by_log(store, run.id, Ending("interrupted", LOST)))
+            with suppress(ConflictError):  # its owner is back, or another process was faster
+                holder = run.lease_owner if is_sure else None
+                ended.append(await end_by_log(store, run.id, Ending("interrupted", LOST), holder=holder))
         more = len(found) == limit and len(ended) > before
     return ended
 

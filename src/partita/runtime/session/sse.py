@@ -4,7 +4,9 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from typing import Final
 
+from partita.errors import DecodeError
 from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
+from partita.runtime.folding import stored_ending
 from partita.stream.encoder import SseEncoder
 from partita.stream.sse import HEADERS
 from partita.stream.targets import Target
@@ -21,6 +23,7 @@ from partita.types.chunks import (
     ToolOutputError,
 )
 from partita.types.messages import AssistantMessage
+from partita.types.runs import Run
 
 from .framing import Framing
 from .live_run import Seen
@@ -48,6 +51,7 @@ ASKED: Final = 0.5
 """A run that has asked and says nothing for so many seconds waits for its answer."""
 
 MOST_DIGITS: Final = 19
+LONGEST_SHOWN: Final = 80
 
 KEEP_ALIVE: Final = 15.0
 """After so many seconds without a word, a client is told that the stream is alive."""
@@ -103,8 +107,12 @@ async def follow_sse(
                 yield told
     if held:
         yield _events(encoder, held, after, run_id if ids else None)
-    if not isinstance(last, ENDS) and (word := await _last_word(session, run_id)):
-        yield encoder.encode(word)
+    if not isinstance(last, ENDS):
+        ending = await _ending(session, run_id)
+        seq = await session.last_seq(run_id) + 1
+        if seq > after:
+            events = b"".join([encoder.encode(chunk) for chunk in ending])
+            yield _placed(events, run_id.encode(), seq) if ids and events else events
     yield encoder.finish()
 
 
@@ -139,18 +147,37 @@ class Questions:
                     self._calls = {key: call for key, call in self._calls.items() if call != settled}
 
 
-async def _last_word(session: Session, run_id: str) -> Chunk | None:
-    """What tells a client why the stream ends, when nobody is left to say so in the log."""
-    run = await session.store.get_run(run_id)
-    if run is None or run.status == "completed":
-        return None
-    return ErrorChunk(run.error or run.status) if run.status == "failed" else MessageAbort(run.error)
+async def _ending(session: Session, run_id: str) -> list[Chunk]:
+    """How a run ended whose log has no end: its process was killed, and another one has ended it."""
+    run = await session.get_run(run_id)
+    if run is None:
+        return []
+    message = session.view(await session.store.get_message(run.thread_id, run.message_id or ""))
+    return [*stored_ending(message), *end_of(run)] if isinstance(message, AssistantMessage) else end_of(run)
+
+
+def end_of(run: Run) -> list[Chunk]:
+    """The chunk that ends the stream of a run that did not complete."""
+    if run.status not in ("failed", "cancelled", "interrupted"):
+        return []
+    return [ErrorChunk(run.error or run.status) if run.status == "failed" else MessageAbort(run.error)]
 
 
 def place_of(event_id: str | None, run_id: str) -> int:
-    """After which number of a run a client goes on that saw this event last; 0 for one of another run."""
-    run, _, seq = (event_id or "").rpartition(":")
-    return int(seq) if run == run_id and len(seq) < MOST_DIGITS and seq.isascii() and seq.isdigit() else 0
+    """The number in a run's log behind which a client continues that has received this event last.
+
+    An event id is `RUN:NUMBER`, as in our streams, or the number alone; 0 for an event of another run.
+    """
+    if not event_id:
+        return 0
+    run, _, seq = event_id.rpartition(":")
+    if not (seq.isascii() and seq.isdigit() and len(seq) < MOST_DIGITS) or (":" in event_id and not run):
+        raise DecodeError(
+            f"{event_id[:LONGEST_SHOWN]!r} is not the id of an event",
+            where="header Last-Event-ID",
+            hint="send the last `id` of the stream, or a number; leave it out to start from the beginning",
+        )
+    return int(seq) if run in ("", run_id) else 0
 
 
 def _events(encoder: Framing, seen: Sequence[Seen], after: int, run_id: str | None) -> bytes:

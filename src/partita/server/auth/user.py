@@ -63,12 +63,18 @@ class UserAuth:
         )
 
 
-def connection_of(scope: Scope, proxies: Proxies | None = None) -> Connection:
-    """The head of a request. The client's address is what trusted proxies say it is."""
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers of a request, names in lower case; repeated ones are joined."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
         between = "; " if key == "cookie" else ", "
         headers[key] = headers[key] + between + text if key in headers else text
+    return headers
+
+
+def connection_of(scope: Scope, proxies: Proxies | None = None) -> Connection:
+    """The head of a request. The client's address is what trusted proxies say it is."""
+    headers = headers_of(scope)
     query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
     return Connection(headers, query, scope["path"], (proxies or Proxies()).client_of(scope), scope)

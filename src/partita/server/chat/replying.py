@@ -5,12 +5,12 @@ from typing import Final
 
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.session import Session
-from partita.server.forms import server_tools
+from partita.runtime.session.turn import goes_on
 from partita.server.hub import CallerView
 from partita.store.facade.store import Store
 from partita.store.glances import Glance
 from partita.types.json import JsonObject
-from partita.types.messages import ToolCallPart
+from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.runs import Run
 
 from .body import id_of
@@ -21,11 +21,12 @@ WAITING: Final = ("approval-requested", "input-available")
 """States of calls that wait for somebody."""
 
 
-async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonObject], seen: Glance) -> None:
-    """Take the outputs and answers that a client's messages hold for calls that wait."""
+async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonObject], seen: Glance) -> int:
+    """Take the outputs and answers that a client's messages hold for calls that wait; how many there were."""
+    given = 0
     answers = [(place, raw) for place, raw in enumerate(said) if raw.get("role") == "assistant"]
     if not answers or not (seen.waiting or seen.run):
-        return
+        return given
     at_work, ids = await _at_work(caller.session, seen.run)
     for place, raw in answers:
         message_id = id_of(raw, place)
@@ -33,6 +34,7 @@ async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonOb
         if not calls:
             continue
         for reply in replies_in(read_message(raw, place, thread_id), calls, caller.principal.name):
+            given += 1
             if isinstance(reply, Answer):
                 await caller.session.answer(thread_id, reply)
             else:
@@ -42,8 +44,16 @@ async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonOb
                     reply.output,
                     tool_name=reply.tool_name,
                     input=reply.input,
-                    server_tools=server_tools(caller),
+                    server_tools=caller.server_tools,
                 )
+    return given
+
+
+def is_replied(message: AssistantMessage) -> bool:
+    """Whether the calls that a message ends with have their replies, which no model has seen yet."""
+    return goes_on(message) and not any(
+        isinstance(part, ToolCallPart) and part.state in WAITING for part in message.parts
+    )
 
 
 async def _at_work(session: Session, run: Run | None) -> tuple[list[str], set[str]]:

@@ -11,22 +11,42 @@ from litestar.params import Body, FromPath, HeaderParameter, JSONBody
 from litestar.types import ControllerRouterHandler
 
 from partita.formats.ai_sdk.ui.chat import APPROVALS, chat_message
+from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
 from partita.runtime.replay.retelling import retold
-from partita.runtime.session.sse import follow_sse, place_of
+from partita.runtime.session.following import seen_of
+from partita.runtime.session.sse import ENDS, end_of, follow_sse, place_of
+from partita.server.extra_members import extra_members
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
+from partita.store.runs import AT_WORK
 from partita.stream.targets import CHUNKS, Target
-from partita.types.chunks import Chunk, MessageMetadata, ToolApprovalRequest, ToolApprovalResponse
+from partita.types.chunks import (
+    Chunk,
+    MessageFinish,
+    MessageMetadata,
+    ToolApprovalRequest,
+    ToolApprovalResponse,
+)
 from partita.types.json import is_object
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run
 
 from .body import ChatBody, StopBody
-from .rows import at_work, ids_of, rows_before
+from .rows import at_work, ids_of, last_run, rows_before
 from .turn import ChatTurn
 
 VERSION: Final = "x-ai-sdk-version"
+
+IdempotencyKey = Annotated[
+    str | None,
+    HeaderParameter(
+        name="idempotency-key",
+        min_length=1,
+        max_length=255,
+        description="A key of this request. Sent again with the same key, it is answered by the same run.",
+    ),
+]
 
 Version = Annotated[
     str | None,
@@ -43,7 +63,7 @@ EVENTS: Final = ResponseSpec(
 )
 
 NOTHING: Final = ResponseSpec(
-    data_container=None, description="No answer is at work.", generate_examples=False
+    data_container=None, description="There is nothing to read.", generate_examples=False
 )
 
 HELLO: Final = {
@@ -69,15 +89,23 @@ class Stopped(msgspec.Struct, rename="camel", omit_defaults=True):
 )
 async def send(
     caller: Caller,
+    request: Request[Any, Any, Any],
     data: Annotated[ChatBody, Body(examples=[Example("a first message", value=HELLO)])],
     version: Version = None,
+    key: IdempotencyKey = None,
 ) -> EventStream:
     """What `useChat` calls: a new message, an edited one, an answer to be given again, outputs of client
     tools and answers to approvals. All messages of the client may come, or the last one alone; they are
-    known by their ids. The answer goes on when the client leaves: resume it, or stop it.
+    known by their ids. The answer goes on when the client leaves: resume it, or stop it. A request that is
+    repeated gets the same answer again.
     """
-    begun = await ChatTurn(caller, data).begin()
+    options = caller.run_options(
+        tools=data.client_tools, instructions=data.system, body=await extra_members(request, ChatBody)
+    )
+    begun = await ChatTurn(caller, data, options, key).begin()
     target = _target(caller, version)
+    if begun.message_id is None and begun.run.status not in AT_WORK:
+        return await _ended(caller, begun.run, target)
     before = _approvals([begun.continued], target) if begun.continued else ()
     return _stream(
         caller,
@@ -103,16 +131,28 @@ async def resume(
     version: Version = None,
     last_event_id: Annotated[str | None, HeaderParameter(name="last-event-id")] = None,
 ) -> EventStream:
-    """The answer at work, from its first chunk and with the same message id, then live; 204 when there is
-    none. A plain SSE client that comes back with `Last-Event-ID` goes on behind it.
+    """The answer at work, from its first chunk and with the same message id, then live. If the last answer
+    was cut off because the server was stopped or killed: that answer and how it ended. Otherwise 204. With
+    `Last-Event-ID`, an id of the stream or the number in it: what comes behind it, also of the last answer
+    when it has ended.
     """
     found = await caller.store.read(at_work, chat_id)
+    target = _target(caller, version)
     if found is None:
-        return EventStream(None)
+        last = await caller.store.read(last_run, chat_id)
+        if last is None:
+            place_of(last_event_id, "")
+            return EventStream(None)
+        if not last_event_id:
+            is_cut = last.status == "interrupted"
+            return await _ended(caller, last, target) if is_cut else EventStream(None)
+        after = place_of(last_event_id, last.id)
+        if not 0 < after < await _end_of_log(caller, last):
+            return EventStream(None)
+        return _stream(caller, last, target, after=after, ids=True)
     run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    target = _target(caller, version)
     before = await _chunks_before(caller, message, target)
     return _stream(caller, run, target, before, after=after, ids=plain)
 
@@ -136,10 +176,13 @@ async def stop(
 
 async def _chunks_before(caller: Caller, message: Message | None, target: Target) -> Sequence[Chunk]:
     """What the message held before its run, as chunks: a client that reconnects receives all of it."""
-    if not isinstance(message, AssistantMessage):
-        return ()
-    rows = [row for row in await rows_before(caller.store, message) if isinstance(row, AssistantMessage)]
-    chunks = [*(chunk for row in rows for chunk in retold(row))][:-1]
+    return () if message is None else _chunks_of(await rows_before(caller.store, message), target)
+
+
+def _chunks_of(messages: Sequence[Message], target: Target) -> Sequence[Chunk]:
+    """Stored messages that a client has as one, as chunks without an end."""
+    rows = [row for row in messages if isinstance(row, AssistantMessage)]
+    chunks: list[Chunk] = [*(chunk for row in rows for chunk in retold(row))][:-1]
     chunks += _approvals(rows, target)
     if target.knows(CHUNKS[ToolApprovalResponse]):
         return chunks
@@ -148,6 +191,29 @@ async def _chunks_before(caller: Caller, message: Message | None, target: Target
     return [
         one for one in chunks if not isinstance(one, ToolApprovalRequest) or one.approval_id not in allowed
     ]
+
+
+async def _ended(caller: Caller, run: Run, target: Target) -> EventStream:
+    """The stored answer of a run that has ended, and how it ended."""
+    message = await caller.store.get_message(run.thread_id, run.message_id or "")
+    rows = [] if message is None else await rows_before(caller.store, message)
+    before = _chunks_of(rows, target)
+    chunks = [*before, *(end_of(run) or [MessageFinish()])]
+    encoder = ChatEncoder(target)
+
+    async def events() -> AsyncGenerator[bytes, None]:
+        yield b"".join([encoder.encode(chunk) for chunk in chunks]) + encoder.finish()
+
+    return _events(caller, run, events())
+
+
+async def _end_of_log(caller: Caller, run: Run) -> int:
+    """The number of the last event of a run that has ended: of its end, too, if the log has none."""
+    records = await caller.store.read_log(run.id)
+    shown = [one for one in seen_of(records) if not one.is_note]
+    if end_of(run) and not (shown and isinstance(shown[-1].chunk, ENDS)):
+        return records[-1].seq + 1 if records else 1
+    return shown[-1].seq if shown else 0
 
 
 def _approvals(rows: Sequence[AssistantMessage], target: Target) -> list[Chunk]:
@@ -188,8 +254,12 @@ def _stream(
         message_id=message_id,
         continued=continued,
     )
+    return _events(caller, run, body)
+
+
+def _events(caller: Caller, run: Run, body: AsyncGenerator[bytes, None]) -> EventStream:
     headers = {"x-partita-run-id": run.id, "x-partita-thread-id": _printable(run.thread_id)}
-    return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)
+    return EventStream(body, headers=headers, stall=caller.hub.settings.limits.stall_seconds)
 
 
 def _printable(text: str) -> str:

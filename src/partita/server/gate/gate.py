@@ -1,15 +1,18 @@
 """The gate: what a request has to pass before anything is done for it. The cheapest question comes first."""
 
+from collections.abc import Callable
 from typing import Final
 
 from partita.errors import PartitaError
 from partita.runtime.principal import Principal
 from partita.server.auth.addresses import Proxies, came_through_proxy
 from partita.server.auth.authenticator import Authenticator
+from partita.server.log_rates import RateLimitedLog
 from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
 from partita.server.problems import Problem
 from partita.server.settings import Settings
+from partita.store.facade.store import Store
 from partita.store.ids import new_id
 
 from .bodies import taken
@@ -17,7 +20,7 @@ from .head import Head, read_head
 from .hosts import Hosts
 from .origins import Headers, Origins, is_preflight, preflight_headers
 from .rates import Rates, place_of
-from .refusals import Answer, refuse, unexpected
+from .refusals import LOG, Answer, refuse, unexpected
 
 ANYONE: Final = Principal(new_id(), "read")
 """Who asks where nobody is asked who it is: somebody new, who owns nothing."""
@@ -36,8 +39,19 @@ class Gate:
     """Lets requests pass that may, with who asks in `scope["state"]["principal"]`; refuses all others."""
 
     def __init__(
-        self, app: App, settings: Settings, authenticate: Authenticator, *, has_page: bool = True
+        self,
+        app: App,
+        settings: Settings,
+        authenticate: Authenticator,
+        store: Callable[[], Store] | None = None,
+        *,
+        dropped: Callable[[], None] = lambda: None,
+        has_page: bool = True,
     ) -> None:
+        """`store` is where the processes that share it count requests together.
+
+        `dropped` is called for every log line that is left out because there were too many.
+        """
         self._app = app
         self._authenticate = authenticate
         self._has_page = has_page
@@ -47,8 +61,9 @@ class Gate:
         self._origins = Origins(
             settings.origins, credentials=settings.credentials, is_open=authenticate.is_open
         )
+        self._refused_logins = RateLimitedLog(LOG, dropped)
         per_minute = settings.limits.requests_per_minute
-        self._rates = None if per_minute is None else Rates(per_minute)
+        self._rates = None if per_minute is None else Rates(per_minute, store)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -97,8 +112,10 @@ class Gate:
             return ANYONE
         principal = await self._known(scope)
         if self._rates is not None:
-            self._rates.take(self._counted(principal, scope))
+            await self._rates.take(self._counted(principal, scope))
         if principal is None:
+            address = self._proxies.client_of(scope)
+            self._refused_logins.warning("login refused, from %s", place_of(address) or "unknown")
             raise self._unknown(scope)
         metrics = head.path.strip("/") == METRICS
         if metrics and not (principal.may("admin") and principal.resource_id is None):

@@ -48,13 +48,17 @@ class Operation(NamedTuple):
 
     @property
     def body_type(self) -> Any:
-        """The type of what is sent, if any."""
+        """The type of what is sent, if any. A handler that takes the bytes names it in its `opt`."""
+        if (named := self.handler.opt.get("body")) is not None:
+            return named
         data = self.handler.parsed_fn_signature.parameters.get("data")
         return NO_TYPE if data is None else _told(data.annotation)
 
     @property
     def needs_body(self) -> bool:
         """Whether something must be sent."""
+        if "body" in self.handler.opt:
+            return True
         data = self.handler.parsed_fn_signature.parameters.get("data")
         return data is not None and not data.is_optional
 

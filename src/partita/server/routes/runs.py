@@ -18,7 +18,6 @@ from partita.runtime.replay.reproject import reproject
 from partita.runtime.replay.retelling import is_imported
 from partita.runtime.session.approvals import Answer
 from partita.runtime.tools.outputs import output_of
-from partita.server.forms import server_tools
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
@@ -190,7 +189,7 @@ async def give_output(
         _output(data),
         tool_name=data.tool_name,
         input=data.input,
-        server_tools=server_tools(caller),
+        server_tools=caller.server_tools,
     )
     await _taken(work)
     return Reply(await run_of(caller, run_id))
@@ -234,7 +233,7 @@ async def diff(caller: Caller, run_id: FromPath[str], other_id: FromPath[str]) -
     """
     await run_of(caller, run_id)
     await run_of(caller, other_id)
-    return Reply(to_object(await diff_runs(caller.store, run_id, other_id)))
+    return Reply(to_object(await diff_runs(caller.logs, run_id, other_id)))
 
 
 @post(
@@ -255,7 +254,7 @@ async def reproject_run(
     on with each other's messages are made together, and so are those of an imported session.
     """
     await run_of(caller, run_id)
-    report = await reproject(caller.store, [run_id], dry_run=dry_run, force=force)
+    report = await reproject(caller.logs, [run_id], dry_run=dry_run, force=force)
     return Reply({"runs": [one.to_json() for one in report.runs], "dryRun": dry_run})
 
 

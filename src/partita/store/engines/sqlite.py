@@ -24,8 +24,10 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from partita.errors import StoreError, UnavailableError
 
+from .availability import EngineHealth
 from .checkpoints import Checkpoints
 from .failures import SQLITE, TELLABLE, explained, is_busy, told
+from .store_files import create_or_restrict
 from .wake import Listeners, News
 
 T = TypeVar("T")
@@ -91,6 +93,7 @@ class SqliteEngine:
         self._listeners = Listeners()
         self._watcher: asyncio.Task[None] | None = None
         self._closed = False
+        self.health = EngineHealth(lambda: self.where)
         with told(self.where):
             self._prepare()
             self._writing = self._engine("IMMEDIATE", StaticPool, {})
@@ -98,6 +101,7 @@ class SqliteEngine:
                 self._writing if path is None else self._engine("DEFERRED", QueuePool, {"pool_size": READERS})
             )
             self._writing.connect().close()  # now, so that what is wrong is told now
+            self._file = None if path is None else _identity(path)
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="partita-read")
         self._checkpoints = Checkpoints(self._connect, self._readers)
         self._writer = Thread(target=self._write_all, name="partita-write", daemon=True)
@@ -113,9 +117,9 @@ class SqliteEngine:
             return
         if self.path.is_dir():
             raise StoreError("this is a folder", where=self.where, hint="name a file in it")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        create_or_restrict(self.path)
         # SQLite takes any file of less than a page for an empty one, and writes over it.
-        if self.path.exists() and _start(self.path) not in (b"", MAGIC):
+        if _start(self.path) not in (b"", MAGIC):
             raise UnavailableError(
                 SQLITE["SQLITE_NOTADB"][0], where=self.where, hint=SQLITE["SQLITE_NOTADB"][1]
             )
@@ -155,10 +159,11 @@ class SqliteEngine:
         deadline = monotonic() + self._patience
         while True:
             try:
-                return await self.alone(_write_ahead)
+                return await self._between(_write_ahead)
             except UnavailableError as error:
                 if not is_busy(error.__cause__) or monotonic() > deadline:
                     raise
+                self.health.retries += 1
             await asyncio.sleep(GLANCE)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -166,11 +171,26 @@ class SqliteEngine:
         if self.path is None:  # one connection is all there is
             return await self.write(work)
         self._refuse_if_closed()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+        with self.health.reading:
+            return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         with told(self.where), self._reading.connect() as connection, connection.begin():
+            self._check_file()
             return work(connection)
+
+    def _check_file(self) -> None:
+        """Refuse a file that was deleted or replaced: SQLite would write into one that no other can open."""
+        if self._file is None or self.path is None:
+            return
+        with suppress(FileNotFoundError):
+            if _identity(self.path) == self._file:
+                return
+        raise UnavailableError(
+            "the file of the store was deleted or replaced while it was open",
+            where=self.where,
+            hint="stop every process that has it open, put the file or a backup in its place, start again",
+        )
 
     async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         """What the work gives, once it is durable; if it raises, nothing of it remains."""
@@ -179,7 +199,8 @@ class SqliteEngine:
         if urgent:
             self._urgent.append(job)
         self._jobs.put(WAKE if urgent else job)
-        result: T = await job.future
+        with self.health.writing:
+            result: T = await job.future
         return result
 
     async def make(self, work: Callable[[Connection], None]) -> None:
@@ -188,6 +209,10 @@ class SqliteEngine:
 
     async def alone(self, work: Callable[[Connection], T]) -> T:
         """What the work gives, between two transactions of the writer."""
+        with self.health.writing:
+            return await self._between(work)
+
+    async def _between(self, work: Callable[[Connection], T]) -> T:
         self._refuse_if_closed()
         job = Job(work, alone=True)
         self._urgent.append(job)
@@ -243,10 +268,12 @@ class SqliteEngine:
         began = monotonic()
         try:
             with connection.begin():
+                self._check_file()
                 for job in jobs:
                     outcomes.append(self._attempt(connection, job, alone=len(jobs) == 1))
                     if self._urgent and monotonic() - began > SHARE:
                         break
+                self._check_file()
         except BaseException as error:  # the commit itself failed: nobody's work is there
             refused = {outcome.job: outcome for outcome in outcomes if outcome.error is not None}
             _tell([refused.get(job) or Outcome(job, error=self._shown(error)) for job in jobs])
@@ -276,6 +303,7 @@ class SqliteEngine:
     def _run_alone(self, bare: Connection, job: Job) -> None:
         """Do work outside of our transactions; each of its statements is its own."""
         try:
+            self._check_file()
             outcome = Outcome(job, job.work(bare))
         except BaseException as error:
             outcome = Outcome(job, error=self._shown(error))
@@ -359,6 +387,12 @@ def _settle(outcomes: Sequence[Outcome]) -> None:
             job.future.set_result(result)
         else:
             job.future.set_exception(error)
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """What tells a file from another one of the same name."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _start(path: Path) -> bytes:

@@ -61,6 +61,10 @@ class Listeners:
     def __bool__(self) -> bool:
         return bool(self._by_topic)
 
+    def count(self, topic: str) -> int:
+        """How many listen to a topic."""
+        return len(self._by_topic.get(topic, ()))
+
     @contextmanager
     def listen(self, topic: str) -> Generator[News, None, None]:
         """News of a topic, for as long as the block lasts."""

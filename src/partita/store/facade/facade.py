@@ -2,17 +2,25 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
 from partita.errors import StoreError
 from partita.store.engines.engine import Engine
 from partita.store.log.appender import Appender
-from partita.store.transaction import Transaction
+from partita.store.transaction import Transaction, utc_now
 
 T = TypeVar("T")
 P = ParamSpec("P")
+
+
+class View(Protocol):
+    """Makes another version of a value, of the same type."""
+
+    def __call__(self, value: T, /) -> T:
+        """The value as it may be seen."""
+        ...
 
 
 class Facade:
@@ -25,8 +33,12 @@ class Facade:
         clock: Callable[[], datetime],
         owner: str | None = None,
         appender: Appender | None = None,
+        view: View | None = None,
     ) -> None:
         self.engine = engine
+        self.view = view
+        """Applied to every result: what a caller of a server may not see is replaced. Work inside of a
+        transaction is not affected, and neither are logs."""
         self.owner = owner
         self.clock = clock
         self.appender = appender or Appender(engine)
@@ -35,19 +47,21 @@ class Facade:
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
         """What a function gives in a transaction that only reads."""
-        return await self.engine.read(self._in_transaction(work, *args, **options))
+        result = await self.engine.read(self._in_transaction(work, *args, **options))
+        return result if self.view is None else self.view(result)
 
     async def write(
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
         """What a function gives in a transaction, once it is durable. It may be called more than once."""
-        return await self.engine.write(self._in_transaction(work, *args, **options))
+        result = await self.engine.write(self._in_transaction(work, *args, **options))
+        return result if self.view is None else self.view(result)
 
     def _in_transaction(
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> Callable[[Connection], T]:
-        now, owner = self.clock(), self.owner
-        return lambda connection: work(Transaction(connection, owner, now), *args, **options)
+        now, owner, by_system_clock = self.clock(), self.owner, self.clock is utc_now
+        return lambda connection: work(Transaction(connection, owner, now, by_system_clock), *args, **options)
 
 
 def at_least_one(limit: int) -> int:
