@@ -36,7 +36,9 @@ Group: TypeAlias = Literal[
 
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
-CHAT_APP: Final[frozenset[Group]] = frozenset({"chat", "threads", "messages", "blobs", "agents", "health"})
+CHAT_APP: Final[frozenset[Group]] = frozenset(
+    {"chat", "threads", "messages", "blobs", "agents", "runs", "health"}
+)
 """What an application with `user` or `keys` publishes unless it names groups: a chat, and its history."""
 
 EVERYTHING: Final[frozenset[Group]] = frozenset(GROUPS)
@@ -74,6 +76,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "PATCH /api/threads/{thread_id}": "chat",
         "DELETE /api/threads/{thread_id}": "chat",
         "POST /api/threads/{thread_id}/branch": "chat",
+        "GET /api/summaries": "read",
         "GET /api/feed": "read",
     },
     "messages": {
@@ -109,7 +112,6 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
     "search": {
         "GET /api/search": "logs",
         "GET /api/parts": "logs",
-        "GET /api/summaries": "logs",
         "GET /api/facets": "logs",
     },
     "logs": {

@@ -9,6 +9,7 @@ from litestar.di import NamedDependency
 
 from partita.errors import NotFoundError
 from partita.formats.format import ToolSpec
+from partita.runtime.client_tools import server_tools
 from partita.runtime.error_mask import mask_errors, sees_errors
 from partita.runtime.principal import Principal
 from partita.runtime.replay.provenances import Provenances
@@ -95,6 +96,13 @@ class CallerView:
         owner = self.principal.resource_id
         session = self.hub.session if owner is None else self.hub.session.scoped(owner)
         return session if sees_errors(self.principal) else session.with_masked_errors()
+
+    @cached_property
+    def server_tools(self) -> frozenset[str]:
+        """Tools whose outputs the caller may not give: those that agents run here, unless it may write."""
+        if self.principal.may("write"):
+            return frozenset()
+        return frozenset().union(*map(server_tools, self.hub.agents.by_name.values()))
 
     def acting_for(self, resource_id: str | None) -> "CallerView":
         """The same caller with the data of one resource, if that is allowed."""

@@ -124,7 +124,15 @@ async function serveAt(
   const place = folder ?? mkdtempSync(join(tmpdir(), "partita-e2e-"));
   const store = ["--store", storeIn(place)];
   const order = {
-    arguments: ["serve", ...store, "--no-import", "--no-token", ...(demo ? [] : ["--no-demo"]), ...port, ...args],
+    arguments: [
+      "serve",
+      ...store,
+      "--no-import",
+      "--no-token",
+      ...(demo ? [] : ["--no-demo"]),
+      ...port,
+      ...args,
+    ],
     environment: { ...process.env, HOME: place, XDG_DATA_HOME: place, ...env },
     folder: ROOT,
   };

@@ -6,7 +6,6 @@ from typing import Final
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.session import Session
 from partita.runtime.session.turn import goes_on
-from partita.server.forms import server_tools
 from partita.server.hub import CallerView
 from partita.store.facade.store import Store
 from partita.store.glances import Glance
@@ -45,7 +44,7 @@ async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonOb
                     reply.output,
                     tool_name=reply.tool_name,
                     input=reply.input,
-                    server_tools=server_tools(caller),
+                    server_tools=caller.server_tools,
                 )
     return given
 

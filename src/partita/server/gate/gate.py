@@ -114,9 +114,8 @@ class Gate:
         if self._rates is not None:
             await self._rates.take(self._counted(principal, scope))
         if principal is None:
-            self._refused_logins.warning(
-                "login refused, from %s", place_of(self._proxies.client_of(scope)) or "unknown"
-            )
+            address = self._proxies.client_of(scope)
+            self._refused_logins.warning("login refused, from %s", place_of(address) or "unknown")
             raise self._unknown(scope)
         metrics = head.path.strip("/") == METRICS
         if metrics and not (principal.may("admin") and principal.resource_id is None):

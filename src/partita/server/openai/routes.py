@@ -106,7 +106,7 @@ async def create_completion(
     tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
     options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
     thread_id = data.thread_id or thread or None
-    check_history(data, caller.principal, is_stored=thread_id is not None)
+    check_history(data, caller, is_stored=thread_id is not None)
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
         return _stored(caller, data, agent, options, run)

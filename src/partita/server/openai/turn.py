@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from partita.errors import ConflictError, ConversionError
 from partita.runtime.service import AgentService, Options
-from partita.server.forms import server_tools
 from partita.server.hub import CallerView
 from partita.store.ids import new_id
 from partita.types.fold import expand
@@ -29,10 +28,13 @@ async def begin_turn(
     """Begin what a request asks for."""
     results, said = _news(messages)
     session, busy = caller.session, caller.hub.settings.busy
-    refused = server_tools(caller)
     for result in results:
         await session.give_output(
-            thread_id, result.id, result.output, tool_name=result.name or None, server_tools=refused
+            thread_id,
+            result.id,
+            result.output,
+            tool_name=result.name or None,
+            server_tools=caller.server_tools,
         )
     new = [replace(message, id=new_id(), thread_id=thread_id) for message in said]
     if new:

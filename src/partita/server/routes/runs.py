@@ -18,7 +18,6 @@ from partita.runtime.replay.reproject import reproject
 from partita.runtime.replay.retelling import is_imported
 from partita.runtime.session.approvals import Answer
 from partita.runtime.tools.outputs import output_of
-from partita.server.forms import server_tools
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
@@ -190,7 +189,7 @@ async def give_output(
         _output(data),
         tool_name=data.tool_name,
         input=data.input,
-        server_tools=server_tools(caller),
+        server_tools=caller.server_tools,
     )
     await _taken(work)
     return Reply(await run_of(caller, run_id))
