@@ -25,7 +25,7 @@ from .auth.loopback import Loopback
 from .auth.user import UserAuth, UserFunction
 from .feed import Feed
 from .gate.gate import Gate
-from .hub import Agents, CallerView, Hub
+from .hub import ROOT, Agents, CallerView, Hub
 from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
@@ -162,7 +162,9 @@ class _Inner:
             await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        await self._routes({**scope, CALLER: CallerView(self._app.opened(), principal)}, receive, send)
+        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+        caller = CallerView(self._app.opened(), principal, scope.get(ROOT, ""), host)
+        await self._routes({**scope, CALLER: caller}, receive, send)
 
 
 def _below(scope: Scope) -> Scope:
@@ -175,7 +177,7 @@ def _below(scope: Scope) -> Scope:
         below = f"/{below}"  # some take the slash away, too
     if below == scope["path"] and not root:
         return scope
-    return {**scope, "path": below, "raw_path": None, "root_path": ""}
+    return {**scope, "path": below, "raw_path": None, "root_path": "", ROOT: root}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from litestar.di import NamedDependency
 
@@ -18,6 +18,9 @@ from .principal import Principal
 from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
+
+ROOT: Final = "partita.root"
+"""Where the scope of a request says under which path the application is mounted."""
 
 
 class Agents:
@@ -54,9 +57,12 @@ class Hub:
 class CallerView:
     """One request's view of everything: what is another's does not exist in it."""
 
-    def __init__(self, hub: Hub, principal: Principal) -> None:
+    def __init__(self, hub: Hub, principal: Principal, root: str = "", host: str = "") -> None:
+        """`root` is the path that the application is mounted under, `host` the name it is reached by."""
         self.hub = hub
         self.principal = principal
+        self.root = root
+        self.host = host
 
     @cached_property
     def store(self) -> Store:
@@ -76,7 +82,8 @@ class CallerView:
             return self
         if self.principal.resource_id is not None:
             raise Problem(403, "this key is for another resource", hint="leave the resource out")
-        return CallerView(self.hub, Principal(resource_id, self.principal.role, key_id=self.principal.key_id))
+        principal = Principal(resource_id, self.principal.role, key_id=self.principal.key_id)
+        return CallerView(self.hub, principal, self.root, self.host)
 
 
 Caller: TypeAlias = NamedDependency[CallerView]

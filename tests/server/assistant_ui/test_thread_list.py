@@ -3,8 +3,8 @@
 import httpx
 
 from partita.server.app import asgi
-from partita.server.assistant_ui.titles import LONGEST, first_words
 from partita.server.auth.user import Connection
+from partita.store.display_titles import LONGEST, first_words
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage

@@ -14,6 +14,7 @@ from partita.formats.ai_sdk.ui.load import load_message
 from partita.formats.losses import Loss
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.client_outputs import ClientOutput
+from partita.server.files import same_files
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
 
@@ -35,7 +36,7 @@ def read_message(raw: JsonObject, place: int, thread_id: str) -> Message:
 
 def same_words(one: Message, other: Message) -> bool:
     """Whether two messages say the same."""
-    return type(one) is type(other) and one.parts == other.parts
+    return type(one) is type(other) and (one.parts == other.parts or same_files(one, other))
 
 
 def check_seed(message: Message, place: int) -> None:

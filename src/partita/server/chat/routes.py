@@ -1,6 +1,7 @@
 """The routes that `useChat` calls: send, resume, stop."""
 
 from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
 from partita.runtime.replay.retelling import retold
 from partita.runtime.session.following import seen_of
 from partita.runtime.session.sse import ENDS, end_of, follow_sse, place_of
+from partita.server.files import addressed_chunk
 from partita.server.hub import Caller
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
@@ -148,7 +150,7 @@ async def resume(
     run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    before = await _chunks_before(caller, message, target)
+    before = [await addressed_chunk(caller, one) for one in await _chunks_before(caller, message, target)]
     return _stream(caller, run, target, before, after=after, ids=plain)
 
 
@@ -193,7 +195,7 @@ async def _ended(caller: Caller, run: Run, target: Target) -> EventStream:
     message = await caller.store.get_message(run.thread_id, run.message_id or "")
     rows = [] if message is None else await rows_before(caller.store, message)
     before = _chunks_of(rows, target)
-    chunks = [*before, *(end_of(run) or [MessageFinish()])]
+    chunks = [await addressed_chunk(caller, one) for one in (*before, *(end_of(run) or [MessageFinish()]))]
     encoder = ChatEncoder(target)
 
     async def events() -> AsyncGenerator[bytes, None]:
@@ -248,6 +250,7 @@ def _stream(
         until_asked=True,
         message_id=message_id,
         continued=continued,
+        files=partial(addressed_chunk, caller),
     )
     return _events(caller, run, body)
 

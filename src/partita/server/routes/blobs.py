@@ -3,14 +3,17 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Final, NamedTuple
 
+import msgspec
 from litestar import Request, Response, get, head, post
 from litestar.openapi import ResponseSpec
 from litestar.openapi.spec import OpenAPIFormat, OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
-from litestar.params import PathParameter, RawBody
+from litestar.params import PathParameter, QueryParameter, RawBody
 from litestar.types import ControllerRouterHandler
 
+from partita.server.files import address_of
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Reply
@@ -96,11 +99,41 @@ async def head_blob(caller: Caller, request: Request[Any, Any, Any], digest: Dig
     return Response(None, headers={**headers, "content-length": str(blob.size)})
 
 
-@post("/api/blobs", tags=TAGS, summary="Keep bytes", operation_class=Upload)
-async def put_blob(caller: Caller, request: Request[Any, Any, Any], body: RawBody) -> Reply[Blob]:
-    """The body is kept as it is, under its hash, with its `content-type`. The url may stand in messages."""
+class UploadedFile(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """A file that was uploaded: a `file` part of a message, with `url`, `mediaType` and `filename`."""
+
+    url: str
+    """Where a browser can open it, and what messages refer to it by."""
+    media_type: str
+    filename: str | None = None
+    size: int
+    reference: str
+    """`blob:sha256:…`, as in messages of the format `canonical`."""
+    created_at: datetime | None = None
+
+
+@post("/api/blobs", tags=TAGS, summary="Upload a file", operation_class=Upload)
+async def put_blob(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    body: RawBody,
+    filename: Annotated[
+        str | None, QueryParameter(max_length=255, description="The name of the file, which is given back.")
+    ] = None,
+) -> Reply[UploadedFile]:
+    """The body is kept as it is, under its hash, with its `content-type`. What is returned can be sent as a
+    file of `useChat`: the browser can show it, and the model receives its bytes.
+    """
     blob = await caller.store.put_blob(body, media_type=request.headers.get("content-type"))
-    return Reply(blob, headers={"location": f"blobs/{hash_of(blob.url)}"})
+    file = UploadedFile(
+        url=address_of(caller, blob.url),
+        media_type=type_of(blob),
+        filename=filename,
+        size=blob.size,
+        reference=blob.url,
+        created_at=blob.created_at,
+    )
+    return Reply(file, headers={"location": f"blobs/{hash_of(blob.url)}"})
 
 
 def headers_of(blob: Blob) -> dict[str, str]:
