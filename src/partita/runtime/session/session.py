@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.errors import ConflictError, NotFoundError, UnavailableError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
@@ -167,7 +167,7 @@ class Session:
         an input that is there already is a `ConflictError`, and so is always a `run_id` that is.
         """
         if self._closing.is_set():
-            raise StoreError("the session is closed", hint="open another one")
+            raise UnavailableError("the session is closed", hint="open another one, or ask again later")
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
         if not input:

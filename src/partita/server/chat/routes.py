@@ -18,6 +18,7 @@ from partita.runtime.session.following import seen_of
 from partita.runtime.session.sse import ENDS, end_of, follow_sse, place_of
 from partita.server.files import addressed_chunk
 from partita.server.hub import Caller
+from partita.server.problems import Problem
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
 from partita.store.runs import AT_WORK
@@ -167,7 +168,10 @@ async def stop(
         return Reply(Stopped(stopped=False))
     if wanted.message_id is not None and wanted.message_id not in await ids_of(caller.session, run):
         return Reply(Stopped(stopped=False))
-    await caller.session.stop(run.id, wanted.reason)
+    if (await caller.session.stop(run.id, wanted.reason)).status in AT_WORK:
+        raise Problem(
+            503, f"run {run.id!r} has not stopped yet", hint="try again later", headers={"retry-after": "5"}
+        )
     return Reply(Stopped(stopped=True, run_id=run.id))
 
 
