@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent / "src" / "partita"
 LAYERS = (
     "errors",
     "version",
+    "private_files",
     "config",
     "types",
     "stream",

@@ -8,7 +8,7 @@ from litestar.di import Provide
 
 import partita
 from partita.server.openapi.config import openapi_config
-from partita.server.openapi.document import ROLE, describe_api
+from partita.server.openapi.document import ROLES, describe_api
 from partita.server.roles import caller_of
 from partita.server.routes.all import ROUTES
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -65,9 +65,10 @@ def _general(document: JsonObject) -> str:
     roles = md.table(
         ("role", "what it may do"),
         [
-            ("`read`", "look at everything that belongs to its owner"),
-            ("`write`", "also change it, ask agents, import"),
-            ("`admin`", "also see to everybody's, read runs anew, read the metrics"),
+            ("`read`", "read everything that belongs to its owner"),
+            ("`chat`", "use the chat: read its own threads, send messages, but not change stored ones"),
+            ("`write`", "what `read` and `chat` may, change stored messages, import"),
+            ("`admin`", "everything, for all owners if the key has none"),
         ],
     )
     commands = "`partita keys create` makes a key with a role and an owner."
@@ -105,8 +106,8 @@ def _title(name: str) -> str:
 
 
 def _operation(path: str, method: str, said: JsonObject, document: JsonObject) -> str:
-    role = said.get(ROLE)
-    needs = f"Role: `{role}`." if role else "Open to anyone."
+    roles = said.get(ROLES)
+    needs = f"Roles: {', '.join(f'`{role}`' for role in roles)}." if roles else "Open to anyone."
     pieces = [
         f"### {method} {path}",
         f"**{said['summary']}.** {needs}".replace("?.**", "?**"),

@@ -8,6 +8,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from .errors import AgentError as AgentError
     from .errors import ApprovalError as ApprovalError
+    from .errors import BudgetError as BudgetError
     from .errors import BusyError as BusyError
     from .errors import ConfigError as ConfigError
     from .errors import ConflictError as ConflictError
@@ -52,10 +53,13 @@ if TYPE_CHECKING:
     from .logs.tool_calls import ToolCall as ToolCall
     from .logs.tool_calls import extract_tool_calls as extract_tool_calls
     from .runtime.agent.agent import Agent as Agent
+    from .runtime.budgets import Budget as Budget
+    from .runtime.budgets import Budgets as Budgets
     from .runtime.message_list import MessageList as MessageList
     from .runtime.network.network import Network as Network
+    from .runtime.plugged.agent_request import AgentRequest as AgentRequest
     from .runtime.plugged.as_agent import as_agent as as_agent
-    from .runtime.plugged.ask import Ask as Ask
+    from .runtime.principal import Principal as Principal
     from .runtime.registry import agent_names as agent_names
     from .runtime.registry import get_agent as get_agent
     from .runtime.replay.diff import RunDiff as RunDiff
@@ -87,7 +91,6 @@ if TYPE_CHECKING:
     from .runtime.tools.tool import tool as tool
     from .server.app import PartitaApp as PartitaApp
     from .server.app import asgi as asgi
-    from .server.principal import Principal as Principal
     from .server.settings import Limits as Limits
     from .server.settings import Settings as Settings
     from .store.blocking.store import SyncStore as SyncStore
@@ -226,6 +229,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.errors": (
         "AgentError",
         "ApprovalError",
+        "BudgetError",
         "BusyError",
         "ConfigError",
         "PartitaError",
@@ -459,7 +463,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "SSE_HEADERS",
     ),
     "partita.runtime.plugged.as_agent": ("as_agent",),
-    "partita.runtime.plugged.ask": ("Ask",),
+    "partita.runtime.plugged.agent_request": ("AgentRequest",),
     "partita.runtime.network.network": ("Network",),
     "partita.runtime.message_list": ("MessageList",),
     "partita.runtime.service": (
@@ -494,7 +498,11 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "asgi",
         "PartitaApp",
     ),
-    "partita.server.principal": ("Principal",),
+    "partita.runtime.principal": ("Principal",),
+    "partita.runtime.budgets": (
+        "Budget",
+        "Budgets",
+    ),
     "partita.server.settings": (
         "Settings",
         "Limits",

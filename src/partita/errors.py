@@ -7,6 +7,7 @@
     ├── ConversionError  a payload that a format cannot read or write
     ├── FormatError      a format that does not exist or cannot be guessed
     ├── AgentError       an agent that does not exist, cannot be started, or failed at its work
+    ├── BudgetError      a budget of runs that is used up
     ├── ApprovalError    an approval that was never asked for, was answered before, or does not fit its call
     └── StoreError       something the store cannot do
         ├── NotFoundError     no such row, or none that this owner may see
@@ -31,6 +32,11 @@ class PartitaError(Exception):
         place = f" (at {self.where})" if self.where else ""
         advice = f"; hint: {self.hint}" if self.hint else ""
         return f"{self.what}{place}{advice}"
+
+    @property
+    def public_where(self) -> str:
+        """`where`, as far as clients of a server may see it."""
+        return self.where
 
 
 class ConfigError(PartitaError):
@@ -81,12 +87,25 @@ class AgentError(PartitaError):
         self.status = status
 
 
+class BudgetError(PartitaError):
+    """The budget of an owner is used up. `retry_after` says for how many seconds."""
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "", retry_after: float = 1.0) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.retry_after = retry_after
+
+
 class ApprovalError(PartitaError):
     """An answer to a question that was not asked, or that is not about the call that is stored."""
 
 
 class StoreError(PartitaError):
     """Something the store cannot do. Nothing was changed by it."""
+
+    @property
+    def public_where(self) -> str:
+        """`where` if it is a JSON path: anything else may be the address of the database."""
+        return self.where if self.where.startswith("$") else ""
 
 
 class NotFoundError(StoreError):

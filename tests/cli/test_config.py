@@ -1,6 +1,8 @@
 """Settings: which count, where they come from, and what may not be said."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -75,6 +77,7 @@ def test_a_flag_counts_most_and_a_setting_is_the_default_of_its_option(home: Pat
         home / "lamp" / "partita.toml",
         'pager = false\n[replay]\nlongest_pause = 0\n[import]\nagents = ["codex"]\nworkers = 3',
     )
+    write(home / "mine.toml", 'trusted = ["~"]')
     assert parameters("replay", "x")["longest_pause"] == 0
     assert parameters("replay", "x", "--longest-pause", "5")["longest_pause"] == 5
     assert parameters("diff", "x", "y")["pager"] is False
@@ -86,6 +89,7 @@ def test_a_flag_counts_most_and_a_setting_is_the_default_of_its_option(home: Pat
 
 
 def test_a_command_obeys_a_setting_and_names_the_file_that_is_wrong(home: Path) -> None:
+    write(home / "mine.toml", 'trusted = ["~"]')
     write(home / "lamp" / "partita.toml", '[import]\nagents = ["kodex"]')
     assert "no agent 'kodex'" in partita("import").stderr
     write(home / "lamp" / "partita.toml", "[import]\nworkers = 0")
@@ -95,6 +99,7 @@ def test_a_command_obeys_a_setting_and_names_the_file_that_is_wrong(home: Path) 
 
 
 def test_settings_of_logs_are_not_about_rows(home: Path) -> None:
+    write(home / "mine.toml", 'trusted = ["~"]')
     write(home / "lamp" / "partita.toml", 'store = "a.db"\n[import]\nagents = ["codex"]\nworkers = 2')
     (home / "lamp" / "rows.json").write_text("[]")
     assert "neither --agent" not in partita("import", "rows.json", "--from", "cherry").stderr
@@ -162,6 +167,7 @@ def test_a_store_is_meant_from_where_the_file_is(
 
 def test_the_library_and_the_command_open_the_same_store(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(home / "lamp" / "partita.toml", 'store = "ours.db"')
+    write(home / "mine.toml", 'trusted = ["~"]')
     assert str(locate().path) == partita("config", "get", "store").stdout.strip() == f"{home}/lamp/ours.db"
     assert partita("threads").exit_code == 0
     assert (home / "lamp" / "ours.db").exists()
@@ -252,6 +258,14 @@ def test_the_environment_says_lists_and_switches(home: Path, monkeypatch: pytest
 
 
 GUARDED = {
+    "a file in the project": 'store = "messages.db"',
+    "a URL of a file in the project": 'store = "sqlite:///messages.db"',
+    "no file": 'store = "memory:"',
+    "which sessions": '[import]\nagents = ["codex"]',
+    "whose sessions": '[import]\nresource = "mallory"',
+    "importing": "[serve]\nimport = true",
+    "names": '[serve]\nallow_hosts = ["evil.example"]',
+    "folders": '[serve]\ncwds = ["/"]',
     "agents": '[serve]\nagents = ["evil:agent"]',
     "a host": '[serve]\nhost = "0.0.0.0"',
     "no keys": "[serve]\nkeys = false",
@@ -268,11 +282,12 @@ GUARDED = {
 def test_the_file_of_a_project_opens_no_doors_until_its_folder_is_trusted(home: Path, text: str) -> None:
     (home / "lamp" / "link").symlink_to(home.parent)
     write(home / "lamp" / "partita.toml", text)
-    key = "store" if "store" in text else f"serve.{text.split()[1]}"
+    section, _, rest = text.rpartition("]\n")
+    key = f"{section[1:]}.{rest.split()[0]}" if section else "store"
     result = partita("config", "get", key)
     assert result.exit_code == 1
-    assert f"decides {key}, and its folder is not trusted" in result.stderr
-    assert f'write trusted = ["{home}/lamp"] in {home}/mine.toml' in result.stderr
+    assert f"sets {key}, and it is not trusted" in result.stderr
+    assert "if you trust it, run: partita config trust" in result.stderr
     listed = partita("config")
     assert listed.exit_code == 0
     assert "(not trusted)" in listed.stdout
@@ -281,11 +296,115 @@ def test_the_file_of_a_project_opens_no_doors_until_its_folder_is_trusted(home: 
 
 
 def test_a_project_that_is_not_trusted_stops_only_what_needs_it(home: Path) -> None:
-    write(home / "lamp" / "partita.toml", 'store = "a.db"\n[serve]\nagents = ["evil:agent"]')
+    write(home / "lamp" / "partita.toml", '[serve]\nagents = ["evil:agent"]')
     assert partita("threads").exit_code == 0
     result = partita("serve", "--port", "0")
     assert result.exit_code == 1
-    assert "decides serve.agents" in result.stderr
+    assert "sets serve.agents" in result.stderr
+
+
+NEEDS_A_STORE = (
+    "mcp",
+    "threads",
+    "stats",
+    "search x",
+    "show last",
+    "runs",
+    "replay last",
+    "export last",
+    "backup a.backup",
+    "doctor",
+    "migrate",
+    "keys list",
+    "import --demo",
+    "reproject --all",
+    "fork last 1",
+    "fixture last",
+    "diff last last",
+)
+
+
+def test_every_command_with_a_store_is_tried_in_a_project_that_is_not_trusted() -> None:
+    context = click.Context(cli)
+    commands = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    with_store = {name for name, one in commands.items() if one and any(p.name == "url" for p in one.params)}
+    tried = {one.split()[0] for one in NEEDS_A_STORE}
+    assert with_store - tried == {"hook", "serve", "watch"}  # see below: they do not fail, or do not end
+
+
+@each_row("command", NEEDS_A_STORE, ids=NEEDS_A_STORE)
+def test_no_command_opens_the_store_of_a_project_that_is_not_trusted(command: str, home: Path) -> None:
+    write(home / "lamp" / "partita.toml", 'store = "planted.db"')
+    result = partita(*command.split())
+    assert result.exit_code == 1, result.output
+    assert "sets store, and it is not trusted" in result.stderr
+    assert not list((home / "lamp").glob("planted.db*"))
+
+
+def test_no_server_opens_the_store_of_a_project_that_is_not_trusted(home: Path) -> None:
+    write(home / "lamp" / "partita.toml", 'store = "planted.db"')
+    command = [sys.executable, "-P", "-m", "partita", "serve", "--port", "0", "--no-import"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert result.returncode == 1
+    assert "sets store, and it is not trusted" in result.stderr
+    assert not list((home / "lamp").glob("planted.db*"))
+
+
+def test_a_hook_says_that_a_store_is_not_trusted_and_stops_no_agent(home: Path) -> None:
+    write(home / "lamp" / "partita.toml", 'store = "planted.db"')
+    log = write(home / "lamp" / "log.jsonl", "{}")
+    notice = f'{{"transcript_path": "{log}"}}'
+    result = partita("hook", "claude-code", notice)
+    assert (result.exit_code, "sets store, and it is not trusted" in result.stderr) == (0, True)
+
+
+def test_a_store_that_the_user_names_counts_in_any_project(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(home / "lamp" / "partita.toml", 'store = "planted.db"')
+    assert partita("threads", "--store", "mine.db").exit_code == 0
+    monkeypatch.setenv("PARTITA_STORE", "mine.db")
+    assert partita("threads").exit_code == 0
+
+
+def test_a_file_is_trusted_until_it_changes_or_the_user_revokes_it(home: Path) -> None:
+    file = write(home / "lamp" / "partita.toml", 'store = "ours.db"\n[serve]\nport = 9')
+    trusted = partita("config", "trust")
+    assert (trusted.exit_code, trusted.stdout) == (0, "")
+    assert f"store = {home}/lamp/ours.db" in trusted.stderr
+    assert "port" not in trusted.stderr
+    assert value_of("store") == f"{home}/lamp/ours.db"
+    [approval] = list(home.rglob("trusted/*"))
+    assert approval.stat().st_mode & 0o077 == approval.parent.stat().st_mode & 0o077 == 0
+    write(file, 'store = "other.db"')
+    with pytest.raises(ConfigError, match="is not trusted"):
+        value_of("store")
+    assert partita("config", "trust", str(home / "lamp")).exit_code == 0
+    assert value_of("store") == f"{home}/lamp/other.db"
+    assert "trusted no longer" in partita("config", "trust", "--revoke").stderr
+    with pytest.raises(ConfigError, match="is not trusted"):
+        value_of("store")
+    assert "was not trusted" in partita("config", "trust", "--revoke").stderr
+
+
+def test_trusting_a_file_trusts_no_copy_of_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(home / "lamp" / "partita.toml", 'store = "ours.db"')
+    assert partita("config", "trust").exit_code == 0
+    (home / "copy").mkdir()
+    write(home / "copy" / "partita.toml", 'store = "ours.db"')
+    monkeypatch.chdir(home / "copy")
+    with pytest.raises(ConfigError, match="is not trusted"):
+        value_of("store")
+
+
+def test_there_must_be_a_file_to_trust(home: Path) -> None:
+    result = partita("config", "trust")
+    assert (result.exit_code, "there is no partita.toml" in result.stderr) == (1, True)
+
+
+def test_a_file_without_an_end_is_refused(home: Path) -> None:
+    (home / "lamp" / "partita.toml").symlink_to("/dev/zero")
+    assert "more than 1048576 bytes" in partita("config").stderr
 
 
 def test_a_file_of_another_user_decides_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from partita.cli.main import cli
 from partita.cli.serving.agents import agent_of, agents_of
 from partita.errors import AgentError
 from partita.runtime.scripted.service import ScriptedService
-from partita.types.json import dumps
+from partita.types.json import dumps, loads
 from tests.processes import Piped, Terminal
 from tests.tables import each_row
 
@@ -92,18 +92,24 @@ def threads(server: Server) -> list[dict[str, Any]]:
 
 
 def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, running: list[Server]) -> None:
-    server = Server(tmp_path, "--port", "0")
+    server = Server(tmp_path, "--port", "0", "--log-level", "info", PARTITA_LOG_FORMAT="json")
     running.append(server)
     assert server.line == f"Partita is at {server.url} (API docs: {server.url}/api/docs)"
     assert {"A picnic that must not get wet", "Lamp oil, and who may order it"} <= {
         thread["title"] for thread in threads(server)
     }
     chat = {"id": "c", "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "fail"}]}]}
-    answer = server.client.post("/api/chat", json=chat)
+    answer = server.client.post("/api/chat", json=chat, headers={"x-request-id": "req-1"})
     assert "the script says that this one fails" in answer.text
     code, talk = server.stop()
     assert code == 0
     assert "examples are in it now" in talk
+    log = [loads(line.encode()) for line in talk.splitlines() if line.startswith("{")]
+    (failed,) = [line for line in log if line["level"] == "error"]
+    assert failed["run_id"] == answer.headers["x-partita-run-id"]
+    assert (failed["request_id"], failed["thread_id"]) == ("req-1", "c")
+    assert [line["message"] for line in log][-2:] == ["closing", "closed"]
+    assert any(line["message"].startswith("shutting down") for line in log)
     again = Server(tmp_path, "--port", "0")
     running.append(again)
     assert "c" in {thread["id"] for thread in threads(again)}  # what was said is still there

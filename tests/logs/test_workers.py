@@ -95,3 +95,14 @@ def test_processes_end_when_nobody_reads_on(tasks: list[Task]) -> None:
     assert crew.poll() is not None
     with pytest.raises(ProcessLookupError):
         os.killpg(crew.pid, 0)
+
+
+def test_processes_import_nothing_from_the_folder_they_are_started_in(
+    tasks: list[Task], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "json.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nfrom _json import *\n")
+    monkeypatch.chdir(tmp_path)
+    with Workers(2) as workers:
+        found = told(workers.read(tasks[:5]))
+    assert not (tmp_path / "ran").exists()
+    assert found == told(read_here(tasks[:5]))

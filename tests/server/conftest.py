@@ -11,9 +11,11 @@ import httpx
 import pytest
 import uvicorn
 
+from partita.runtime.principal import Principal
 from partita.runtime.scripted.script import as_script
 from partita.runtime.scripted.service import ScriptedService
 from partita.server.app import PartitaApp, asgi
+from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from tests.store.empty_store import empty_store
@@ -27,6 +29,12 @@ def scripted(*turns: list[dict[str, Any]]) -> ScriptedService:
     """An agent that says, at each of its turns, these parts."""
     steps = [{"parts": parts} for parts in turns]
     return ScriptedService(as_script({"scenes": [{"steps": steps}]}))
+
+
+def user_in_header(connection: Connection) -> Principal | None:
+    """The user that a header names, who may read and write."""
+    name = connection.headers.get("x-user")
+    return Principal(name, "write") if name else None
 
 
 def says(text: str) -> dict[str, Any]:

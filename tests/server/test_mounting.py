@@ -133,7 +133,7 @@ async def test_a_run_is_streamed_by_any_framework(
 @each_row("keys", [False, True])
 @each_row("path", ["/", "/api/docs"])
 async def test_who_opens_the_address_finds_a_page(store: Store, agent: Any, path: str, keys: bool) -> None:
-    app = asgi(agent, store=store, keys=keys)
+    app = asgi(agent, store=store, keys=keys, routes="all" if keys else None)
     async with app.lifespan(), client_of(app) as client:
         page = await client.get(path)
     assert page.status_code == 200

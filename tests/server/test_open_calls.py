@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
+from partita.runtime.principal import Principal
 from partita.server.app import asgi
 from partita.server.auth.user import Connection
-from partita.server.principal import Principal
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, ToolCallPart
@@ -37,7 +37,7 @@ async def clerk(store: Store) -> AsyncIterator[httpx.AsyncClient]:
     mine = store.scoped("u1")
     await mine.create_thread("t1")
     await mine.save_messages([AssistantMessage(id="m1", content=[asked])], thread_id="t1")
-    app = asgi(scripted([says("Yes.")]), store=store, user=by_header)
+    app = asgi(scripted([says("Yes.")]), store=store, user=by_header, routes="all")
     async with app.lifespan(), client_of(app) as client:
         yield client
 

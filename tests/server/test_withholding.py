@@ -31,7 +31,7 @@ async def app(store: Store) -> AsyncIterator[PartitaApp]:
         TextEnd("t"),
         MessageFinish(),
     )
-    app = asgi(puppet, store=store, keys=True)
+    app = asgi(puppet, store=store, keys=True, routes="all")
     async with app.lifespan():
         yield app
 

@@ -12,6 +12,7 @@ from partita.store.opening import open_store
 def empty_store(folder: Path, name: str = "store.db") -> str:
     """The URL of a new store in this folder."""
     path = folder / name
+    path.touch(mode=0o600)
     path.write_bytes(_contents())
     return f"sqlite:///{path}"
 

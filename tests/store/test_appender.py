@@ -37,6 +37,7 @@ class Counting:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.where = engine.where
+        self.health = engine.health
         self.writes = 0
         self.leave = asyncio.Event()
         self.leave.set()

@@ -14,11 +14,11 @@ import pytest
 from sqlalchemy import select, text
 
 from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.private_files import whole_file
 from partita.store.backup.archive import MAGIC, End, Head, Record, Rows, TableSum, Writer, records, verify
 from partita.store.backup.making import back_up
 from partita.store.backup.reading import check
 from partita.store.backup.restoring import restore
-from partita.store.backup.whole_file import whole_file
 from partita.store.data.runner import migrate
 from partita.store.doctor.examination import examine
 from partita.store.facade.store import Store

@@ -3,12 +3,14 @@
 import base64
 import os
 from hashlib import sha256
+from io import BytesIO
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 
 from partita.errors import NotFoundError, StoreError
+from partita.store import blobs as blob_files
 from partita.store.blob_moves import THRESHOLD
 from partita.store.facade.store import Store
 from partita.store.tables import blob_refs, blobs, messages
@@ -182,3 +184,26 @@ async def test_a_missing_blob_leaves_its_reference(store: Store, thread: str) ->
     assert found is not None
     value: Json = to_json(found)["content"]["parts"][0]["output"]["value"]
     assert value.startswith("blob:sha256:")
+
+
+async def test_ranges_of_large_files_are_read_without_the_rest(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blob_files, "LARGE", 1000)
+    monkeypatch.setattr(blob_files, "PIECE", 300)
+    data = b"".join(b"%06d" % number for number in range(700))
+    digest = sha256(data).hexdigest()
+    plain = await store.write(blob_files.put_file, BytesIO(data), len(data), digest, "text/plain", None)
+    again = await store.write(blob_files.put_file, BytesIO(data), len(data), digest, "text/plain", None)
+    assert (plain, plain.size) == (again, len(data))
+    compressed = await store.put_blob(data + b"!")  # as values of messages are
+    small = await store.write(blob_files.put_file, BytesIO(b"abc"), 3, sha256(b"abc").hexdigest(), None, None)
+    for start, end in [(0, 1), (0, len(data)), (299, 301), (1500, 2900), (len(data) - 1, len(data))]:
+        assert await store.read(blob_files.read_range, plain.url, start, end) == data[start:end]
+        assert await store.read(blob_files.read_range, compressed.url, start, end) is None
+        for blob in (plain, compressed):
+            file = BytesIO(b"what an earlier attempt wrote")
+            await store.read(blob_files.copy, blob.url, start, end, file)
+            assert file.getvalue() == data[start:end]
+    assert await store.read(blob_files.read_range, small.url, 1, 3) == b"bc"
+    assert await store.get_blob(plain.url) == data

@@ -118,13 +118,12 @@ async def made(path: Path) -> None:
 
 
 READ_ONLY = "UnavailableError the store can only be read"
-SHUT = "UnavailableError the store cannot be opened"
 RIGHTS: dict[str, tuple[int, int | None, str]] = {
     "neither file nor folder": (0o555, 0o444, READ_ONLY),
     "not the file": (0o777, 0o444, READ_ONLY),
     "not the folder": (0o555, 0o666, READ_ONLY),
-    "not even read": (0o555, 0o000, "UnavailableError Permission denied: "),
-    "no file, and none can be made": (0o555, None, SHUT),
+    "not even read": (0o555, 0o000, "UnavailableError Permission denied (at "),
+    "no file, and none can be made": (0o555, None, "UnavailableError Permission denied (at "),
 }
 
 
@@ -149,7 +148,7 @@ async def test_what_may_not_be_written(shared: Path, folder: int, file: int | No
 def test_a_folder_that_cannot_be_made(shared: Path) -> None:
     said = told_by(fill_as_nobody, shared / "new" / "store.db")
     assert said.startswith(
-        f"UnavailableError Permission denied: {shared}/new (at {shared}/new/store.db); hint: "
+        f"UnavailableError Permission denied (at {shared}/new/store.db: {shared}/new); hint: "
     )
 
 
@@ -229,7 +228,7 @@ async def test_a_file_instead_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     error = await opening(tmp_path / "file" / "store.db")
     assert isinstance(error, UnavailableError)
-    assert error.what.endswith(f": {tmp_path / 'file'}")
+    assert error.where.endswith(f": {tmp_path / 'file'}")
 
 
 async def test_a_damaged_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
 
 from partita.errors import StoreError
-from partita.store import changes
+from partita.store import changes, role_schema
 from partita.store.content_schema import SQLITE_COLUMNS
 from partita.store.engines.engine import Engine
 from partita.store.engines.location import locate
@@ -111,12 +111,27 @@ async def test_an_older_file_is_copied_then_brought_up_to_date(tmp_path: Path) -
 
 
 UNDONE = {
+    "0007": ["DROP TABLE counters"],
     "0005": ["DROP INDEX messages_with_tool_calls"],
     "0004": ["ALTER TABLE runs DROP COLUMN agent_result"],
     "0003": ["DROP INDEX threads_by_change", "ALTER TABLE threads DROP COLUMN changed_at"],
     "0002": ["DROP TABLE api_keys"],
 }
 """What takes each schema away, the newest first."""
+
+
+def undo_roles(connection: Connection) -> None:
+    """Take the role `chat` away, which the sixth schema added."""
+    if connection.dialect.name == "sqlite":
+        now, then = (one.replace("'", "''") for one in (role_schema.ROLES, role_schema.BEFORE))
+        connection.exec_driver_sql("PRAGMA writable_schema = ON")
+        connection.exec_driver_sql(f"UPDATE sqlite_master SET sql = replace(sql, '{now}', '{then}')")
+        connection.exec_driver_sql("PRAGMA writable_schema = RESET")
+    else:
+        connection.exec_driver_sql("ALTER TABLE api_keys DROP CONSTRAINT api_keys_role_check")
+        connection.exec_driver_sql(
+            f"ALTER TABLE api_keys ADD CONSTRAINT api_keys_role_check CHECK ({role_schema.BEFORE})"
+        )
 
 
 def undo_contents(connection: Connection) -> None:
@@ -138,7 +153,7 @@ def undo_contents(connection: Connection) -> None:
 
 
 @in_a_file_and_on_a_server
-@each_row("version", ["0001", "0002", "0003", "0004"])
+@each_row("version", ["0001", "0002", "0003", "0004", "0005", "0006"])
 async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, version: str) -> None:
     engine = await open_engine(locate(url))
     await empty(engine)
@@ -146,9 +161,13 @@ async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, 
     await with_message(url)
     async with open_store(url) as store:
         await store.save_messages([ask("old")], thread_id="t1")
+    expected = "Only words." if version < "0005" else text_of(ask("old"))
 
     def undo(connection: Connection) -> None:
-        undo_contents(connection)
+        if version < "0006":
+            undo_roles(connection)
+        if version < "0005":
+            undo_contents(connection)
         later = [statements for revision, statements in UNDONE.items() if revision > version]
         for statement in (one for statements in later for one in statements):
             connection.execute(text(statement))
@@ -158,13 +177,13 @@ async def test_a_store_of_every_earlier_version_is_brought_up_to_date(url: str, 
     await engine.make(undo)
     await engine.close()
     async with open_store(url) as store:
-        assert [text_of(one) for one in await store.list_messages("t1")] == ["How tall?", "Only words."]
+        assert [text_of(one) for one in await store.list_messages("t1")] == ["How tall?", expected]
         with pytest.raises(StoreError, match=r"messages_role|CHECK"):
             await store.write(
                 lambda tx: tx.sql("UPDATE messages SET role = 'ghost' WHERE id = 'm1'") and None
             )
-        await store.create_key("ada")
-        assert len(await store.list_keys()) == 1
+        await store.create_key("ada", "chat")
+        assert [key.role for key in await store.list_keys()] == ["chat"]
         seen = await store.read(changes.begin)
         await store.set_title("t1", "Lamps")
         assert [one.id for one in (await store.read(changes.look, seen)).threads] == ["t1"]

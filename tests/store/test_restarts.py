@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from partita.errors import UnavailableError
+from partita.server.observing.readiness import Readiness
 from partita.store.engines.location import locate
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
@@ -126,6 +127,26 @@ async def test_a_commit_whose_answer_is_lost_happens_once(server: Server, kind: 
     async with line_to(direct, cut) as (_, url), crew_at(url, direct) as crew:
         while cuts[kind] < CUTS:
             await crew.go_on(1)
+
+
+async def test_an_outage_is_not_ready_and_logged_once(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    direct = await fresh_database(server, "readiness")
+    async with line_to(direct) as (line, url), open_store(url, patience=0.2) as store:
+        readiness = Readiness(store, kept=0)
+        assert await readiness.check()
+        line.take_down()
+        assert [await readiness.check() for _ in range(3)] == [False] * 3
+        line.bring_up()
+        while not await readiness.check():  # until it is, or the test has taken too long
+            await asyncio.sleep(0.05)
+        assert store.engine.health.retries > 0
+    lines = [one.getMessage() for one in caplog.records if one.name == "partita.store"]
+    assert [line.partition(" for reading")[0] for line in lines] == [
+        "the store is not available",
+        "the store is available again",
+    ]
 
 
 async def test_patience_that_ends_is_told_and_the_store_works_again(server: Server) -> None:

@@ -8,7 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeLong } from "./setup/long";
 import { browser } from "./setup/pages";
-import { type Site, serve } from "./setup/site";
+import { type Site, serve, storeIn } from "./setup/site";
 
 const OPENS = 5;
 const ROWS = 300;
@@ -125,7 +125,7 @@ describe("what is drawn", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
-    await writeLong(site);
+    await writeLong(storeIn(site.folder));
   });
   afterAll(() => site.stop());
 

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { MANY, writeLong } from "./setup/long";
-import { type Site, serve } from "./setup/site";
+import { type Site, serve, storeIn } from "./setup/site";
 
 const list = (page: Page) => page.getByRole("region", { name: "Messages" });
 const row = (page: Page, id: string) => page.locator(`[data-message="${id}"]`);
@@ -18,7 +18,7 @@ describe("a conversation of 10,000 messages", () => {
   let site: Site;
   beforeAll(async () => {
     site = await serve();
-    await writeLong(site);
+    await writeLong(storeIn(site.folder));
   });
   afterEach(async () => {
     await site.closePages();

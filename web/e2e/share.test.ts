@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { violations, violationsInBoth } from "./setup/axe";
-import { browser } from "./setup/pages";
+import { openFile } from "./setup/file";
 import { python, type Site, serve } from "./setup/site";
 
 const TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
@@ -97,37 +97,11 @@ describe("sharing", () => {
     return text;
   };
 
-  /** Opens a file by itself, and tells what it asked for and what went wrong. */
-  const alone = async (path: string, colorScheme: "light" | "dark" = "light") => {
-    const context = await (await browser()).newContext({
-      colorScheme,
-      viewport: { width: 1280, height: 800 },
-    });
-    context.setDefaultTimeout(15_000);
-    const page = await context.newPage();
-    const asked: string[] = [];
-    const wrong: string[] = [];
-    context.on("request", (request) => {
-      if (!/^(?:data|blob):/.test(request.url())) asked.push(request.url());
-    });
-    page.on("console", (said) => {
-      if (said.type() === "error" || /Content Security Policy|Trusted/.test(said.text()))
-        wrong.push(said.text());
-    });
-    page.on("pageerror", (error) => wrong.push(String(error)));
-    page.on("dialog", (dialog) => {
-      wrong.push(`a dialog: ${dialog.message()}`);
-      void dialog.dismiss();
-    });
-    await page.goto(`file://${path}`);
-    return { page, asked, wrong, close: () => context.close() };
-  };
-
   it("gives one page that needs nobody, and in which nothing hostile runs", async () => {
     const path = await download(await open());
     const text = clean(path);
     expect(text.length).toBeLessThan(1_200_000);
-    const { page, asked, wrong, close } = await alone(path);
+    const { page, asked, wrong, close } = await openFile(path);
     await page.getByRole("heading", { level: 1, name: "A beacon in the fog" }).waitFor();
     await page.getByText("shines").waitFor();
     await page.getByText("[redacted: github token 1]").first().waitFor();
@@ -153,7 +127,7 @@ describe("sharing", () => {
       body: JSON.stringify({ format: "html" }),
     });
     writeFileSync(path, await response.text());
-    const { page, wrong, close } = await alone(path, theme);
+    const { page, wrong, close } = await openFile(path, { colorScheme: theme });
     await page.getByText("shines").waitFor();
     expect(await violations(page)).toEqual([]);
     expect(wrong).toEqual([]);

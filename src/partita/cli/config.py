@@ -144,6 +144,51 @@ def path(as_json: bool) -> None:
             click.echo(f"{place.path}  ({place.whose}: {place.state})")
 
 
+@config.command(
+    short_help="Trust the partita.toml of a project.",
+    epilog="""\b
+Examples:
+  partita config trust                 the file of the project you are in
+  partita config trust ~/work/lamp     the file of another one
+  partita config trust --revoke        no longer
+""",
+)
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.option("--revoke", is_flag=True, help="Trust it no longer.")
+def trust(folder: str | None, revoke: bool) -> None:
+    """Trust the partita.toml of FOLDER, or the nearest one from here, with the content that it has now.
+
+    It may then choose the store, the agents that run, and who can reach the server. When the file changes,
+    it has to be trusted again. Read it first.
+    """
+    from pathlib import Path
+
+    from partita.config import trust as trusting
+    from partita.config.config import Config, project_file
+    from partita.config.surroundings import here
+    from partita.errors import ConfigError
+
+    surroundings = here()
+    if folder is not None:
+        surroundings = surroundings._replace(folder=Path(folder).absolute())
+    file = project_file(surroundings)
+    if file is None:
+        raise ConfigError(
+            "there is no partita.toml", where=str(surroundings.folder or ""), hint="name the project's folder"
+        )
+    if revoke:
+        found = trusting.revoke(file.path, surroundings)
+        say(f"{'trusted no longer' if found else 'was not trusted'}: {file.path}")
+        return
+    trusting.approve(file, surroundings)
+    settings = Config(surroundings)
+    for key in file.values:
+        one = settings.find(key)
+        if one.setting.guarded and one.source.kind == "project":
+            say(f"{key} = {_text(_shown(one))}")
+    say(f"trusted until it changes: {file.path}")
+
+
 def _places(settings: "Config") -> list[Place]:
     from partita.config.config import exists
 

@@ -73,10 +73,10 @@ Examples:
 @click.option("--resource", metavar="ID", help="Whose data it is for; without it everybody's (role admin).")
 @click.option(
     "--role",
-    type=click.Choice(["read", "write", "admin"]),
+    type=click.Choice(["read", "chat", "write", "admin"]),
     default="write",
     show_default=True,
-    help="What it may do.",
+    help="What it may do: chat is for end users.",
 )
 @click.option("--name", help="What you will know it by.")
 @click.option("--expires", type=ExpiryType(), help="When it ends: 30d, 12h, 2030-01-01; else never.")

@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import logging
 import os
 import signal
 import sys
@@ -15,6 +16,9 @@ from partita.cli.ending.leaving import INTERRUPTED, tell_interrupted
 from partita.version import __version__
 
 from .config_defaults import Defaults
+
+NO_LOG = logging.NullHandler()
+"""Commands print what goes wrong with the store themselves. `partita serve` adds a handler of its own."""
 
 COMMANDS = {
     "agents": "agents",
@@ -114,6 +118,7 @@ def cli(ctx: click.Context) -> None:
     All of it in one file:          partita backup
     Is the archive healthy?         partita doctor
     """
+    logging.getLogger("partita.store").addHandler(NO_LOG)
     ctx.default_map = Defaults()
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         ctx.color = False

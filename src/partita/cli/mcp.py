@@ -38,10 +38,14 @@ def mcp(
     usage_statistics. Sessions are resources too, and `recall` is a prompt. New messages are not brought in:
     `partita watch` or `partita serve` does that beside it.
     """
+    from partita.config.config import Config
     from partita.server.mcp.archive import Archive
     from partita.server.mcp.scope import Scope
     from partita.server.mcp.stdio import serve, unbuffered
 
+    if url is None:  # now: an error in the settings is for the user to read, not for the model
+        configured = Config().get("store")
+        url = None if configured is None else str(configured)
     reader, writer = unbuffered(sys.stdin.buffer), unbuffered(sys.stdout.buffer)
 
     async def work() -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
@@ -72,6 +72,20 @@ Examples:
     hidden=True,
     help="After so many seconds, the runs of a server that died are ended.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How log lines are written to standard error.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="The least important log lines to write.",
+)
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
 @click.pass_context
 def serve(
@@ -89,6 +103,8 @@ def serve(
     imports: bool,
     demo: bool,
     lease: float | None,
+    log_format: Literal["text", "json"],
+    log_level: str,
     opens: bool | None,
 ) -> None:
     """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
@@ -101,6 +117,7 @@ def serve(
     from partita.cli.serving.examples import Examples
     from partita.cli.serving.sessions import following, sessions_here, together
     from partita.server.app import asgi
+    from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
     from partita.server.settings import Settings
 
@@ -112,21 +129,23 @@ def serve(
         origins=origins,
         hosts=hosts,
         cwds=cwds,
+        routes="all",
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, chosen=chosen)
     examples = Examples() if demo and not (imports and sessions_here()) else None
-    serve_on(
-        app,
-        sockets,
-        tell=lambda address: _tell(address, opens=bool(opens)),
-        before=None if examples is None else examples.put_in,
-        beside=together(
-            *(() if examples is None else (examples.act,)),
-            *((following,) if imports else ()),
-        ),
-    )
+    with logging_to_stderr(log_format, log_level):
+        serve_on(
+            app,
+            sockets,
+            tell=lambda address: _tell(address, opens=bool(opens)),
+            before=None if examples is None else examples.put_in,
+            beside=together(
+                *(() if examples is None else (examples.act,)),
+                *((following,) if imports else ()),
+            ),
+        )
 
 
 def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[socket.socket]":

@@ -72,9 +72,9 @@ class Config:
         return tuple(self._files())
 
     def _files(self) -> Iterator[ConfigFile]:
-        nearest = next((path for path in self.surroundings.project_files() if exists(path)), None)
+        nearest = project_file(self.surroundings)
         if nearest is not None:
-            yield read_file(nearest, "project")
+            yield nearest
         own = self.surroundings.own
         if exists(own) or self.surroundings.environment.get("PARTITA_CONFIG"):
             yield read_file(own, "user")
@@ -84,7 +84,7 @@ class Config:
             return None
         trusted = self.find("trusted").value
         assert isinstance(trusted, tuple), "a list, by the table"
-        return refusal(file, setting, trusted, self.surroundings.own)
+        return refusal(file, setting, trusted, self.surroundings)
 
     def unknown_variables(self) -> list[str]:
         """Variables that look like ours and that nobody reads."""
@@ -92,6 +92,12 @@ class Config:
         return sorted(
             name for name in self.surroundings.environment if name.startswith(PREFIX) and name not in known
         )
+
+
+def project_file(surroundings: Surroundings) -> ConfigFile | None:
+    """The nearest file of a project, if there is one."""
+    nearest = next((path for path in surroundings.project_files() if exists(path)), None)
+    return None if nearest is None else read_file(nearest, "project")
 
 
 def _from_environment(setting: Setting, text: str) -> Value:

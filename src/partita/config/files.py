@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
@@ -15,6 +16,7 @@ from .settings import BY_KEY, Value
 
 Role: TypeAlias = Literal["project", "user"]
 
+MOST_BYTES: Final = 1024 * 1024
 SECTIONS: Final = frozenset(key.partition(".")[0] for key in BY_KEY if "." in key)
 HEADER: Final = re.compile(r"\s*\[\s*([\w.-]+)\s*\]")
 ASSIGNMENT: Final = re.compile(r"\s*([\w.-]+)\s*=")
@@ -28,6 +30,8 @@ class ConfigFile(NamedTuple):
     role: Role
     values: Mapping[str, Value]
     lines: Mapping[str, int]
+    digest: str
+    """The SHA-256 hash of its content."""
 
     def where(self, key: str) -> str:
         """The place of a key: the file and, if it is known, the line."""
@@ -41,7 +45,8 @@ def place(path: Path, line: int | None) -> str:
 
 def read_file(path: Path, role: Role) -> ConfigFile:
     """What a file says; an error that names the place for what it may not say."""
-    text = _text(path)
+    content = _content(path)
+    text = _text(path, content)
     lines = dict(_lines(text))
     values: dict[str, Value] = {}
     for key, raw in _flat(_parsed(path, text)):
@@ -56,19 +61,30 @@ def read_file(path: Path, role: Role) -> ConfigFile:
         except ConfigError as error:
             error.where = where
             raise
-    return ConfigFile(path, role, values, lines)
+    return ConfigFile(path, role, values, lines, sha256(content).hexdigest())
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigError("this is not UTF-8", where=str(path), hint="save it as UTF-8") from None
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)  # a link to a device could have no end
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise ConfigError(
             f"the settings cannot be read: {why}", where=str(path), hint=_readable(error)
         ) from None
+    if len(content) > MOST_BYTES:
+        raise ConfigError(
+            f"the settings have more than {MOST_BYTES} bytes", where=str(path), hint="is it the right file?"
+        )
+    return content
+
+
+def _text(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError("this is not UTF-8", where=str(path), hint="save it as UTF-8") from None
 
 
 def _readable(error: OSError) -> str:

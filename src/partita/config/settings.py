@@ -27,10 +27,10 @@ class Setting(NamedTuple):
     most: int | None = None
     options: tuple[str, ...] = ()
     """Whose default it is: `serve.port` is the parameter `port` of `partita serve`."""
-    guarded: bool = False
-    """Whether it lets others in or runs something: the file of a project decides it only if it is trusted."""
+    guarded: str = ""
+    """Why a project's file sets it only if the user trusts the file; empty where any file may."""
     own: bool = False
-    """Whether the file of a project may not decide it at all."""
+    """Whether a project's file may not set it at all."""
 
 
 SETTINGS: Final = (
@@ -40,6 +40,7 @@ SETTINGS: Final = (
         kind="place",
         meaning="Where everything is kept: the path of a file, or a URL.",
         unset="a file in your data folder",
+        guarded="it chooses where your sessions are stored and read",
     ),
     Setting(
         key="pager",
@@ -64,7 +65,7 @@ SETTINGS: Final = (
         default="127.0.0.1",
         meaning="Where the server listens.",
         options=("serve.host",),
-        guarded=True,
+        guarded="it decides who can reach the server",
     ),
     Setting(
         key="serve.port",
@@ -84,7 +85,7 @@ SETTINGS: Final = (
         unset="all that are known",
         meaning="Who answers, as `--agent` names them.",
         options=("serve.names",),
-        guarded=True,
+        guarded="it runs code",
     ),
     Setting(
         key="serve.keys",
@@ -93,7 +94,7 @@ SETTINGS: Final = (
         default=False,
         meaning="Only those may ask who have a key.",
         options=("serve.keys",),
-        guarded=True,
+        guarded="it decides who can reach the server",
     ),
     Setting(
         key="serve.origins",
@@ -102,7 +103,7 @@ SETTINGS: Final = (
         default=(),
         meaning="Sites whose pages may ask.",
         options=("serve.origins",),
-        guarded=True,
+        guarded="it decides who can reach the server",
     ),
     Setting(
         key="serve.allow_hosts",
@@ -111,7 +112,7 @@ SETTINGS: Final = (
         default=(),
         meaning="Names that the server may have.",
         options=("serve.hosts",),
-        guarded=True,
+        guarded="it decides who can reach the server",
     ),
     Setting(
         key="serve.cwds",
@@ -120,7 +121,7 @@ SETTINGS: Final = (
         default=(),
         meaning="Folders in which clients may let an agent work, and in those below them.",
         options=("serve.cwds",),
-        guarded=True,
+        guarded="it decides where agents may work",
     ),
     Setting(
         key="serve.client",
@@ -137,6 +138,7 @@ SETTINGS: Final = (
         default=True,
         meaning="Bring in the sessions of agents on this machine, and follow them.",
         options=("serve.imports",),
+        guarded="it decides which of your sessions are imported",
     ),
     Setting(
         key="serve.demo",
@@ -145,6 +147,22 @@ SETTINGS: Final = (
         default=True,
         meaning="Put examples into an empty store.",
         options=("serve.demo",),
+    ),
+    Setting(
+        key="serve.log_format",
+        environment="PARTITA_LOG_FORMAT",
+        kind="text",
+        default="text",
+        meaning="How the server writes log lines: `text` or `json`.",
+        options=("serve.log_format",),
+    ),
+    Setting(
+        key="serve.log_level",
+        environment="PARTITA_LOG_LEVEL",
+        kind="text",
+        default="warning",
+        meaning="The least important log lines it writes: `debug`, `info`, `warning` or `error`.",
+        options=("serve.log_level",),
     ),
     Setting(
         key="serve.open",
@@ -162,6 +180,7 @@ SETTINGS: Final = (
         unset="all",
         meaning="Whose sessions `import` and `watch` bring in.",
         options=("import.agents", "watch.agents"),
+        guarded="it decides which of your sessions are imported",
     ),
     Setting(
         key="import.resource",
@@ -170,6 +189,7 @@ SETTINGS: Final = (
         unset="nobody in particular",
         meaning="Whose the threads become that `import`, `watch` and `hook` bring in.",
         options=("import.resource", "watch.resource"),
+        guarded="it decides who owns imported sessions",
     ),
     Setting(
         key="import.workers",

@@ -22,9 +22,14 @@ class Surroundings(NamedTuple):
         named = self.environment.get("PARTITA_CONFIG")
         if named:
             return Path(named).expanduser()
+        return self.config_folder / FILE
+
+    @property
+    def config_folder(self) -> Path:
+        """The folder that the system has for the user's settings of this program."""
         from platformdirs import user_config_path
 
-        return user_config_path("partita", appauthor=False) / FILE
+        return user_config_path("partita", appauthor=False)
 
     def project_files(self) -> Iterator[Path]:
         """Where the file of a project may be, nearest first, up to the home or the root of a repository."""

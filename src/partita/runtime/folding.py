@@ -90,6 +90,11 @@ class RunFold:
         return self._finished(self._messages.current)
 
     @property
+    def current_id(self) -> str:
+        """The id of the message that chunks go to now."""
+        return self._messages.current_id
+
+    @property
     def errors(self) -> tuple[str, ...]:
         """The texts of the error chunks so far."""
         return self._messages.errors

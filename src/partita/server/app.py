@@ -2,27 +2,34 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 from urllib.parse import unquote
 
 from litestar import Litestar
 from litestar.di import Provide
+from litestar.routes import HTTPRoute
 
+from partita.errors import AgentError
+from partita.runtime.budgets import Budgets
+from partita.runtime.failures import OnError
+from partita.runtime.log_context import get_logger
 from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.principal import Principal
 from partita.runtime.service import AgentService
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from partita.stream.targets import Target
 
+from .access import EVERYTHING, Group, check_known, groups_of
 from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
 from .auth.loopback import Loopback
-from .auth.user import UserAuth, UserFunction
+from .auth.user import UserAuth, UserFunction, headers_of
 from .feed import Feed
 from .gate.gate import Gate
 from .hub import ROOT, Agents, CallerView, Hub
@@ -30,16 +37,20 @@ from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
 from .observing.metrics import Metrics
+from .observing.readiness import Readiness
+from .observing.request_ids import RequestIds
 from .observing.requests import TracedRequests
 from .observing.tracing import traced
 from .openapi.config import openapi_config
 from .page.serving import is_page, send_page
 from .plain import App, Receive, Scope, Send
-from .principal import Principal
 from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
 from .settings import Limits, Settings
+from .worker_pool import WorkerPool
+
+LOG: Final = get_logger("partita.server")
 
 LOOKING: Final = frozenset({"GET", "HEAD"})
 
@@ -61,8 +72,11 @@ class PartitaApp:
         settings: Settings,
         user: UserFunction | None,
         keys: bool,
+        published: frozenset[Group] = EVERYTHING,
     ) -> None:
         self.settings = settings
+        self.published = published
+        """The groups of routes that there are."""
         self.authenticates = user is not None or keys
         """Whether it asks who somebody is: only then may others than this machine reach it."""
         self.metrics = Metrics()
@@ -74,8 +88,15 @@ class PartitaApp:
         self.hub: Hub | None = None
         """Store and session, while the application is open."""
         inner = _Inner(self, cast("App", _litestar()))
-        gate = Gate(inner, settings, self._authenticator(user, keys))
-        self._gate = Measured(TracedRequests(gate), self.metrics)
+        gate = Gate(
+            inner,
+            settings,
+            self._authenticator(user, keys),
+            lambda: self.opened().store,
+            dropped=self.metrics.drop_log_line,
+            has_page="page" in published,
+        )
+        self._gate = RequestIds(Measured(TracedRequests(gate), self.metrics))
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
         if user is not None:
@@ -112,10 +133,17 @@ class PartitaApp:
                 store = (
                     given if isinstance(given, Store) else await stack.enter_async_context(open_store(given))
                 )
-                session = Session(store, lease=self.settings.lease, watch=self.metrics.count_run)
+                session = Session(
+                    store,
+                    lease=self.settings.lease,
+                    budgets=self.settings.budgets,
+                    watch=self.metrics.count_run,
+                    on_error=self.settings.on_error,
+                )
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
+            self.metrics.observe(store, session)
             self.hub = Hub(
                 store=store,
                 session=session,
@@ -123,14 +151,20 @@ class PartitaApp:
                 settings=self.settings,
                 metrics=self.metrics,
                 feed=Feed(store),
+                published=self.published,
+                readiness=Readiness(store),
+                workers=WorkerPool(self.settings.limits),
             )
 
     async def close(self) -> None:
         """Stop the runs at work here, and close what `open` opened."""
         if self.hub is not None:
+            LOG.info("closing")
             self.hub.feed.close()
-        self.hub = None
+        was_open, self.hub = self.hub is not None, None
         await self._open.aclose()
+        if was_open:
+            LOG.info("closed")
 
     def opened(self) -> Hub:
         """What is open."""
@@ -158,12 +192,11 @@ class _Inner:
         self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if is_page(scope["path"]) and scope["method"] in LOOKING:
+        if "page" in self._app.published and is_page(scope["path"]) and scope["method"] in LOOKING:
             await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-        caller = CallerView(self._app.opened(), principal, scope.get(ROOT, ""), host)
+        caller = CallerView(self._app.opened(), principal, headers_of(scope), scope.get(ROOT, ""))
         await self._routes({**scope, CALLER: caller}, receive, send)
 
 
@@ -183,7 +216,7 @@ def _below(scope: Scope) -> Scope:
 @cache
 def _litestar() -> Litestar:
     """The routes, for all applications: whatever belongs to one comes with each request."""
-    return Litestar(
+    app = Litestar(
         ROUTES,
         dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
         middleware=[note_route, admit],
@@ -192,6 +225,13 @@ def _litestar() -> Litestar:
         request_max_body_size=None,  # the gate counts
         logging_config=None,
     )
+    check_known(
+        (str(method), route.path_format)
+        for route in app.routes
+        if isinstance(route, HTTPRoute)
+        for method in route.route_handler_map
+    )
+    return app
 
 
 def asgi(
@@ -205,14 +245,31 @@ def asgi(
     hosts: tuple[str, ...] | list[str] = (),
     credentials: bool = False,
     cwds: tuple[str, ...] | list[str] = (),
+    client_system: bool = False,
     limits: Limits | None = None,
+    budgets: Budgets | None = None,
+    routes: Collection[Group] | Literal["all"] | None = None,
+    page: bool | None = None,
+    on_error: OnError | None = None,
     settings: Settings | None = None,
+    deps: Any = None,
+    context: Any = None,
+    config: Any = None,
 ) -> PartitaApp:
     """The server for an agent, or for several by name, over a store (or its URL).
 
-    Without `user` and `keys` only this machine may ask. `user` is a function of yours that says whose
-    request it is, or `None`; with `keys`, callers show a key made by `partita keys create`. `cwds` are the
-    folders in which a request may let its agent work.
+    Without `user` and `keys` only this machine is served. `user` is a function of yours that returns the id
+    of the user who sent a request, a `Principal`, or `None`; with `keys`, callers send a key made by
+    `partita keys create`. `cwds` are the folders in which a request may let its agent work. With
+    `client_system`, callers with the role `chat` may send instructions for the agent. `budgets` limit what
+    runs may use. `deps`, `context` and `config` are given to the agent: see `as_agent`.
+
+    `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
+    `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
+    to them, or leaves it out.
+
+    End users, whose role is `chat`, do not see the text of exceptions, but a reference to the log;
+    `on_error`, a function of the exception and the `AgentRequest`, may return another text for them.
     """
     base = settings or Settings()
     full = replace(
@@ -222,16 +279,27 @@ def asgi(
         hosts=tuple(hosts) or base.hosts,
         credentials=credentials or base.credentials,
         cwds=tuple(cwds) or base.cwds,
+        client_system=client_system or base.client_system,
         limits=limits or base.limits,
+        budgets=budgets or base.budgets,
+        on_error=on_error or base.on_error,
     )
-    return PartitaApp(_named(agents), store, full, user, keys)
+    values = {"deps": deps, "context": context, "config": config}
+    groups = groups_of(routes, page, has_users=user is not None or keys)
+    return PartitaApp(_named(agents, values), store, full, user, keys, groups)
 
 
-def _named(agents: AgentLike | Mapping[str, AgentLike] | None) -> dict[str, AgentService]:
-    if agents is None:
-        return {}
-    if isinstance(agents, Mapping):
-        named = cast("Mapping[str, AgentLike]", agents)
+def _named(
+    agents: AgentLike | Mapping[str, AgentLike] | None, values: Mapping[str, Any]
+) -> dict[str, AgentService]:
+    """The agents by name. Values that are given per request are for a single agent."""
+    if agents is None or isinstance(agents, Mapping):
+        given = [name for name, value in values.items() if value is not None]
+        if given:
+            raise AgentError(
+                f"`{given[0]}` is for one agent", hint=f"asgi({{name: as_agent(agent, {given[0]}=…)}})"
+            )
+        named = cast("Mapping[str, AgentLike]", agents or {})
         return {name: as_agent(agent) for name, agent in named.items()}
-    agent = as_agent(agents)
+    agent = as_agent(agents, **values)
     return {agent.name: agent}

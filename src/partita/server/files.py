@@ -82,7 +82,7 @@ async def _referenced(caller: CallerView, part: P, where: str) -> P:
     try:
         await caller.store.describe_blob(digest)
     except NotFoundError:
-        if split.netloc and split.netloc != caller.host:
+        if split.netloc and split.netloc != caller.headers.get("host"):
             return part  # an address of another server
         raise ConversionError(
             f"no file {part.url[:120]!r}", where=where, hint="upload it first: POST /api/blobs"

@@ -3,12 +3,13 @@
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from partita.errors import ConversionError, FormatError
+from partita.errors import AgentError, ConversionError, FormatError
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.service import AgentService, Options
+from partita.runtime.client_tools import check_client_tools, client_tools
+from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.tools.toolset import Toolset
 from partita.stream.sse import DONE
@@ -45,20 +46,19 @@ def chat_framing(
     return EventFraming(ChatEncoder(model=name, created=created, usage=usage, live=live), DONE)
 
 
-def client_tools(agent: AgentService) -> set[str]:
-    """The tools of an agent that its clients run."""
-    tools: object = getattr(agent, "tools", None)
-    return (
-        {tool.name for tool in tools.values() if tool.function is None}
-        if isinstance(tools, Toolset)
-        else set()
-    )
+def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolSpec, ...]:
+    """The tools of a request that the agent is to offer besides its own.
 
-
-def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
-    """How an agent shall work: with tools that the client runs. The agent's own are not to be replaced."""
+    Refused are tools that the agent cannot offer, or that have the name of one that it runs itself. A tool
+    that it declares for the client is its own declaration already.
+    """
+    try:
+        check_client_tools(agent, tools)
+    except AgentError as error:
+        raise ConversionError(error.what, where="$.tools", hint=error.hint) from error
     own: object = getattr(agent, "tools", None)
-    taken = {tool.name for tool in own.values()} if isinstance(own, Toolset) else set[str]()
+    declared = client_tools(agent)
+    taken = {tool.name for tool in own.values()} - declared if isinstance(own, Toolset) else set[str]()
     for place, tool in enumerate(tools):
         if tool.name in taken:
             raise ConversionError(
@@ -66,4 +66,4 @@ def options_with(tools: Sequence[ToolSpec], agent: AgentService) -> Options:
                 where=f"$.tools[{place}]",
                 hint="give yours another name",
             )
-    return Options(tools=tuple(tools))
+    return tuple(tool for tool in tools if tool.name not in declared)

@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problem details: what, where, and how to fix it; never how it looks inside."""
 
-import logging
+import math
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
@@ -12,6 +12,7 @@ from msgspec import DecodeError as MsgspecError
 from partita.errors import (
     AgentError,
     ApprovalError,
+    BudgetError,
     ConflictError,
     ConversionError,
     DecodeError,
@@ -22,10 +23,11 @@ from partita.errors import (
     StreamError,
     UnavailableError,
 )
+from partita.runtime.log_context import get_logger
 from partita.store.ids import new_id
 from partita.types.json import JsonObject, dumps, is_array, is_object
 
-LOG: Final = logging.getLogger("partita.server")
+LOG: Final = get_logger("partita.server")
 
 MEDIA_TYPE: Final = "application/problem+json"
 
@@ -35,6 +37,7 @@ STATUS: Final[Mapping[type[PartitaError], int]] = {
     ConflictError: 409,
     ApprovalError: 409,
     AgentError: 409,
+    BudgetError: 429,
     DecodeError: 400,
     ConversionError: 400,
     FormatError: 400,
@@ -63,6 +66,10 @@ class Problem(PartitaError):  # noqa: N818 # RFC 9457 calls it that
         super().__init__(what, where=where, hint=hint)
         self.status = status
         self.headers = dict(headers or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is pickled: worker processes raise problems too."""
+        return type(self), (self.status, self.what), self.__dict__
 
 
 def problem_body(status: int, detail: str, **more: Any) -> bytes:
@@ -108,11 +115,11 @@ def told(error: PartitaError, version: str) -> Told:
     headers = dict(error.headers) if isinstance(error, Problem) else {}
     if status in UNREAD and version.startswith("1"):
         headers.setdefault("connection", "close")
+    if isinstance(error, BudgetError):
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers.setdefault("retry-after", "1")
-    is_path = error.where.startswith("$")  # anything else may name the database
-    where = error.where if is_path or not isinstance(error, StoreError) else ""
-    return Told(status, headers, problem_body(status, error.what, where=where, hint=error.hint))
+    return Told(status, headers, problem_body(status, error.what, where=error.public_where, hint=error.hint))
 
 
 def _of_ours(error: PartitaError, version: str) -> Response[bytes]:
@@ -139,7 +146,7 @@ def _told(said: JsonObject) -> JsonObject:
 def _unexpected(error: Exception) -> Response[bytes]:
     """The client learns a number, the log the rest."""
     number = new_id()
-    LOG.error("problem %s", number, exc_info=error)
+    LOG.error("unexpected error, problem %s", number, exc_info=error)
     detail = "something went wrong here, not with your request"
     return _response(500, problem_body(500, detail, instance=f"urn:uuid:{number}"))
 

@@ -1,17 +1,19 @@
-"""Who asks, what for, and which role that needs."""
+"""The caller of a request, and the permission that a route needs."""
 
-from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from litestar.connection import Request
+from litestar.exceptions import NotFoundException
 from litestar.types import ASGIApp
 from litestar.types import Receive as LitestarReceive
 from litestar.types import Scope as LitestarScope
 from litestar.types import Send as LitestarSend
 
+from partita.runtime.principal import Permission, Principal, roles_with
+
+from .access import is_published, permission_of
 from .hub import CallerView
 from .plain import Scope
-from .principal import Role
 from .problems import Problem
 
 CALLER: Final = "partita.caller"
@@ -19,8 +21,6 @@ CALLER: Final = "partita.caller"
 
 SLASH: Final = "\ue000"
 """What stands for a slash inside an id while the path is taken apart."""
-
-READING: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def caller_of(request: Request[Any, Any, Any]) -> CallerView:
@@ -30,11 +30,11 @@ def caller_of(request: Request[Any, Any, Any]) -> CallerView:
 
 
 def admit(app: ASGIApp) -> ASGIApp:
-    """A middleware inside the routes: it refuses who may not, and gives ids their slashes back."""
+    """A middleware inside the routes: it checks permissions, and gives ids their slashes back."""
 
     async def admitting(scope: LitestarScope, receive: LitestarReceive, send: LitestarSend) -> None:
         found = cast("Scope", scope)
-        _check_role(found)
+        _check_permission(found)
         if SLASH in found["path"]:
             _restore_slashes(found["path_params"])
         await app(scope, receive, send)
@@ -42,22 +42,27 @@ def admit(app: ASGIApp) -> ASGIApp:
     return admitting
 
 
-def role_for(opt: Mapping[str, Any], method: str) -> Role:
-    """The role a route takes: reading needs `read`, all else `write`, unless the route says otherwise."""
-    role: Role = opt.get("role") or ("read" if method in READING else "write")
-    return role
-
-
-def _check_role(scope: Scope) -> None:
-    """Refuse who may not."""
-    needed = role_for(scope["route_handler"].opt, scope["method"])
-    caller: CallerView = scope[CALLER]
-    if not caller.principal.may(needed):
+def require(principal: Principal, permission: Permission, what: str, *, where: str = "") -> None:
+    """Refuse a caller without a permission. `what` names the thing that is refused."""
+    if not principal.may(permission):
+        roles = roles_with(permission)
         raise Problem(
             403,
-            f"this key may not do that: it takes the role {needed!r}",
-            hint=f"make one that may: partita keys create --role {needed}",
+            f"the role {principal.role!r} may not {what}",
+            where=where,
+            hint=f"this needs the role {' or '.join(repr(role) for role in roles)}: see docs/security.md",
         )
+
+
+def _check_permission(scope: Scope) -> None:
+    """Refuse a route that is not published, and a caller without the permission that it needs."""
+    caller: CallerView = scope[CALLER]
+    method, path = scope["method"], scope["path_template"]
+    if not is_published(method, path, caller.hub.published):
+        raise NotFoundException
+    needed = permission_of(method, path)
+    if needed is not None:
+        require(caller.principal, needed, f"{method} {path}")
 
 
 def _restore_slashes(found: dict[str, Any]) -> None:

@@ -14,10 +14,14 @@ from typing import Any, Final
 
 import uvicorn
 
+from partita.runtime.log_context import get_logger
+
 from .app import PartitaApp
 from .hub import Hub
 from .protocol import HEADER_SECONDS, bounded
 from .sockets import BACKLOG, BindError, addresses, listen, url_of
+
+LOG: Final = get_logger("partita.server")
 
 PORT: Final = 7272
 RUNS_END_IN: Final = 5.0
@@ -167,6 +171,7 @@ class Server(uvicorn.Server):
             server.close()
         hub = self._app.hub
         if hub is not None:
+            LOG.info("shutting down, with %d runs to end", hub.session.working())
             hub.feed.close()
             drain = RUNS_END_IN if self._drains else 0.0
             closing = hub.session.close(drain=drain, grace=AGENTS_STOP_IN)

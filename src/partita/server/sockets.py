@@ -12,6 +12,9 @@ from partita.errors import PartitaError
 UNREAD: Final = 120
 """Seconds that sent bytes may stay unacknowledged, or a full window closed, before the kernel hangs up."""
 
+UNSENT: Final = 128 * 1024
+"""Bytes that the kernel takes before it has sent those it has: more would wait here for slow clients."""
+
 QUIET: Final = 60
 """Seconds without a word before the kernel asks whether the other end is still there."""
 
@@ -111,7 +114,13 @@ def _options(family: socket.AddressFamily) -> Iterator[tuple[int, int, int]]:
     if family == socket.AF_INET6:
         yield socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1
     # Not every platform has these.
-    wanted = {"TCP_USER_TIMEOUT": UNREAD * 1000, "TCP_KEEPIDLE": QUIET, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
+    wanted = {
+        "TCP_USER_TIMEOUT": UNREAD * 1000,
+        "TCP_NOTSENT_LOWAT": UNSENT,
+        "TCP_KEEPIDLE": QUIET,
+        "TCP_KEEPINTVL": 15,
+        "TCP_KEEPCNT": 4,
+    }
     for name, value in wanted.items():
         option: int | None = getattr(socket, name, None)
         if option is not None:

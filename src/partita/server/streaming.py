@@ -1,17 +1,25 @@
 """An answer that goes on: bytes to a client for as long as there are any and it takes them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Iterator, Mapping
 from contextlib import aclosing
-from typing import Final
+from typing import Any, Final, TypeVar, cast
+
+from litestar import Request
 
 from partita.runtime.session.sse import SSE_HEADERS
 
 from .observing.measuring import DIRECT
 from .plain import Receive, Scope, Send
+from .problems import Problem
+
+T = TypeVar("T")
 
 TICK: Final = 15.0
 """After so many seconds one looks again whether the client takes what it is sent."""
+
+PIECE: Final = 64 * 1024
+"""How many bytes are sent at once: the mark at which uvicorn waits until the client has taken some."""
 
 HEAD_START: Final = 10
 """How many turns of the event loop the head of an answer lets pass. An agent that speaks at once has its
@@ -64,10 +72,12 @@ class EventStream:
             await asyncio.sleep(0)
         await send({"type": "http.response.start", "status": 200, "headers": self._headers})
         async for data in body:
-            self._taken = False
-            self._pieces += 1
-            await direct({"type": "http.response.body", "body": data, "more_body": True})
-            self._taken = True
+            # Cut, since a connection buffers as a whole what it is given, beside what the body keeps.
+            for piece in [data] if len(data) <= PIECE else _cut(data):
+                self._taken = False
+                self._pieces += 1
+                await direct({"type": "http.response.body", "body": piece, "more_body": True})
+                self._taken = True
         await direct({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _watch(self, receive: Receive) -> None:
@@ -84,6 +94,26 @@ class EventStream:
                 unread, pieces = unread + step if waits else 0.0, self._pieces
         finally:
             left.cancel()
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    return (data[place : place + PIECE] for place in range(0, len(data), PIECE))
+
+
+async def while_connected(request: Request[Any, Any, Any], work: Awaitable[T]) -> T:
+    """The result of work for a request whose body was read; when its client disconnects, it is cancelled."""
+    task = asyncio.ensure_future(work)
+    left = asyncio.create_task(_disconnected(cast("Receive", request.receive)))
+    try:
+        await asyncio.wait([task, left], return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise Problem(408, "the client has closed the connection")  # nobody reads it
+        return task.result()
+    finally:
+        left.cancel()
+        if not task.done():
+            task.cancel()
+        await asyncio.wait([task, left])
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -2,11 +2,10 @@
 
 from typing import Final
 
+from partita.runtime.principal import Principal
 from partita.runtime.requests import REQUEST
 from partita.store.log.blocks import Stored
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-
-from .principal import Principal
 
 MARK: Final = f'"{REQUEST}"'.encode()
 WITHHELD: Final[JsonObject] = {"withheld": "it takes the role 'admin'"}

@@ -1,19 +1,29 @@
 """Blobs: bytes by their hash, kept once for each owner, for as long as a message or a log refers to them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from typing import Any, BinaryIO, Final
 
-from sqlalchemy import ColumnElement, delete, exists, or_, select
+from sqlalchemy import ColumnElement, Row, delete, exists, func, or_, select
 
 from partita.errors import NotFoundError, StoreError
 
 from .blob_moves import BLOB, REFERENCE
-from .compress import packed, unpacked
+from .compress import PLAIN, packed, unpacked, unpacked_pieces
 from .owners import owner_of
 from .tables import blob_refs, blobs, run_blobs
 from .texts import storable
 from .transaction import Transaction, cut
 from .values import Blob
+
+LARGE: Final = 4 * 1024 * 1024
+"""A file that is larger is not compressed: any range of it can then be read without the rest."""
+
+PIECE: Final = 1024 * 1024
+"""How many bytes are read or written at once."""
+
+LARGEST: Final = 1_000_000_000
+"""How many bytes one value may have in SQLite; in PostgreSQL it is about the same."""
 
 
 def hash_of(url: str) -> str:
@@ -70,6 +80,47 @@ def put(tx: Transaction, data: bytes, media_type: str | None, resource_id: str |
     return describe(tx, digest)
 
 
+def put_file(
+    tx: Transaction, file: BinaryIO, size: int, digest: str, media_type: str | None, resource_id: str | None
+) -> Blob:
+    """Keep the bytes of a file as `put` does, in constant memory if it is large."""
+    owner = owner_of(tx, resource_id)
+    file.seek(0)
+    if size <= LARGE:
+        return put(tx, file.read(), media_type, resource_id)
+    if size > LARGEST:
+        raise StoreError(f"a blob may have {LARGEST} bytes, not {size}", hint="keep it elsewhere, as a url")
+    if not known(tx, owner, [digest]):
+        kind = storable(media_type, "the media type")
+        row = (owner, digest, size, kind, PLAIN, tx.instant(tx.now))
+        pieces = iter(lambda: file.read(PIECE), b"")
+        if tx.driver is not None:
+            tx.sql(
+                "INSERT INTO blobs (owner, hash, size, media_type, encoding, created_at, data)"
+                " VALUES (?, ?, ?, ?, ?, ?, zeroblob(?))",
+                (*row, size),
+            )
+            with tx.driver.blobopen("blobs", "data", _rowid(tx, owner, digest)) as blob:
+                for piece in pieces:
+                    blob.write(piece)
+        else:  # a large object takes it piece by piece
+            number = tx.sql("SELECT lo_create(0)").scalar_one()
+            for place, piece in enumerate(pieces):
+                tx.sql("SELECT lo_put(?, ?, ?)", (number, place * PIECE, piece))
+            tx.sql(
+                "INSERT INTO blobs (owner, hash, size, media_type, encoding, created_at, data)"
+                " VALUES (?, ?, ?, ?, ?, ?, lo_get(?)) ON CONFLICT DO NOTHING",
+                (*row, number),
+            )
+            tx.sql("SELECT lo_unlink(?)", (number,))
+    return describe(tx, digest)
+
+
+def _rowid(tx: Transaction, owner: str, digest: str) -> int:
+    found: int = tx.sql("SELECT rowid FROM blobs WHERE owner = ? AND hash = ?", (owner, digest)).scalar_one()
+    return found
+
+
 def describe(tx: Transaction, url: str) -> Blob:
     """What is known of a blob, without its bytes."""
     digest = hash_of(url)
@@ -79,7 +130,7 @@ def describe(tx: Transaction, url: str) -> Blob:
         )
     )
     if row is None:
-        raise NotFoundError(f"no blob {digest}", hint="it may have gone with the last message that held it")
+        raise _missing(digest)
     return Blob(url=f"{BLOB}{digest}", size=row.size, media_type=row.media_type, created_at=row.created_at)
 
 
@@ -88,8 +139,76 @@ def read(tx: Transaction, url: str) -> bytes:
     digest = hash_of(url)
     row = tx.row(select(blobs.c.encoding, blobs.c.data).where(blobs.c.hash == digest, tx.mine(blobs)))
     if row is None:
-        raise NotFoundError(f"no blob {digest}", hint="it may have gone with the last message that held it")
+        raise _missing(digest)
     return unpacked(row.encoding, row.data)
+
+
+def read_range(tx: Transaction, url: str, start: int, end: int) -> bytes | None:
+    """Some bytes of a blob, from one place up to another, without reading the others.
+
+    `None` if that is not possible because it is large and compressed: see `copy`.
+    """
+    row = _kept(tx, url)
+    if row.encoding == PLAIN:
+        return b"".join(_stored(tx, row, start, end))
+    return read(tx, url)[start:end] if row.size <= LARGE else None
+
+
+def copy(tx: Transaction, url: str, start: int, end: int, target: BinaryIO) -> None:
+    """Write some bytes of a blob to a file, in constant memory."""
+    row = _kept(tx, url)
+    target.seek(0)
+    target.truncate()
+    if row.encoding == PLAIN:
+        target.writelines(_stored(tx, row, start, end))
+        return
+    place = 0
+    for piece in unpacked_pieces(_stored(tx, row, 0, row.length), PIECE):
+        target.write(piece[max(start - place, 0) : max(end - place, 0)])
+        place += len(piece)
+        if place >= end:
+            return
+
+
+def _kept(tx: Transaction, url: str) -> Row[Any]:
+    digest = hash_of(url)
+    row = tx.row(
+        select(
+            blobs.c.owner,
+            blobs.c.hash,
+            blobs.c.size,
+            blobs.c.encoding,
+            func.length(blobs.c.data).label("length"),
+        ).where(blobs.c.hash == digest, tx.mine(blobs))
+    )
+    if row is None:
+        raise _missing(digest)
+    return row
+
+
+def _stored(tx: Transaction, row: Row[Any], start: int, end: int) -> Iterator[bytes]:
+    """Bytes of a blob as they are stored, piece by piece."""
+    end = min(end, row.length)
+    if tx.driver is not None:
+        with tx.driver.blobopen("blobs", "data", _rowid(tx, row.owner, row.hash), readonly=True) as blob:
+            blob.seek(start)
+            while start < end:
+                piece = blob.read(min(PIECE, end - start))
+                start += len(piece)
+                yield piece
+        return
+    while start < end:
+        size = min(PIECE, end - start)
+        yield tx.sql(
+            "SELECT substring(data FROM CAST(? AS integer) FOR CAST(? AS integer)) FROM blobs"
+            " WHERE owner = ? AND hash = ?",
+            (start + 1, size, row.owner, row.hash),
+        ).scalar_one()
+        start += size
+
+
+def _missing(digest: str) -> NotFoundError:
+    return NotFoundError(f"no blob {digest}", hint="it may have gone with the last message that held it")
 
 
 def drop_unreferred(tx: Transaction, owner: str, hashes: Iterable[str]) -> None:

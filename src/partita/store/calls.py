@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from msgspec import UNSET
 from msgspec.structs import replace
 from sqlalchemy import Row, select
 
 from partita.errors import BusyError
+from partita.stream.metadata import merge_metadata
+from partita.types.json import Json, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 
 from . import saving, threads
@@ -18,23 +21,30 @@ from .transaction import Transaction
 
 AT_ONCE = 20
 
-Change: TypeAlias = Callable[[ToolCallPart], ToolCallPart | None]
-"""A call as it becomes; `None` when it is not the one that is meant."""
+Change: TypeAlias = Callable[[ToolCallPart, AssistantMessage], ToolCallPart | None]
+"""A call of a message as it becomes; `None` when it is not the one that is meant."""
 
 
-def change_call(tx: Transaction, thread_id: str, change: Change) -> AssistantMessage | None:
+def change_call(
+    tx: Transaction, thread_id: str, change: Change, metadata: Json = None
+) -> AssistantMessage | None:
     """The message whose call was changed: the newest that `change` takes. `None` when it takes none.
+
+    `metadata` is merged into that of the message.
 
     A message that a run goes on with is the run's: to change it is a `BusyError`. The run would not see it.
     """
     thread = threads.find(tx, thread_id, lock=True)
     for message in _with_calls(tx, thread):
         for number, part in enumerate(message.parts):
-            changed = change(part) if isinstance(part, ToolCallPart) else None
+            changed = change(part, message) if isinstance(part, ToolCallPart) else None
             if changed is not None:
                 _refuse_if_busy(tx, thread, message.id)
                 parts = (*message.parts[:number], changed, *message.parts[number + 1 :])
-                whole = replace(message, content=replace(message.content, parts=parts))
+                content = replace(message.content, parts=parts)
+                if metadata is not None and (content.metadata is UNSET or is_object(content.metadata)):
+                    content = replace(content, metadata=merge_metadata(content.metadata, metadata))
+                whole = replace(message, content=content)
                 saved = saving.save(tx, [prepare(whole, thread.id)])[0]
                 assert isinstance(saved, AssistantMessage), "it keeps its role"
                 return saved

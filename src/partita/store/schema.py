@@ -9,9 +9,18 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from partita.errors import StoreError
+from partita.private_files import create_file
 from partita.version import __version__
 
-from . import change_schema, content_schema, first_schema, key_schema, result_schema
+from . import (
+    change_schema,
+    content_schema,
+    counter_schema,
+    first_schema,
+    key_schema,
+    result_schema,
+    role_schema,
+)
 from .engines.failures import is_conflict, is_gone, root
 
 LOCK = 7_261_486_213
@@ -26,7 +35,15 @@ class Schema:
     scripts: str
 
 
-STEPS = (first_schema, key_schema, change_schema, result_schema, content_schema)
+STEPS = (
+    first_schema,
+    key_schema,
+    change_schema,
+    result_schema,
+    content_schema,
+    role_schema,
+    counter_schema,
+)
 """The modules that make the tables, step by step: those that `migrations` has, and in the same order."""
 
 NEWEST = Schema(STEPS[-1].REVISION, "partita.store:migrations")
@@ -118,6 +135,7 @@ def back_up(path: Path, revision: str) -> Path:
         target = path.with_name(f"{path.name}.schema-{revision}-{number}.bak")
     unfinished = target.with_name(f"{target.name}.part")
     unfinished.unlink(missing_ok=True)
+    create_file(unfinished)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(unfinished)) as copy:
         source.backup(copy)
     unfinished.rename(target)

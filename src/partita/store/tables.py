@@ -251,6 +251,14 @@ api_keys = Table(
     Column("revoked_at", Instant),
 )
 
+counters = Table(  # for rate limits and budgets, shared by all processes
+    "counters",
+    metadata,
+    Column("name", Text),
+    Column("value", Float),
+    Column("expires_at", Instant),
+)
+
 write_tokens = Table(  # PostgreSQL only: which writes were committed, for those who lost the answer
     "write_tokens",
     metadata,

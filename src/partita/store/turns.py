@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
-from sqlalchemy import Row, and_, bindparam, or_, select, update
+from sqlalchemy import Row, and_, bindparam, func, or_, select, update
 
-from partita.errors import BusyError, ConflictError
+from partita.errors import BudgetError, BusyError, ConflictError
 from partita.types.codec import MESSAGES, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message
@@ -46,6 +46,12 @@ _AT_WORK = Statement(
     .order_by(run_table.c.created_at, run_table.c.id)
 )
 
+_UNFINISHED = Statement(
+    select(func.count().label("number"))
+    .select_from(run_table)
+    .where(run_table.c.owner == bindparam("of_owner"), _BY_STATUS, runs.IS_OURS)
+)
+
 _SIGNALLED = run_table.c.metadata.like(f'%"{SIGNALS}":[%')
 
 TICK = timedelta(microseconds=1)
@@ -76,6 +82,8 @@ class Begun(NamedTuple):
     """The talk of the thread, the turn's own messages included; `None` while the run waits."""
     recalled: str | None = None
     """What the last run of the thread with the same agent noted under the name that was asked for."""
+    owner: str | None = None
+    """The owner of the thread."""
 
 
 class Signal(NamedTuple):
@@ -112,18 +120,33 @@ def start(
     busy: Busy = "refuse",
     recall: str | None = None,
     fresh: bool = False,
+    concurrent: int | None = None,
     lease_owner: str | None = None,
     lease_seconds: float | None = None,
 ) -> Begun:
     """Begin a turn, in a new thread if there is none; with it, all that is needed to work on it."""
     thread = threads.find_or_create(tx, Thread(id=run.thread_id, agent=run.agent))
+    if concurrent is not None:
+        _refuse_more_than(tx, thread.owner, concurrent)
     if fresh:
         saving.refuse_known(tx, thread, [one.message.id for one in prepared])
     begun = _begin(tx, thread, run, prepared, busy, runs.lease(tx, lease_owner, lease_seconds))
     if begun.run.status == "pending":
-        return begun
+        return begun._replace(owner=thread.owner or None)
     recalled = None if recall is None else _recall(tx, thread, begun.run, recall)
-    return begun._replace(history=messages.talk(tx, thread), recalled=recalled)
+    return begun._replace(history=messages.talk(tx, thread), recalled=recalled, owner=thread.owner or None)
+
+
+def _refuse_more_than(tx: Transaction, owner: str, most: int) -> None:
+    """Refuse a run of an owner that has so many unfinished ones already."""
+    if tx.connection.dialect.name == "postgresql":  # others count at the same time
+        tx.connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(f"runs of {owner}"))))
+    found = _UNFINISHED.row(tx, of_owner=owner)
+    if found is not None and found.number >= most:
+        raise BudgetError(
+            f"{found.number} runs are running or waiting, and at most {most} may at once",
+            hint="wait until one has ended, or stop one",
+        )
 
 
 def _begin(

@@ -139,8 +139,8 @@ class Blob(Value, kw_only=True):
     created_at: Moment | None = None
 
 
-KeyRole: TypeAlias = Literal["read", "write", "admin"]
-"""What a key may do; each may what those before it may."""
+KeyRole: TypeAlias = Literal["read", "chat", "write", "admin"]
+"""What a key may do: see `partita.runtime.principal`."""
 
 
 class ApiKey(Value, kw_only=True):

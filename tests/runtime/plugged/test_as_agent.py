@@ -8,8 +8,8 @@ import pytest
 
 from partita.errors import AgentError, FormatError
 from partita.formats.format import ToolSpec
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.as_agent import as_agent
-from partita.runtime.plugged.ask import Ask
 from partita.runtime.plugged.recognition import recognise
 from partita.runtime.scripted.script import Script
 from partita.runtime.scripted.service import ScriptedService
@@ -22,7 +22,7 @@ from tests.runtime.plugged import wires
 from tests.tables import each_row
 
 
-async def poet(ask: Ask) -> str:
+async def poet(ask: AgentRequest) -> str:
     return "Roses."
 
 
@@ -93,7 +93,7 @@ TALK = (
     AssistantMessage(id="a1", content=[StepStartPart(), CALL, StepStartPart(), TextPart("Done.")]),
     UserMessage(id="u2", content="Thanks"),
 )
-ASK = Ask(messages=TALK, options=Options(instructions="Be brief."))
+ASK = AgentRequest(messages=TALK, options=Options(instructions="Be brief."))
 
 
 def test_for_anthropic() -> None:
@@ -139,7 +139,7 @@ def test_for_gemini() -> None:
 
 
 def test_tools_that_the_options_name_come_along() -> None:
-    ask = Ask(messages=TALK, options=Options(tools=(ToolSpec("where", "Where the user is."),)))
+    ask = AgentRequest(messages=TALK, options=Options(tools=(ToolSpec("where", "Where the user is."),)))
     for name in ("anthropic", "openai-chat", "openai-responses"):
         assert len(ask.to(name)["tools"]) == 1
     assert len(ask.to("gemini")["config"]["tools"]) == 1

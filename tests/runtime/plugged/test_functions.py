@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from partita.errors import AgentError
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.as_agent import as_agent
-from partita.runtime.plugged.ask import Ask
 from partita.runtime.session.session import Session
 from partita.types.chunks import (
     DataChunk,
@@ -47,10 +47,10 @@ FAMILIES: dict[str, list[JsonObject]] = {
 }
 
 
-def says(*things: Any) -> Callable[[Ask], AsyncIterator[Any]]:
+def says(*things: Any) -> Callable[[AgentRequest], AsyncIterator[Any]]:
     """A function that says things; what is an exception is raised."""
 
-    async def speaker(ask: Ask) -> AsyncIterator[Any]:
+    async def speaker(ask: AgentRequest) -> AsyncIterator[Any]:
         for thing in things:
             if isinstance(thing, Exception):
                 raise thing
@@ -65,20 +65,20 @@ async def test_words_become_one_text_in_one_step(session: Session) -> None:
     assert left.run.agent == "speaker"
 
 
-async def word(ask: Ask) -> str:
+async def word(ask: AgentRequest) -> str:
     return f"You said {ask.text}."
 
 
-async def nothing(ask: Ask) -> None:
+async def nothing(ask: AgentRequest) -> None:
     return None
 
 
-async def later(ask: Ask) -> AsyncIterator[str]:
+async def later(ask: AgentRequest) -> AsyncIterator[str]:
     return says("You said ", "Hi.")(ask)
 
 
 class Teller:
-    def __call__(self, ask: Ask) -> AsyncIterator[str]:
+    def __call__(self, ask: AgentRequest) -> AsyncIterator[str]:
         return says("You said Hi.")(ask)
 
 
@@ -111,7 +111,7 @@ class Stream:
         self.opened.closed += 1
 
 
-def plain(ask: Ask) -> str:
+def plain(ask: AgentRequest) -> str:
     return f"You said {ask.text}."
 
 
@@ -131,7 +131,7 @@ async def test_whatever_gives_words_is_an_agent(session: Session, function: Any)
 async def test_a_stream_that_has_to_be_opened_is_opened_and_closed(session: Session) -> None:
     opened = Opened()
 
-    def give(ask: Ask) -> Opened:
+    def give(ask: AgentRequest) -> Opened:
         return opened
 
     left = await turn(session, give, "Hi")
@@ -336,7 +336,7 @@ async def test_what_nobody_can_say_is_refused(session: Session, thing: Any) -> N
 async def test_stopping_closes_the_function(session: Session) -> None:
     said, closed = asyncio.Event(), asyncio.Event()
 
-    async def talker(ask: Ask) -> AsyncIterator[str]:
+    async def talker(ask: AgentRequest) -> AsyncIterator[str]:
         try:
             yield "Hel"
             said.set()
@@ -356,7 +356,7 @@ async def test_stopping_closes_the_function(session: Session) -> None:
 async def test_whoever_stops_reading_closes_the_function() -> None:
     closed = asyncio.Event()
 
-    async def talker(ask: Ask) -> AsyncIterator[str]:
+    async def talker(ask: AgentRequest) -> AsyncIterator[str]:
         try:
             while True:
                 yield "Hel"
@@ -371,9 +371,9 @@ async def test_whoever_stops_reading_closes_the_function() -> None:
 
 
 async def test_the_second_turn_sees_the_first(session: Session) -> None:
-    seen: list[Ask] = []
+    seen: list[AgentRequest] = []
 
-    async def echo(ask: Ask) -> str:
+    async def echo(ask: AgentRequest) -> str:
         seen.append(ask)
         return f"{len(ask.messages)}"
 
@@ -382,7 +382,7 @@ async def test_the_second_turn_sees_the_first(session: Session) -> None:
     assert left.words == "3"
     ask = seen[-1]
     assert [text_of(message) for message in ask.messages] == ["One", "1", "Two"]
-    assert (ask.text, ask.thread_id, ask.run_id, ask.message_id, ask.goes_on_with) == (
+    assert (ask.text, ask.thread_id, ask.run_id, ask.message_id, ask.continued) == (
         "Two",
         THREAD,
         left.run.id,
@@ -394,9 +394,9 @@ async def test_the_second_turn_sees_the_first(session: Session) -> None:
 async def test_a_function_goes_on_with_its_own_message(session: Session) -> None:
     seen: list[AssistantMessage | None] = []
 
-    async def asker(ask: Ask) -> AsyncIterator[Any]:
-        seen.append(ask.goes_on_with)
-        if ask.goes_on_with is None:
+    async def asker(ask: AgentRequest) -> AsyncIterator[Any]:
+        seen.append(ask.continued)
+        if ask.continued is None:
             yield ToolInputAvailable("c1", "dig", {"deep": 2})
         else:
             yield "Done."

@@ -19,6 +19,7 @@ class GatedEngine:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.health = engine.health
         self.gate = asyncio.Event()
         self.gate.set()
         self.failure: Exception | None = None

@@ -25,6 +25,8 @@ COMPLETE = CompleteEvent(agent_type="puppet")
 class Puppet:
     """Says what it is given, when it is given it."""
 
+    supports_client_tools = True
+
     def __init__(self, *said: AgentStreamEvent | Chunk | BaseException, name: str = "puppet") -> None:
         self.name = name
         self.asked: list[Sequence[Message]] = []

@@ -302,7 +302,7 @@ async def test_an_answer_while_the_run_goes_on_with_the_same_message_is_not_lost
     run = await agent.start("t1")
     await begun.wait()
     with pytest.raises(BusyError, match="goes on with message"):
-        await store.change_call("t1", lambda call: call)  # the run would write over it
+        await store.change_call("t1", lambda call, message: call)  # the run would write over it
     await agent.answer("t1", Answer(mars, True, "ada"))
     with pytest.raises(ApprovalError):
         await agent.answer("t1", Answer(mars, False, "bob"))

@@ -68,7 +68,9 @@ async def begun(session: Session, puppet: Puppet, thread_id: str = "t1", **how: 
 
 
 @on_both_engines
-async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> None:
+async def test_a_run_whose_process_is_silent_is_ended_by_another(
+    url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async with processes(url) as both:
         lost, other = both.lost, both.other
         puppet = Puppet()
@@ -87,6 +89,8 @@ async def test_a_run_whose_process_is_silent_is_ended_by_another(url: str) -> No
         puppet.say(TextDelta("t", " and more"))  # it does not know yet
         await puppet.left.wait()
         assert (await lost.wait(run.id)).status == "interrupted"
+        assert lost.counts.failures == {"lease": 1}
+        assert f"run {run.id} is no longer held by this process" in caplog.text
         assert await other.store.read_log(run.id) == before
         assert await left_by(other.store, run.id) == left
         assert (await speak(other, "t1", "Again.")).status == "completed"

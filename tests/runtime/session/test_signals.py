@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from partita.errors import ApprovalError
+from partita.formats.format import ToolSpec
 from partita.runtime.folding import DECISION
-from partita.runtime.service import Decision, Question
+from partita.runtime.service import Decision, Options, Question
 from partita.runtime.session.approvals import Answer
 from partita.types.chunks import (
     MessageFinish,
@@ -152,7 +153,7 @@ async def test_an_answer_that_comes_before_its_agent_waits_for_it_is_kept(pair: 
 @pytest.mark.parametrize("who", [0, 1], ids=["here", "elsewhere"])
 async def test_an_output_that_comes_while_its_run_is_at_work_is_kept(pair: Pair, who: int) -> None:
     puppet = Puppet(*ASKS[:-1])
-    run = await pair.one.start(puppet, "t1", "Well?")
+    run = await pair.one.start(puppet, "t1", "Well?", options=Options(tools=(ToolSpec("dig"),)))
     await Watcher(pair[who], run.id).until(ASKS[-2])
     await pair[who].give_output("t1", "c", TextOutput("dug"), tool_name="dig", input={"deep": 3})
     with pytest.raises(ApprovalError):
@@ -161,3 +162,31 @@ async def test_an_output_that_comes_while_its_run_is_at_work_is_kept(pair: Pair,
     await pair.one.wait(run.id)
     call = call_of(await left_by(pair.one.store, run.id))
     assert (call.state, call.output) == ("output-available", TextOutput("dug"))
+
+
+@pytest.mark.parametrize("who", [0, 1], ids=["here", "elsewhere"])
+async def test_an_output_for_a_tool_that_the_agent_is_running_is_refused(
+    pair: Pair, who: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("partita.runtime.session.replies.LEAVING", 0.05)
+    puppet = Puppet(*ASKS[:-1])
+    run = await pair.one.start(puppet, "t1", "Well?")
+    await Watcher(pair[who], run.id).until(ASKS[-2])
+    with pytest.raises(ApprovalError, match="not the client's to run"):
+        await pair[who].give_output("t1", "c", TextOutput("forged"))
+    puppet.end(ToolOutputAvailable("c", "dug"), MessageFinish("stop"))
+    await pair.one.wait(run.id)
+    assert call_of(await left_by(pair.one.store, run.id)).output == TextOutput("dug")
+
+
+async def test_an_output_waits_for_the_end_of_a_run_that_leaves_its_call_to_the_client(pair: Pair) -> None:
+    puppet = Puppet(*ASKS[:-1])
+    run = await pair.one.start(puppet, "t1", "Well?")
+    await Watcher(pair.one, run.id).until(ASKS[-2])
+    giving = asyncio.create_task(pair.one.give_output("t1", "c", TextOutput("dug")))
+    await asyncio.sleep(0)
+    puppet.end(MessageFinish("tool-calls"))
+    await giving
+    message = await pair.one.store.get_message("t1", run.message_id or "")
+    assert message is not None
+    assert [part.output for part in message.parts if isinstance(part, ToolCallPart)] == [TextOutput("dug")]

@@ -3,12 +3,11 @@
 import httpx
 
 from partita.server.app import asgi
-from partita.server.auth.user import Connection
 from partita.store.display_titles import LONGEST, first_words
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, says, scripted, user_in_header
 from tests.tables import each_row
 
 API = "/api/assistant-ui/threads"
@@ -76,10 +75,7 @@ async def test_the_list_goes_on_where_it_stopped(client: httpx.AsyncClient) -> N
 
 
 async def test_others_threads_do_not_exist(store: Store) -> None:
-    def by_header(connection: Connection) -> str | None:
-        return connection.headers.get("x-user")
-
-    app = asgi(scripted([says("Yes.")]), store=store, user=by_header)
+    app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes=["assistant-ui"])
     async with (
         app.lifespan(),
         client_of(app, headers={"x-user": "u1"}) as one,

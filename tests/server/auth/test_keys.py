@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from partita.runtime.principal import Principal
 from partita.server.auth import keys
 from partita.server.auth.keys import REMEMBERED, KeyAuth, shown_key
-from partita.server.principal import Principal
 from partita.store.facade.store import Store
 from partita.store.opening import open_store
 from tests.server.gate.asking import client, gated, scope_of

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partita.runtime.principal import LOCAL
 from partita.server.auth.addresses import is_local, is_loopback
 from partita.server.auth.loopback import Loopback
-from partita.server.principal import LOCAL
 from tests.server.gate.asking import scope_of
 from tests.tables import each_row
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from partita.runtime.principal import Principal
 from partita.server.auth.user import Connection, UserAuth, connection_of
-from partita.server.principal import Principal
 from partita.server.problems import Problem
 from tests.server.gate.asking import scope_of
 from tests.tables import each_row
@@ -26,7 +26,7 @@ def later(said: Any) -> Any:
 
 
 SAID: dict[str, tuple[Any, Principal | None]] = {
-    "a resource": ("ada", Principal("ada", "write")),
+    "a resource": ("ada", Principal("ada", "chat")),
     "somebody exactly": (Principal("ada", "admin"), Principal("ada", "admin")),
     "nobody": (None, None),
     "no name": ("", None),

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.store.facade.store import Store
 from partita.types.messages import text_of
 from tests.server.clients.agents import answers
@@ -21,7 +21,7 @@ class Counting:
     def __init__(self) -> None:
         self._given = 0
 
-    async def __call__(self, _: Ask) -> AsyncIterator[str]:
+    async def __call__(self, _: AgentRequest) -> AsyncIterator[str]:
         """The number of the answer."""
         self._given += 1
         yield f"Answer {self._given}."

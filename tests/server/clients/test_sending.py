@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.server.settings import Settings
 from partita.store.facade.store import Store
 from partita.types.chunks import Chunk, CustomChunk, ReasoningFileChunk
@@ -62,7 +62,7 @@ async def test_the_last_message_is_enough(site: ServeChat) -> None:
     assert all("messages" not in loads(request.body or "") for request in state.requests)
 
 
-async def novelties(_: Ask) -> AsyncIterator[Chunk | str]:
+async def novelties(_: AgentRequest) -> AsyncIterator[Chunk | str]:
     """An agent that says what only release 7 can read: a client of another one would fail."""
     yield "Before."
     yield CustomChunk("maker.note", {"maker": {"note": "new"}})

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from partita.runtime.agent.agent import Agent
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.scripted.script import as_script
 from partita.runtime.scripted.service import ScriptedService
 from partita.runtime.session import session
@@ -138,8 +138,8 @@ class Slow:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def __call__(self, ask: Ask) -> AsyncIterator[str]:
-        if "tall" in ask.text:
+    async def __call__(self, request: AgentRequest) -> AsyncIterator[str]:
+        if "tall" in request.text:
             self.asked.set()
             await asyncio.Event().wait()
         yield "Quite."
@@ -253,7 +253,7 @@ async def test_a_failed_answer_is_asked_for_again_at_once(site: ServeChat) -> No
     """Who is told of the failure finds the run ended."""
     tried = count(1)
 
-    async def moody(_: Ask) -> AsyncIterator[str]:
+    async def moody(_: AgentRequest) -> AsyncIterator[str]:
         yield "Well, "
         if next(tried) < 3:
             raise RuntimeError("not now")
@@ -289,7 +289,7 @@ async def test_a_refusal_says_why(
 
 
 async def test_an_agent_that_raises_in_the_middle(site: ServeChat) -> None:
-    async def broken(_: Ask) -> AsyncIterator[str]:
+    async def broken(_: AgentRequest) -> AsyncIterator[str]:
         yield "Ve"
         raise RuntimeError("the ink is dry")
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from partita.runtime.principal import Principal
 from partita.server.auth.authenticator import Authenticator
 from partita.server.auth.loopback import Loopback
 from partita.server.gate.gate import Gate
 from partita.server.plain import Event, Receive, Scope, Send
-from partita.server.principal import Principal
 from partita.server.settings import Settings
 from partita.types.json import JsonObject, loads
 

@@ -5,10 +5,10 @@ import logging
 import pytest
 
 from partita.errors import UnavailableError
+from partita.runtime.principal import LOCAL, Principal
 from partita.server.auth.user import Connection, UserAuth
 from partita.server.gate.gate import Gate
 from partita.server.plain import Event, Receive, Scope, Send
-from partita.server.principal import LOCAL, Principal
 from partita.server.problems import Problem
 from partita.server.settings import Settings
 from tests.server.gate.asking import JSON, Somebody, ask, client, gated, scope_of

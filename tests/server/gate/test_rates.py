@@ -1,15 +1,21 @@
 """How often somebody may ask."""
 
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partita.runtime.principal import Principal
 from partita.server.gate import rates
 from partita.server.gate.rates import Rates, place_of
-from partita.server.principal import Principal
 from partita.server.problems import Problem
 from partita.server.settings import Limits
+from partita.store.opening import open_store
 from tests.server.gate.asking import Somebody, client, gated
+from tests.store.empty_store import empty_store
 from tests.tables import each_row
 
 
@@ -22,9 +28,13 @@ class Clock:
         return self.now
 
 
+def take(counted: Rates, who: str) -> None:
+    asyncio.run(counted.take(who))
+
+
 def passes(counted: Rates, who: str) -> bool:
     try:
-        counted.take(who)
+        take(counted, who)
     except Problem:
         return False
     return True
@@ -35,7 +45,7 @@ def test_a_minute_gives_back_what_a_minute_takes() -> None:
     counted = Rates(60, clock=clock)
     assert [passes(counted, "ada") for _ in range(61)] == [True] * 60 + [False]
     with pytest.raises(Problem) as caught:
-        counted.take("ada")
+        take(counted, "ada")
     assert (caught.value.status, caught.value.headers) == (429, {"retry-after": "1"})
     assert passes(counted, "bob")
     clock.now += 1
@@ -50,7 +60,7 @@ def test_who_comes_back_when_told_is_let_in() -> None:
     while passes(counted, "ada"):
         pass
     with pytest.raises(Problem) as caught:
-        counted.take("ada")
+        take(counted, "ada")
     clock.now += float(caught.value.headers["retry-after"])
     assert passes(counted, "ada")
 
@@ -73,8 +83,8 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rates, "MOST", 10)
     counted = Rates(1, clock=Clock())
     for number in range(100):
-        counted.take(f"address {number}")
-    assert len(counted.buckets) == 10
+        take(counted, f"address {number}")
+    assert len(counted.batches) == 10
     assert not passes(counted, "address 99")  # who asked last is still known
 
 
@@ -120,3 +130,26 @@ async def test_without_a_limit_nothing_is_counted() -> None:
     gate, _ = gated()
     async with client(gate) as asking:
         assert {(await asking.get("/api/threads")).status_code for _ in range(50)} == {200}
+
+
+async def test_processes_share_a_limit(tmp_path: Path) -> None:
+    """Two servers on one store grant the limit together, and most requests need no transaction."""
+    url = empty_store(tmp_path, "partita.db")
+    async with open_store(url) as one, open_store(url) as other:
+        servers = [Rates(200, lambda: one), Rates(200, lambda: other)]
+        granted = 0
+        for number in range(600):
+            with suppress(Problem):
+                await servers[number % 2].take("key k1")
+                granted += 1
+        assert 180 <= granted <= 220
+        await servers[0].take("key k2")
+
+
+async def test_an_unavailable_store_does_not_stop_counting(tmp_path: Path) -> None:
+    async with open_store(empty_store(tmp_path, "partita.db")) as store:
+        counted = Rates(2, lambda: store)
+    await counted.take("ada")
+    await counted.take("ada")
+    with pytest.raises(Problem):
+        await counted.take("ada")

@@ -6,10 +6,9 @@ import httpx
 import pytest
 
 from partita.server.app import asgi
-from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
 from partita.types.json import dumps
-from tests.server.conftest import client_of, says, scripted
+from tests.server.conftest import client_of, says, scripted, user_in_header
 from tests.tables import each_row
 
 from .talk import API, ids, listed, make_thread, minute, row, save
@@ -151,12 +150,8 @@ SOMEBODY_ELSE: dict[str, tuple[str, str, Any]] = {
 JSON = {"content-type": "application/json"}
 
 
-def by_header(connection: Connection) -> str | None:
-    return connection.headers.get("x-user")
-
-
 async def test_to_a_caller_with_a_resource_other_threads_do_not_exist(store: Store) -> None:
-    app = asgi(scripted([says("Yes.")]), store=store, user=by_header)
+    app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "u1"}) as one:
         await make_thread(one)
         await save(one, row("m1", "Hello."))
@@ -186,7 +181,7 @@ async def test_who_may_see_all_is_refused_a_thread_of_another_resource_than_the_
 
 
 async def test_a_caller_with_a_resource_cannot_name_another(store: Store) -> None:
-    app = asgi(scripted([says("Yes.")]), store=store, user=by_header)
+    app = asgi(scripted([says("Yes.")]), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "u1"}) as client:
         assert (await client.get(f"{API}/threads", params={"resourceId": "u2"})).status_code == 403
         made = await client.post(f"{API}/threads", json={"resourceId": "u2"})

@@ -92,7 +92,7 @@ async def every_resource(client: "Client") -> None:
     assert template.uri_template == "partita://thread/{id}"
     (content,) = (await client.read_resource("partita://thread/demo-picnic")).contents
     assert isinstance(content, TextResourceContents)
-    assert content.text.startswith("# A picnic that must not get wet\n")
+    assert "\n# A picnic that must not get wet\n" in content.text
     with pytest.raises(MCPError, match="no session 'nope'"):
         await client.read_resource("partita://thread/nope")
 

@@ -301,7 +301,7 @@ WRONG: dict[str, tuple[str, JsonObject, str]] = {
         {"session": "last", "last": 1, "around": "x"},
         "exclude each other",
     ),
-    "the beginning of several ids": ("read_session", {"session": "demo"}, "give more of it: demo-"),
+    "the beginning of several ids": ("read_session", {"session": "demo"}, "give more of it: 'demo-"),
     "by the same thing twice": ("usage_statistics", {"by": ["day", "day"]}, "two different ones"),
 }
 
@@ -406,7 +406,7 @@ async def test_days_begin_where_the_archive_is(tmp_path: Path) -> None:
 async def test_a_long_session_as_a_resource_says_where_it_is_cut(archive: Archive) -> None:
     result = await read_resource(archive, {"uri": f"partita://thread/{LONG}"}, DIALECT)
     text: str = result["contents"][0]["text"]
-    assert MOST / 2 < len(text) < MOST + 100
+    assert MOST / 2 < len(text) < MOST + 600
     assert text.endswith("read_session reads on from there.*\n")
 
 
@@ -418,7 +418,7 @@ async def test_any_id_has_an_address(tmp_path: Path) -> None:
     (listed,) = (await list_resources(archive, {}))["resources"]
     assert listed["uri"] == "partita://thread/a%20b%2Fc%2520%3F%C3%A9"
     (content,) = (await read_resource(archive, {"uri": listed["uri"]}, DIALECT))["contents"]
-    assert content["text"].startswith("# Odd\n")
+    assert "\n# Odd\n" in content["text"]
     await archive.close()
 
 

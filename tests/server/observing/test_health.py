@@ -1,12 +1,15 @@
 """Health: alive as long as the process is, ready as long as the store answers."""
 
 import asyncio
+import resource
+from dataclasses import replace
 
+import httpx
 import pytest
 
 from partita.errors import UnavailableError
 from partita.server.app import PartitaApp
-from partita.server.routes import health
+from partita.server.observing.readiness import Readiness
 from partita.store.facade.store import Store
 from tests.server.conftest import client_of
 
@@ -35,15 +38,74 @@ async def test_a_store_that_fails_is_told_and_not_where_it_is(
 
 
 async def test_a_store_that_is_silent_is_not_waited_for(
-    app: PartitaApp, store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def hang(_: object) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr(store.engine, "read", hang)
-    monkeypatch.setattr(health, "PATIENCE", 0.05)
+    assert not await Readiness(store, patience=0.05).check()
+
+
+async def ready(client: httpx.AsyncClient, app: PartitaApp) -> int:
+    """The status of `/readyz`, probed again."""
+    hub = app.opened()
+    app.hub = replace(hub, readiness=Readiness(hub.store))
+    return (await client.get("/readyz")).status_code
+
+
+async def test_a_full_disk_is_noticed_and_logged_once(
+    app: PartitaApp, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The limit on the size of files stands for the disk: SQLite cannot write its log any further."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     async with client_of(app) as client:
-        assert (await client.get("/readyz")).status_code == 503
+        assert await ready(client, app) == 200
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+        try:
+            full = [await ready(client, app) for _ in range(3)]
+            refused = await client.post("/api/threads", json={"id": "t1"})
+            read = await client.get("/api/threads")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert full == [503, 503, 503]
+        assert (refused.status_code, read.status_code) == (503, 200)
+        assert store.engine.where not in refused.text
+        assert await ready(client, app) == 200
+        numbers = (await client.get("/metrics")).text
+    lines = [one.getMessage() for one in caplog.records if one.name == "partita.store"]
+    assert [line.partition(" for writing")[0] for line in lines] == [
+        "the store is not available",
+        "the store is available again",
+    ]
+    assert store.engine.where in lines[0]
+    assert 'partita_store_outages_total{work="write"} 1.0' in numbers
+    assert 'partita_store_failures_total{work="write"} 4.0' in numbers
+    assert 'partita_store_available{work="write"} 1.0' in numbers
+
+
+async def test_a_store_that_can_only_be_read_is_not_ready(app: PartitaApp, store: Store) -> None:
+    async with client_of(app) as client:
+        await store.engine.alone(lambda connection: connection.exec_driver_sql("PRAGMA query_only = 1"))
+        assert await ready(client, app) == 503
+        await store.engine.alone(lambda connection: connection.exec_driver_sql("PRAGMA query_only = 0"))
+        assert await ready(client, app) == 200
+
+
+async def test_probes_are_shared_for_a_second(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = 0
+    probe = store.probe
+
+    async def counting() -> None:
+        nonlocal probes
+        probes += 1
+        await probe()
+
+    monkeypatch.setattr(store, "probe", counting)
+    readiness = Readiness(store)
+    assert await asyncio.gather(*(readiness.check() for _ in range(5))) == [True] * 5
+    assert await readiness.check()
+    assert probes == 1
 
 
 async def test_numbers_are_in_the_format_of_prometheus(app: PartitaApp) -> None:

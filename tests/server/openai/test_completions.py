@@ -170,7 +170,7 @@ async def test_errors_are_in_their_words(client: "openai.AsyncOpenAI") -> None:
 async def test_a_key_is_a_bearer(store: Store, serve: Serve) -> None:
     import openai
 
-    address = await serve(asgi(scripted([says("Forty-one.")]), store=store, keys=True))
+    address = await serve(asgi(scripted([says("Forty-one.")]), store=store, keys=True, routes=["openai"]))
     key = (await store.create_key("ada", "write")).text
     async with client_of(address, api_key=key) as client:
         answer = await client.chat.completions.create(model="scripted", messages=[HELLO])

@@ -15,7 +15,7 @@ from litestar.params import Body, FromPath, QueryParameter
 from schemathesis.specs.openapi import definitions
 
 from partita.server.openapi.config import openapi_config
-from partita.server.openapi.document import ROLE, describe_api
+from partita.server.openapi.document import ROLES, describe_api
 from partita.server.openapi.schemas import REF, named
 from partita.server.replies import Listing, Reply
 from partita.server.roles import caller_of
@@ -133,12 +133,12 @@ def test_every_operation_may_fail_with_a_problem_and_nothing_else() -> None:
 
 
 def test_every_operation_names_the_role_it_takes_unless_it_is_open() -> None:
-    roles = {name: operation.get(ROLE) for name, operation in operations(whole())}
+    roles = {name: operation.get(ROLES) for name, operation in operations(whole())}
     assert {name for name, role in roles.items() if role is None} == {"get /healthz", "get /readyz"}
-    assert roles["get /api/threads"] == "read"
-    assert roles["post /api/threads"] == "write"
-    assert roles["post /api/convert"] == "read"
-    assert roles["get /metrics"] == "admin"
+    assert roles["get /api/threads"] == ["read", "chat", "write", "admin"]
+    assert roles["post /api/threads"] == ["chat", "write", "admin"]
+    assert roles["post /api/convert"] == ["read", "write", "admin"]
+    assert roles["get /metrics"] == ["admin"]
 
 
 def test_every_tag_is_described() -> None:
@@ -200,12 +200,7 @@ async def shine(lamp_id: FromPath[str]) -> EventStream:
     raise NotImplementedError
 
 
-@delete(
-    "/lamps/{lamp_id:str}",
-    tags=["more lamps"],
-    summary="Out",
-    opt={"open": True},
-)
+@delete("/lamps/{lamp_id:str}", tags=["more lamps"], summary="Out")
 async def switch_off(lamp_id: FromPath[str]) -> None:
     """More."""
 
@@ -265,8 +260,8 @@ def test_of_two_with_the_same_name_the_shorter_path_keeps_it(lamps: JsonObject) 
     assert lamps["paths"]["/lamps"]["get"]["operationId"] == "listLampsLamps"
 
 
-def test_what_is_open_asks_for_no_key(lamps: JsonObject) -> None:
-    assert lamps["paths"]["/lamps/{lampId}"]["delete"]["security"] == []
+def test_what_is_open_asks_for_no_key() -> None:
+    assert whole()["paths"]["/healthz"]["get"]["security"] == []
 
 
 NAMES = {

@@ -42,7 +42,7 @@ def _forget() -> None:
 
 
 async def get(store: Store, path: str, **how: Any) -> Any:
-    app = asgi(store=store, keys=how.pop("keys", False))
+    app = asgi(store=store, keys=how.pop("keys", False), routes="all")
     async with app.lifespan(), client_of(app) as client:
         return await client.request(how.pop("method", "GET"), path, **how)
 

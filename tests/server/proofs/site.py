@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import uvicorn
 
-from partita import Ask, asgi
+from partita import AgentRequest, asgi
 from partita.server.settings import Settings
 from tests.processes import Forked
 
@@ -16,7 +16,7 @@ LEASE = 15.0
 READY = 30.0
 
 
-async def count(ask: Ask) -> AsyncIterator[str]:
+async def count(ask: AgentRequest) -> AsyncIterator[str]:
     """As many numbers as the last message says, with a pause in seconds before each: `100 0.01`.
 
     A third word is how many letters stand behind each number.

@@ -8,7 +8,7 @@ import pytest
 from partita.server.app import asgi
 from partita.store.facade.store import Store
 from partita.store.values import ConsumptionRecord
-from tests.server.conftest import client_of
+from tests.server.conftest import client_of, user_in_header
 from tests.store.examples import ask, worked
 
 EVENING = datetime(2026, 7, 1, 22, 30, tzinfo=UTC)
@@ -157,7 +157,7 @@ async def test_everybody_is_told_of_their_own(store: Store) -> None:
         await store.create_thread("t1", resource_id=owner)
         record = ConsumptionRecord(thread_id="t1", key="r1", model="m", time=EVENING, input_tokens=tokens)
         await store.scoped(owner).record_consumptions([record])
-    app = asgi(None, store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         for query in ("", "thread=t1", "by=model"):
             (row,) = (await ann.get(f"/api/stats?{query}")).json()["items"]

@@ -7,7 +7,7 @@ import pytest
 
 from partita.server.app import asgi
 from partita.store.facade.store import Store
-from tests.server.conftest import client_of
+from tests.server.conftest import client_of, user_in_header
 from tests.store.examples import with_file
 from tests.tables import each_row
 
@@ -86,7 +86,8 @@ async def test_what_a_browser_could_run_is_not_shown(client: httpx.AsyncClient, 
 
 
 async def test_head_says_what_get_would_give(client: httpx.AsyncClient, blob: None) -> None:
-    whole, told = await client.get(BLOB), await client.head(BLOB)
+    same = {"x-request-id": "r1"}
+    whole, told = await client.get(BLOB, headers=same), await client.head(BLOB, headers=same)
     assert (told.status_code, told.content) == (200, b"")
     assert told.headers == whole.headers
     assert told.headers["content-length"] == "10"
@@ -160,7 +161,7 @@ async def test_what_moved_out_of_a_message_can_be_fetched(client: httpx.AsyncCli
 
 
 async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
-    app = asgi(None, store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/blobs", content=DATA, headers={"content-type": "image/png"})
         assert (await ann.get(BLOB)).content == DATA

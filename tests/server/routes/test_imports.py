@@ -10,8 +10,8 @@ import pytest
 
 from partita.formats.registry import all_formats
 from partita.logs.places.detection import AGENT_OF
+from partita.runtime.principal import Principal
 from partita.server.app import asgi
-from partita.server.principal import Principal
 from partita.server.settings import Limits
 from partita.store.facade.store import Store
 from partita.types.codec import to_json
@@ -374,7 +374,9 @@ async def test_what_holds_too_much_is_refused(store: Store, pack: Any) -> None:
 
 
 async def test_an_upload_belongs_to_who_sent_it(store: Store) -> None:
-    app = asgi(None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "write"))
+    app = asgi(
+        None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "write"), routes="all"
+    )
     async with app.lifespan():
         for user in ("ada", "bob"):
             async with client_of(app, headers={"x-user": user}) as client:
@@ -386,7 +388,7 @@ async def test_an_upload_belongs_to_who_sent_it(store: Store) -> None:
 
 
 async def test_who_may_only_read_brings_in_nothing(store: Store) -> None:
-    app = asgi(None, store=store, user=lambda _: Principal("ada", "read"))
+    app = asgi(None, store=store, user=lambda _: Principal("ada", "read"), routes="all")
     async with app.lifespan(), client_of(app) as client:
         await upload(client, claude().data, status=403)
 

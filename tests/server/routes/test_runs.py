@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from partita.runtime.agent.agent import Agent
+from partita.runtime.principal import Principal
 from partita.runtime.session.session import Session
 from partita.runtime.tools.tool import client_tool, tool
 from partita.server.app import PartitaApp, asgi
-from partita.server.principal import Principal
 from partita.store.facade.store import Store
 from partita.types.events import CompleteEvent
 from partita.types.json import Json, JsonObject
@@ -150,7 +150,9 @@ ROUTES: dict[str, JsonObject | None] = {
 async def test_what_is_anothers_is_not_there(
     store: Store, route: str, body: JsonObject | None, run: str
 ) -> None:
-    app = asgi(None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "admin"))
+    app = asgi(
+        None, store=store, user=lambda asked: Principal(asked.headers["x-user"], "admin"), routes="all"
+    )
     async with app.lifespan():
         mine = await speak(session_of(app).scoped("ada"), "lamp")
         method, path = route.replace("RUN", mine.id if run == "RUN" else run).split()
@@ -280,7 +282,12 @@ async def test_two_runs_are_compared(client: httpx.AsyncClient, spoken: list[Run
 
 
 async def test_only_an_admin_reads_runs_anew(store: Store) -> None:
-    app = asgi(None, store=store, user=lambda asked: Principal("ada", "admin" if asked.query else "write"))
+    app = asgi(
+        None,
+        store=store,
+        user=lambda asked: Principal("ada", "admin" if asked.query else "write"),
+        routes="all",
+    )
     async with app.lifespan():
         run = await speak(session_of(app).scoped("ada"), "lamp")
         async with client_of(app) as client:

@@ -10,7 +10,7 @@ from partita.store.facade.store import Store
 from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.threads import Thread
-from tests.server.conftest import client_of
+from tests.server.conftest import client_of, user_in_header
 from tests.server.routes.paging import paged
 from tests.store.examples import answer, ask, failed, worked
 
@@ -200,7 +200,7 @@ async def test_nobody_finds_what_is_anothers(store: Store) -> None:
     for owner in ("ann", "bob"):
         await store.create_thread("t1", title=f"{owner} and the lighthouse", resource_id=owner)
         await store.scoped(owner).save_messages([ask(f"{owner}-1"), answer(f"{owner}-2")], thread_id="t1")
-    app = asgi(None, store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(None, store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         for query in ("q=lighthouse", "q=lighthouse&thread=t1"):
             hits = (await ann.get(f"/api/search?{query}")).json()["items"]

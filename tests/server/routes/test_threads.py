@@ -13,7 +13,7 @@ from partita.types.messages import SystemMessage, UserMessage
 from partita.types.parts import FilePart
 from partita.types.threads import Thread
 from partita.types.value import Extra
-from tests.server.conftest import client_of, scripted
+from tests.server.conftest import client_of, scripted, user_in_header
 from tests.server.routes.paging import paged
 from tests.store.examples import answer, ask, failed
 
@@ -277,7 +277,7 @@ async def test_what_came_with_an_import_is_shown(client: httpx.AsyncClient, stor
 
 
 async def test_what_belongs_to_another_does_not_exist(store: Store) -> None:
-    app = asgi(scripted(), store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(scripted(), store=store, user=user_in_header, routes="all")
     async with app.lifespan(), client_of(app, headers={"x-user": "ann"}) as ann:
         await ann.post("/api/threads", json={"id": "t1", "title": "Secrets"})
         await store.scoped("ann").save_messages([ask("m1")], thread_id="t1")

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator
 
 from partita.demo.agent import demo_agent
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.server.app import asgi
 from partita.server.runner import serve
 
@@ -15,14 +15,14 @@ def run_server(store: str) -> None:
     serve(asgi(demo_agent(), store=store), port=0)
 
 
-async def brief(_: Ask) -> AsyncIterator[str]:
+async def brief(_: AgentRequest) -> AsyncIterator[str]:
     """Answer for a second."""
     yield "One moment. "
     await asyncio.sleep(1)
     yield "Done."
 
 
-async def stubborn(_: Ask) -> AsyncIterator[str]:
+async def stubborn(_: AgentRequest) -> AsyncIterator[str]:
     """Take no notice of being cancelled."""
     yield "I stay."
     while True:
@@ -32,7 +32,7 @@ async def stubborn(_: Ask) -> AsyncIterator[str]:
             continue
 
 
-async def blocking(_: Ask) -> AsyncIterator[str]:
+async def blocking(_: AgentRequest) -> AsyncIterator[str]:
     """Block the event loop."""
     yield "I sleep."
     await asyncio.sleep(0.2)

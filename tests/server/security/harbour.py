@@ -99,7 +99,7 @@ async def harbour(folder: Path, **how: Any) -> AsyncGenerator[Harbour, None]:
     held = Held(scripted([says(f"{SECRET} at work")]), SECRET)
     agents = {"quick": scripted([says("Forty-one metres.")]), "held": held, "asking": Asking()}
     async with open_store(empty_store(folder, file.name)) as store:
-        app = asgi(agents, store=store, settings=Settings(**how), keys=True)
+        app = asgi(agents, store=store, settings=Settings(**how), keys=True, routes="all")
         async with app.lifespan():
             place = Harbour(app, store, file)
             await _settle(place)

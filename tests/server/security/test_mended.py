@@ -8,7 +8,7 @@ from partita.server.app import asgi
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import UserMessage
-from tests.server.conftest import client_of
+from tests.server.conftest import client_of, user_in_header
 from tests.tables import each_row
 
 FOLD: JsonObject = {"chunks": [{"type": {}}]}
@@ -57,7 +57,7 @@ async def test_how_well_something_matches_does_not_tell_what_others_have(store: 
         (hit,) = found["items"]
         return float(hit["score"])
 
-    app = asgi(store=store, user=lambda request: request.headers.get("x-user"))
+    app = asgi(store=store, user=user_in_header, routes="all")
     await _say(store, "bob", "the lighthouse", *["the harbour"] * 20)  # so that the word is rare
     async with app.lifespan():
         alone = await score()

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -33,6 +34,9 @@ TOKEN = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 PASSWORD = "correct7horse"
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)>"
 PICTURE = "data:image/png;base64," + base64.b64encode(b"\x89PNG" + b"x" * 400).decode()
+
+SCRIPT = 'console.log("</script>", `</SCRIPT>`, /^<!--\\p{L}+-->$/u.test("<" + "!--note-->"));'
+"""Every place where markup is in a script: strings, templates, regular expressions with the flag u."""
 
 MESSAGES_OF_THREAD: tuple[Message, ...] = (
     UserMessage(
@@ -66,8 +70,8 @@ async def thread(store: Store) -> Thread:
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A reader as a build leaves it."""
     (tmp_path / "reader").mkdir()
-    (tmp_path / "reader" / "reader.js").write_text('const end = "</script>"; const note = "<!--";')
-    (tmp_path / "reader" / "reader.css").write_text("body { color: red }")
+    (tmp_path / "reader" / "reader.js").write_text(SCRIPT)
+    (tmp_path / "reader" / "reader.css").write_text("body::after { content: '</STYLE>' }")
     (tmp_path / "index.html").write_text("<!doctype html>")
     monkeypatch.setenv("PARTITA_PAGE", str(tmp_path))
     page_files.cache_clear()
@@ -119,7 +123,10 @@ async def test_a_page_holds_everything_and_lets_nothing_run_but_its_reader(clien
     assert page.count("<script") == 2
     assert page.count("</script>") == 2
     assert page.count("<!--") == 0
+    assert page.lower().count("</style") == 1
     script = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0]
+    printed = subprocess.run(["node", "-e", script], check=True, capture_output=True, text=True).stdout
+    assert printed == "</script> </SCRIPT> true\n"
     digest = base64.b64encode(sha256(script.encode()).digest()).decode()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     assert policy

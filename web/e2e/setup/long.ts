@@ -1,6 +1,5 @@
 /** A thread of 10,000 messages, written straight into the store. */
-import { join } from "node:path";
-import { python, type Site } from "./site";
+import { python } from "./site";
 
 export const MANY = 10_000;
 
@@ -37,5 +36,6 @@ async def main(url, count):
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 `;
 
-export const writeLong = (site: Site): Promise<string> =>
-  python(WRITE, `sqlite:///${join(site.folder, "store.db")}`, String(MANY));
+/** Writes it, or a shorter one, into the store with this URL. */
+export const writeLong = (store: string, count = MANY): Promise<string> =>
+  python(WRITE, store, String(count));

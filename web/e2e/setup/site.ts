@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { type OpenOptions, type Pages, pagesAt } from "./pages";
-import { fork, ROOT, type Running, start } from "./processes";
+import { fork, type Order, ROOT, type Running, start } from "./processes";
 
 export interface ServeOptions {
   /** Arguments of `partita serve`. */
@@ -142,8 +142,15 @@ async function serveAt(
 export const storeIn = (folder: string): string => `sqlite:///${join(folder, "store.db")}`;
 
 /** Runs a Python script with the package; gives what it printed. */
-export async function python(code: string, ...args: string[]): Promise<string> {
-  const child = await fork({ arguments: args, environment: process.env, folder: ROOT, code });
+export const python = (code: string, ...args: string[]): Promise<string> =>
+  printed({ arguments: args, environment: process.env, folder: ROOT, code });
+
+/** Runs `partita`; gives what it printed. */
+export const partita = (folder: string, ...args: string[]): Promise<string> =>
+  printed({ arguments: args, environment: { ...process.env, HOME: folder, XDG_DATA_HOME: folder }, folder });
+
+async function printed(order: Order): Promise<string> {
+  const child = await fork(order);
   let out = "";
   child.listen((written) => {
     out = written;

@@ -1,8 +1,9 @@
 import { lazy, Suspense } from "react";
 import { Conversation } from "../conversation/Conversation";
 import { Threads } from "../threads/Threads";
+import { Boundary } from "../ui/Boundary";
 import { type Place, usePlace } from "../ui/routing";
-import { Empty, Loading } from "../ui/States";
+import { Empty, Failure, Loading } from "../ui/States";
 import { Toasts } from "../ui/Toasts";
 import { Guard } from "./Guard";
 import { Shell } from "./Shell";
@@ -25,9 +26,11 @@ export function App() {
         sidebar={withThreads ? <Threads current={first === "t" ? place.path[1] : undefined} /> : undefined}
         detail={first !== undefined}
       >
-        <Suspense fallback={<Loading />}>
-          <View place={place} />
-        </Suspense>
+        <Boundary value={place} fallback={(error) => <Failure error={error} />}>
+          <Suspense fallback={<Loading />}>
+            <View place={place} />
+          </Suspense>
+        </Boundary>
       </Shell>
       <Toasts />
     </Guard>

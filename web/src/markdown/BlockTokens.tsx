@@ -79,10 +79,13 @@ function Heading({ token }: { token: Tokens.Heading }) {
 const CLOSED = /(?:^|\n) {0,3}(?:`{3,}|~{3,})[ \t]*\n*$/;
 
 function CodeBlock({ token }: { token: Tokens.Code }) {
-  const language = token.lang?.trim().split(/[\s{,:]/, 1)[0] || undefined;
+  const info = token.lang?.trim();
+  const language = info?.split(/[\s{,:]/, 1)[0] || undefined;
   const isClosed = token.codeBlockStyle === "indented" || CLOSED.test(token.raw.replace(/^[^\n]*/, ""));
   if (language === "mermaid") return <Mermaid source={token.text} closed={isClosed} />;
-  return <Code text={token.text} language={language} open={!isClosed} />;
+  return (
+    <Code text={token.text} language={language} label={info ? visible(info) : undefined} open={!isClosed} />
+  );
 }
 
 function List({ token }: { token: Tokens.List }) {

@@ -1,8 +1,10 @@
 import { memo, type ReactNode, useContext, useId } from "react";
 import { HeadingLevel } from "../markdown/level";
 import type { AssistantMessage, Message, Part } from "../partita.gen";
+import { Boundary } from "../ui/Boundary";
 import type { PartPlace } from "../viewing/viewing";
 import { anchorOf, samePlace } from "./anchors";
+import { BrokenMessage } from "./BrokenMessage";
 import { Depth } from "./depth";
 import { Ending } from "./Ending";
 import { EventLine } from "./EventLine";
@@ -24,45 +26,12 @@ interface Props {
 
 /** A message: who, when, at what cost, and its parts. One that did not change is not drawn again. */
 export const MessageView = memo(
-  function MessageView({ message, depth, actions, within }: Props) {
-    const around = useContext(Depth);
-    const deep = depth ?? around;
-    const id = useId();
-    const place = within ?? { threadId: message.threadId, messageId: message.id, path: "" };
-    const isEvent = message.type === "event";
-    const head = <MessageHead id={id} message={message} place={place} actions={actions} level={2 + deep} />;
-    const body = <MessageBody message={message} place={place} />;
+  function MessageView(props: Props) {
+    const { message } = props;
     return (
-      <HeadingLevel.Provider value={3 + deep}>
-        <article
-          id={anchorOf(place.messageId, place.path)}
-          className={styles.message}
-          data-place={place.path ? `${place.messageId}/${place.path}` : place.messageId}
-          data-role={message.role}
-          data-event={isEvent}
-          data-depth={deep}
-          aria-labelledby={isEvent ? undefined : id}
-          aria-label={isEvent ? "Event" : undefined}
-        >
-          {isEvent ? (
-            <EventLine message={message} place={place} actions={actions}>
-              {body}
-            </EventLine>
-          ) : message.role === "system" ? (
-            <>
-              {head}
-              <SystemFold message={message} place={place}>
-                {body}
-              </SystemFold>
-            </>
-          ) : (
-            <>
-              {head}
-              {body}
-            </>
-          )}
-        </article>
-      </HeadingLevel.Provider>
+      <Boundary value={message} fallback={(error) => <BrokenMessage message={message} error={error} />}>
+        <Article {...props} />
+      </Boundary>
     );
   },
   (one, other) =>
@@ -72,6 +41,48 @@ export const MessageView = memo(
     (one.within === other.within ||
       (one.within !== undefined && other.within !== undefined && samePlace(one.within, other.within))),
 );
+
+function Article({ message, depth, actions, within }: Props) {
+  const around = useContext(Depth);
+  const deep = depth ?? around;
+  const id = useId();
+  const place = within ?? { threadId: message.threadId, messageId: message.id, path: "" };
+  const isEvent = message.type === "event";
+  const head = <MessageHead id={id} message={message} place={place} actions={actions} level={2 + deep} />;
+  const body = <MessageBody message={message} place={place} />;
+  return (
+    <HeadingLevel.Provider value={3 + deep}>
+      <article
+        id={anchorOf(place.messageId, place.path)}
+        className={styles.message}
+        data-place={place.path ? `${place.messageId}/${place.path}` : place.messageId}
+        data-role={message.role}
+        data-event={isEvent}
+        data-depth={deep}
+        aria-labelledby={isEvent ? undefined : id}
+        aria-label={isEvent ? "Event" : undefined}
+      >
+        {isEvent ? (
+          <EventLine message={message} place={place} actions={actions}>
+            {body}
+          </EventLine>
+        ) : message.role === "system" ? (
+          <>
+            {head}
+            <SystemFold message={message} place={place}>
+              {body}
+            </SystemFold>
+          </>
+        ) : (
+          <>
+            {head}
+            {body}
+          </>
+        )}
+      </article>
+    </HeadingLevel.Provider>
+  );
+}
 
 function MessageBody({ message, place }: { message: Message; place: PartPlace }) {
   const parts: readonly Part[] = message.content.parts;

@@ -1,9 +1,11 @@
-import { Moon, Sun } from "lucide-react";
-import { useLayoutEffect, useState } from "react";
+import { ChevronsDownUp, ChevronsUpDown, Moon, Sun } from "lucide-react";
+import { startTransition, useLayoutEffect, useState } from "react";
+import { Boundary } from "../ui/Boundary";
 import { IconButton } from "../ui/Button";
+import { FoldAll } from "../ui/Fold";
 import { moment, plural } from "../ui/format";
 import { visible } from "../ui/hostile";
-import { Empty } from "../ui/States";
+import { Empty, Failure } from "../ui/States";
 import { Toasts } from "../ui/Toasts";
 import type { Shared } from "./data";
 import styles from "./Reader.module.css";
@@ -12,21 +14,34 @@ import { Transcript } from "./Transcript";
 /** A conversation as it was shared. */
 export function Reader({ shared }: { shared: Shared | null }) {
   const [isDark, setDark] = useState(() => window.matchMedia("(prefers-color-scheme: dark)").matches);
+  const [folds, setFolds] = useState<{ readonly open: boolean } | null>(null);
   useLayoutEffect(() => {
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
   }, [isDark]);
   return (
     <main className={styles.page}>
-      <div className={styles.theme}>
+      <div className={styles.buttons}>
+        <IconButton
+          label={folds?.open ? "Collapse all" : "Expand all"}
+          onClick={() => startTransition(() => setFolds({ open: !folds?.open }))}
+        >
+          {folds?.open ? <ChevronsDownUp size={16} /> : <ChevronsUpDown size={16} />}
+        </IconButton>
         <IconButton label={isDark ? "Light colours" : "Dark colours"} onClick={() => setDark(!isDark)}>
           {isDark ? <Sun size={16} /> : <Moon size={16} />}
         </IconButton>
       </div>
-      {shared ? (
-        <Transcript messages={shared.messages} label="The conversation" head={<Head shared={shared} />} />
-      ) : (
-        <Empty title="This file is damaged">What it holds cannot be read. Ask for it again.</Empty>
-      )}
+      <Boundary value={shared} fallback={(error) => <Failure error={error} />}>
+        {shared ? (
+          <FoldAll.Provider value={folds}>
+            <Transcript messages={shared.messages} label="The conversation" head={<Head shared={shared} />} />
+          </FoldAll.Provider>
+        ) : (
+          <Empty title="This file is damaged">
+            Its data cannot be read. Ask the sender for another copy.
+          </Empty>
+        )}
+      </Boundary>
       <Toasts />
     </main>
   );
@@ -49,7 +64,9 @@ function Head({ shared: { thread, messages, facts } }: { shared: Shared }) {
       <h1>{visible(thread.title || "A conversation")}</h1>
       <p>{about.filter(Boolean).join(" · ")}</p>
       {away.length > 0 && <p>{away.join(", ")}.</p>}
-      <p className={styles.foot}>Shared with Partita. This file is whole: it asks nobody for anything.</p>
+      <p className={styles.foot}>
+        Shared with Partita. This file is complete and loads nothing from the network.
+      </p>
     </header>
   );
 }

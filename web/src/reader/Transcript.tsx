@@ -1,5 +1,4 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useMemo, useRef } from "react";
+import { memo, type ReactNode, startTransition, useEffect, useMemo, useState } from "react";
 import type { Message } from "../partita.gen";
 import { bytesOfData } from "../parts/addresses";
 import { Messages } from "../parts/Messages";
@@ -7,8 +6,10 @@ import { MessageView } from "../parts/MessageView";
 import { type Viewing, ViewingProvider } from "../viewing/viewing";
 import styles from "./Transcript.module.css";
 
-/** From here on only the messages in sight are drawn: up to here, the browser finds words in all of them. */
-const MANY = 150;
+/** How many messages are drawn, and laid out, together. */
+const GROUP = 20;
+/** How many groups are drawn at once. The others follow in the background. */
+const GROUPS = 4;
 
 const ALONE: Viewing = {
   live: false,
@@ -32,62 +33,45 @@ interface Props {
   readonly label: string;
 }
 
-/** Messages that need nothing but themselves: no server, no store. */
+/**
+ * Messages that need nothing but themselves: no server, no store. All of them are in the document, so that the
+ * browser can find and print them; it lays out those that are near the screen.
+ */
 export function Transcript({ messages, head, label }: Props) {
-  const box = useRef<HTMLElement>(null);
-  const viewing = useMemo(() => ALONE, []);
+  const groups = useMemo(() => grouped(messages), [messages]);
+  const [drawn, setDrawn] = useState(GROUPS);
+  const isBusy = drawn < groups.length;
+  useEffect(() => {
+    if (isBusy) startTransition(() => setDrawn(drawn + GROUPS));
+  }, [drawn, isBusy]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard
-    <section ref={box} className={styles.box} aria-label={label} tabIndex={0}>
-      <ViewingProvider value={viewing}>
+    <section className={styles.box} aria-label={label} tabIndex={0} aria-busy={isBusy}>
+      <ViewingProvider value={ALONE}>
         <div className={styles.measure}>
           {head}
-          {messages.length > MANY ? (
-            <InSight messages={messages} box={box} />
-          ) : (
-            messages.map((message, index) => (
-              <div key={`${message.id}/${index}`} className={styles.message}>
-                <MessageView message={message} />
-              </div>
-            ))
-          )}
+          {groups.slice(0, drawn).map((group, index) => (
+            <Group key={index} messages={group} />
+          ))}
         </div>
       </ViewingProvider>
     </section>
   );
 }
 
-function InSight({
-  messages,
-  box,
-}: {
-  messages: readonly Message[];
-  box: React.RefObject<HTMLElement | null>;
-}) {
-  const rows = useVirtualizer({
-    count: messages.length,
-    getScrollElement: () => box.current,
-    estimateSize: () => 160,
-    overscan: 6,
-  });
+const Group = memo(function Group({ messages }: { messages: readonly Message[] }) {
   return (
-    <div className={styles.room} style={{ height: rows.getTotalSize() }}>
-      {rows.getVirtualItems().map(({ index, key, start }) => {
-        const message = messages[index];
-        return (
-          message && (
-            <div
-              key={key}
-              ref={rows.measureElement}
-              data-index={index}
-              className={`${styles.message} ${styles.placed}`}
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <MessageView message={message} />
-            </div>
-          )
-        );
-      })}
+    <div className={styles.group}>
+      {messages.map((message, index) => (
+        <div key={index} className={styles.message}>
+          <MessageView message={message} />
+        </div>
+      ))}
     </div>
   );
-}
+});
+
+const grouped = (messages: readonly Message[]): readonly (readonly Message[])[] =>
+  Array.from({ length: Math.ceil(messages.length / GROUP) }, (_, at) =>
+    messages.slice(at * GROUP, (at + 1) * GROUP),
+  );

@@ -64,6 +64,11 @@ describe("what is Markdown", () => {
     expect(container.querySelectorAll("br").length).toBe(1);
   });
 
+  it("shows all that stands behind a fence", () => {
+    const { container } = show("```go// the first position\nlet a\n```");
+    expect(container.textContent).toContain("go// the first position");
+  });
+
   it("is code already while its fence is open", () => {
     const { container } = show("text\n\n```js\nlet a", true);
     expect(container.querySelector("pre code")?.textContent).toBe("let a");

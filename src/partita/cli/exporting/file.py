@@ -19,6 +19,7 @@ from partita.formats.redaction.kinds import BY_NAME
 from partita.formats.redaction.redactor import Finding
 from partita.formats.redaction.removal import Leaving
 from partita.formats.registry import get_format
+from partita.private_files import told, whole_file
 from partita.server.sharing.gathering import Gathered, gather
 from partita.server.sharing.making import ENDINGS, make
 from partita.server.sharing.request import (
@@ -29,7 +30,6 @@ from partita.server.sharing.request import (
     ShareRequest,
     WhichMessages,
 )
-from partita.store.backup.whole_file import told, whole_file
 from partita.store.facade.store import Store
 from partita.types.threads import Thread
 from partita.version import __version__

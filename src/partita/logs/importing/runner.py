@@ -155,8 +155,8 @@ class _Import:
             return
         own = Workers() if workers is None else None
         items = (workers or own or Workers(1)).read(self._tasks)
+        writing: asyncio.Task[None] | None = None
         try:
-            writing: asyncio.Task[None] | None = None
             while True:
                 batch = await asyncio.to_thread(_collect, items, writing)
                 if writing is not None:
@@ -165,6 +165,8 @@ class _Import:
                     return
                 writing = asyncio.create_task(self._write(batch))
         finally:
+            if writing is not None:
+                await asyncio.wait([writing])  # what was read before an error is stored
             if own is not None:
                 own.close()
 

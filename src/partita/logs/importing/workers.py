@@ -51,7 +51,7 @@ class Workers:
     def _crew(self, count: int) -> "list[_Worker]":
         workers = [_Worker() for _ in range(count)]
         ends = [worker.their_ends for worker in workers]
-        command = [sys.executable, "-c", PROGRAM, dumps(sys.path).decode()]
+        command = [sys.executable, "-P", "-c", PROGRAM, dumps(sys.path).decode()]
         crew = subprocess.Popen(
             [*command, *(f"{tasks},{items}" for tasks, items in ends)],
             stdin=subprocess.DEVNULL,

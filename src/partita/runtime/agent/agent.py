@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from partita.errors import AgentError
+from partita.runtime.client_tools import SUPPORT
 from partita.runtime.folding import ending_in
 from partita.runtime.registry import get_agent
 from partita.runtime.service import AgentService, Options, Prompt
@@ -68,6 +70,11 @@ class Agent:
             max_steps=max_steps,
             store=session.store if session is not None else store if isinstance(store, Store) else None,
         )
+        if self._setup.tools and not self.supports_client_tools:
+            raise AgentError(
+                f"{service.name} has tools of its own and takes no others",
+                hint="leave `tools` out, or use a model of a provider",
+            )
         self._memory = None if session is not None or isinstance(store, Store) else store
         self._instructions = instructions
         self._settings = settings or {}
@@ -88,6 +95,11 @@ class Agent:
     def tools(self) -> Toolset:
         """What it can call."""
         return self._setup.tools
+
+    @property
+    def supports_client_tools(self) -> bool:
+        """Whether tools can come with a request: unless the model takes none at all."""
+        return bool(getattr(self._setup.model, SUPPORT, True))
 
     @property
     def session(self) -> Session:
@@ -118,16 +130,10 @@ class Agent:
         return Loop(self._setup, history, self._own(options or Options()), cwd).events()
 
     def _own(self, options: Options) -> Options:
-        return Options(
-            model=options.model,
+        return replace(
+            options,
             instructions=options.instructions or self._instructions,
-            tools=options.tools,
             settings={**self._settings, **options.settings},
-            desk=options.desk,
-            environment=options.environment,
-            thread_id=options.thread_id,
-            run_id=options.run_id,
-            message_id=options.message_id,
         )
 
     async def start(

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from partita.errors import StreamError
 from partita.runtime.closing import closed
-from partita.runtime.folding import RunFold
+from partita.runtime.folding import RunFold, read_usage
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.turn import STOPPED_BY, seed_of
 from partita.runtime.tools.context import ToolContext
@@ -63,7 +63,7 @@ class Loop:
         seed = seed_of(history, message_id)
         self._history = list(history[:-1] if seed is not None else history)
         self._fold = RunFold(message_id, seed=seed)
-        self._goes_on = seed is not None
+        self._continued = seed
         self._stitching = Stitching()
         self._failed: ErrorEvent | CancelledEvent | None = None
 
@@ -71,16 +71,17 @@ class Loop:
         """All that happens, in order."""
         yield self._own(MessageStart(self._options.message_id))
         waits = done = False
-        if self._goes_on:
+        if self._continued is not None:
             async for event in self._act():
                 yield event
             waits = bool(open_calls(self._message))
         steps = 0
-        while not (waits or done or self._failed is not None or steps == self._setup.max_steps):
+        while not (waits or done or self._is_over() or steps == self._setup.max_steps):
             steps += 1
             known = len(self._message.parts)
             async for event in self._speak():
                 yield event
+            self._report_usage()
             done = not _calls_something(self._message.parts[known:])
             if not done and self._failed is None:
                 async for event in self._act():
@@ -88,6 +89,21 @@ class Loop:
                 waits = bool(open_calls(self._message))
         for event in self._end(waits, limited=not done and not waits):
             yield event
+
+    def _is_over(self) -> bool:
+        """Whether the model failed, was cancelled, or may not be called again."""
+        meter = self._options.meter
+        if self._failed is None and meter is not None and (reason := meter.refusal()) is not None:
+            self._failed = CancelledEvent(reason=reason)
+        return self._failed is not None
+
+    def _report_usage(self) -> None:
+        """Report what the last response of the model used."""
+        meter, steps = self._options.meter, self._stitching.steps
+        usage = read_usage(steps[-1].get("usage")) if meter is not None and steps else None
+        if meter is not None and usage is not None:
+            model = steps[-1].get("model")
+            meter.use(usage, model if isinstance(model, str) else self._options.model)
 
     def _end(self, waits: bool, limited: bool) -> list[AgentStreamEvent]:
         usage = self._stitching.usage
@@ -128,12 +144,7 @@ class Loop:
         calls = await sort_calls(open_calls(self._message), setup.tools, elsewhere)
         for chunk in (*tell_cut(calls.cut), *ask_for(calls.ask, new_id), *refuse(calls.refuse)):
             yield self._own(chunk)
-        context = ToolContext(
-            thread_id=options.thread_id or "",
-            run_id=options.run_id or "",
-            message_id=options.message_id or "",
-            store=setup.store,
-        )
+        context = ToolContext.of(options, store=setup.store, continued=self._continued)
         async with aclosing(run_calls(calls.run, setup.tools, setup.runner, context)) as outputs:
             async for chunk in outputs:
                 yield self._own(chunk)

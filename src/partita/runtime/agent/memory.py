@@ -14,9 +14,10 @@ from msgspec.structs import replace as changed
 
 from partita.errors import StreamError
 from partita.runtime.closing import closed
+from partita.runtime.failures import described
 from partita.runtime.folding import NO_END, RunFold, ending_chunks
 from partita.runtime.service import AgentService, Options
-from partita.runtime.session.driver import described, failure_chunk
+from partita.runtime.session.driver import failure_chunk
 from partita.runtime.session.turn import Input, history_of, seed_of, turn_of
 from partita.runtime.session.writer import refused_chunk
 from partita.store.memory import MemoryStore

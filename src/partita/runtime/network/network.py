@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from partita.errors import AgentError
+from partita.runtime.client_tools import check_client_tools
 from partita.runtime.registry import get_agent
 from partita.runtime.service import AgentService, Options, Prompt
 from partita.runtime.session.session import Session
@@ -35,6 +36,7 @@ class Network:
 
     reads_internal = True
     """A task that continues needs the turns of its router, which are internal messages."""
+    supports_client_tools = False  # a member works to its end: it cannot wait for a client
 
     def __init__(
         self,
@@ -101,6 +103,7 @@ class Network:
         """All that happens until the task is done. Nothing is stored: that is what `stream` does."""
         history = [UserMessage(id=new_id(), content=prompt)] if isinstance(prompt, str) else prompt
         own = options or Options()
+        check_client_tools(self, own.tools)
         resumption = resumption_of(history, own.message_id, self._primitives)
         return Iterations(
             name=self.name,

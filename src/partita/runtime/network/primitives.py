@@ -204,12 +204,7 @@ class FunctionPrimitive:
         execution.result = _function_result(call)
 
     async def _output(self, call: ToolCallPart, execution: Execution) -> Chunk:
-        options = execution.options
-        context = ToolContext(
-            thread_id=options.thread_id or "",
-            run_id=options.run_id or "",
-            message_id=options.message_id or "",
-        )
+        context = ToolContext.of(execution.options)
         pending = PendingCall(call.id, call.name, None if call.input is UNSET else call.input)
         return chunk_of_output(call.id, await self._runner.run_call(self._tool, pending, context))
 

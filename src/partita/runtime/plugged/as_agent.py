@@ -1,6 +1,6 @@
 """Whatever someone has that answers, as an agent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Final
 
@@ -9,15 +9,28 @@ from partita.formats.registry import get_format
 from partita.runtime.registry import get_agent
 from partita.runtime.service import AgentService
 
+from .request_values import check_value
 from .service import PluggedService
 
 PACKAGES: Final[Mapping[str, str]] = {
     "pydantic_ai": "partita.runtime.plugged.pydantic_agents.service",
     "agents": "partita.runtime.plugged.openai_agents.service",
     "langgraph": "partita.runtime.plugged.graphs.service",
-    "langchain_core": "partita.runtime.plugged.graphs.service",
 }
 """By the package that a class comes from, the module that plugs its agents in: each has `plug`."""
+
+VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    "deps": ("pydantic_ai",),
+    "context": ("agents", "langgraph"),
+    "config": ("langgraph",),
+}
+"""By what an agent can be given per request, the packages whose agents take it."""
+
+KINDS: Final[Mapping[str, str]] = {
+    "pydantic_ai": "Pydantic AI",
+    "agents": "the OpenAI Agents SDK",
+    "langgraph": "LangGraph",
+}
 
 ACCEPTED: Final = (
     "give an agent service or the name of one, an async function that yields what it says, "
@@ -25,20 +38,44 @@ ACCEPTED: Final = (
 )
 
 
-def as_agent(thing: Any, *, name: str | None = None, format: str | None = None) -> AgentService:
+def as_agent(
+    thing: Any,
+    *,
+    name: str | None = None,
+    format: str | None = None,
+    deps: Any = None,
+    context: Any = None,
+    config: Any = None,
+) -> AgentService:
     """An agent made of a function, of an agent of another package, or of the name of one.
 
-    A function takes an `Ask` and yields text, chunks, events, or a provider's raw events; `format` names the
-    format of these where the first one does not give it away.
+    A function takes an `AgentRequest` and yields text, chunks, events, or a provider's raw events; `format`
+    names the format of these where the first one does not give it away.
 
-    async def poet(ask: Ask):
-        async with client.messages.stream(model=…, max_tokens=…, **ask.to("anthropic")) as stream:
+    `deps` are the dependencies of an agent of Pydantic AI, `context` is that of an agent of the OpenAI Agents
+    SDK or of a graph, `config` the `RunnableConfig` of a graph. Each is a value, or a function of the
+    `AgentRequest`: a plain or an async one, or an async generator that closes behind its `yield` what the
+    value needs.
+
+    async def poet(request: AgentRequest):
+        async with client.messages.stream(model=…, max_tokens=…, **request.to("anthropic")) as stream:
             async for event in stream:
                 yield event
 
     session.start(as_agent(poet), "thread-1", "A haiku, please.")
     """
-    plug = _plug_of(thing)
+    given = {"deps": deps, "context": context, "config": config}
+    values = {key: value for key, value in given.items() if value is not None}
+    package = _package_of(thing)
+    for key, value in values.items():
+        if package is None or package not in VALUES[key]:
+            kinds = " and ".join(KINDS[one] for one in VALUES[key])
+            raise AgentError(
+                f"`{key}` is for agents of {kinds}, not for {_described(thing)}",
+                hint="leave it out; a function finds what it needs in its `AgentRequest`",
+            )
+        check_value(key, value)
+    plug = None if package is None else import_module(PACKAGES[package]).plug
     if plug is None and _is_function(thing):
         if format is not None:
             get_format(format)
@@ -46,26 +83,26 @@ def as_agent(thing: Any, *, name: str | None = None, format: str | None = None) 
     if format is not None:
         raise AgentError("a format is for functions that yield raw events", hint="leave it out")
     if plug is not None:
-        return plug(thing, name)
+        service: AgentService = plug(thing, name, **values)
+        return service
     if name is not None and (isinstance(thing, str) or _is_service(thing)):
         raise AgentError("an agent service has its own name", hint="leave the name out")
     if isinstance(thing, str):
         return get_agent(thing)
     if _is_service(thing):
-        service: AgentService = thing
-        return service
+        own: AgentService = thing
+        return own
     raise AgentError(f"{_described(thing)} is no agent", hint=ACCEPTED)
 
 
-def _plug_of(thing: object) -> Callable[[Any, str | None], AgentService] | None:
-    """What plugs in a thing of another package. Nothing is imported for any other thing."""
+def _package_of(thing: object) -> str | None:
+    """The package whose agents a thing is one of. Nothing is imported for any other thing."""
     if isinstance(thing, type):
         return None
     for base in type(thing).__mro__:
         package = base.__module__.partition(".")[0]
-        if package in PACKAGES:
-            plug: Callable[[Any, str | None], AgentService] = import_module(PACKAGES[package]).plug
-            return plug
+        if package in PACKAGES or package == "langchain_core":
+            return "langgraph" if package == "langchain_core" else package
     return None
 
 

@@ -7,18 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from partita.errors import AgentError
+from partita.runtime.client_tools import check_client_tools
+from partita.runtime.failures import report_failure
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import kind_of
 
-from .ask import Ask, ask_of
+from .agent_request import AgentRequest, request_of
 from .telling import ACCEPTED, Telling
 
 
 class PluggedService:
     """Answers with what a function says; see `as_agent`."""
 
-    def __init__(self, name: str, answer: Callable[[Ask], Any], format_name: str | None = None) -> None:
+    supports_client_tools = True  # a function finds them in its request
+
+    def __init__(
+        self, name: str, answer: Callable[[AgentRequest], Any], format_name: str | None = None
+    ) -> None:
         self.name = name
         self._answer = answer
         self._format_name = format_name
@@ -32,22 +38,24 @@ class PluggedService:
         options: Options | None = None,
     ) -> AsyncGenerator[AgentStreamEvent]:
         """The events of one answer."""
-        ask = ask_of(prompt, cwd, session_id, options)
-        return _events(self._answer, ask, Telling(self.name, ask.message_id, self._format_name))
+        request = request_of(prompt, cwd, session_id, options)
+        check_client_tools(self, request.options.tools)
+        return _events(self._answer, request, Telling(self.name, request.message_id, self._format_name))
 
 
 async def _events(
-    answer: Callable[[Ask], Any], ask: Ask, telling: Telling
+    answer: Callable[[AgentRequest], Any], request: AgentRequest, telling: Telling
 ) -> AsyncGenerator[AgentStreamEvent]:
     for event in telling.begin():
         yield event
-    async with aclosing(_said(answer, ask)) as things:
+    async with aclosing(_said(answer, request)) as things:
         while telling.ending is None:
             try:
                 said = await anext(things)
             except StopAsyncIteration:
                 break
-            except Exception as error:  # of whatever was plugged in: it is told, not raised
+            except Exception as error:  # of the plugged-in agent: it ends the answer
+                report_failure(error)
                 for event in telling.fail(error):
                     yield event
                 return
@@ -57,10 +65,10 @@ async def _events(
         yield event
 
 
-async def _said(answer: Callable[[Ask], Any], ask: Ask) -> AsyncGenerator[object]:
+async def _said(answer: Callable[[AgentRequest], Any], request: AgentRequest) -> AsyncGenerator[object]:
     """What a function says, however it says it: as a stream, in one piece, now or later."""
     async with AsyncExitStack() as stack:
-        given = answer(ask)
+        given = answer(request)
         if isawaitable(given):
             given = await _awaited(given)
         if hasattr(given, "__aenter__") and not hasattr(given, "__aiter__"):

@@ -6,6 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import AgentError
+from partita.runtime.failures import described
 from partita.types.chunks import (
     Chunk,
     ChunkBase,
@@ -24,7 +25,7 @@ from partita.types.events import (
     EventBase,
     RawEvent,
 )
-from partita.types.json import JsonObject, kind_of
+from partita.types.json import Json, JsonObject, is_object, kind_of
 
 from .hearing import Hearing
 from .narration import Narration
@@ -78,18 +79,18 @@ class Telling:
 
     def fail(self, error: Exception) -> list[AgentStreamEvent]:
         """The events that end an answer which failed."""
-        name = type(error).__name__
-        return [*self._hush(), ErrorEvent(message=f"{name}: {error}" if str(error) else name, name=name)]
+        return [*self._hush(), ErrorEvent(message=described(error), name=type(error).__name__)]
 
     def _complete(self, told: CompleteEvent | None) -> list[AgentStreamEvent]:
         finish = self._narration.finish()
         chunks = [*self._narration.close(), finish]
         ending = told or CompleteEvent()
         result: JsonObject = {"finishReason": finish.finish_reason}
+        said: Json = {} if ending.agent_result is UNSET else ending.agent_result
         whole = replace(
             ending,
             agent_type=ending.agent_type or self._name,
-            agent_result=result if ending.agent_result is UNSET else ending.agent_result,
+            agent_result=result | said if is_object(said) else said,
             usage=ending.usage or self._narration.usage,
         )
         return [*map(_event, chunks), whole]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from partita.errors import AgentError
 from partita.formats.agent_decoder import Decoding
+from partita.runtime.client_tools import check_client_tools
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 
@@ -16,6 +17,8 @@ from .prompts import request_of
 
 class AcpService:
     """An agent by its command. Whatever it leaves running is ended with it."""
+
+    supports_client_tools = False  # it has tools of its own, and MCP servers in its settings
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class AcpService:
     ) -> AsyncIterator[AgentStreamEvent]:
         """The events of one turn; `session_id` is a session of the agent to go on with."""
         given = options or Options()
+        check_client_tools(self, given.tools)
         folder = (cwd or Path()).absolute()
         request = request_of(prompt, goes_on=session_id is not None)
         return converse(

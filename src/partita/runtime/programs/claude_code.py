@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from partita.formats.agent_decoder import Decoding
+from partita.runtime.client_tools import check_client_tools
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import Json, dumps, is_array
@@ -54,6 +55,7 @@ class ClaudeCodeService:
     """Claude Code. Whatever it leaves running is ended with it."""
 
     name = "claude-code"
+    supports_client_tools = False  # it has tools of its own, and MCP servers in its settings
 
     def __init__(self, command: Sequence[str] = ("claude",), *, patience: Patience | None = None) -> None:
         """`command` is the program and what comes before our own options."""
@@ -70,6 +72,7 @@ class ClaudeCodeService:
     ) -> AsyncIterator[AgentStreamEvent]:
         """The events of one turn; `session_id` is a session of Claude Code to go on with."""
         given = options or Options()
+        check_client_tools(self, given.tools)
         request = request_of(prompt, goes_on=session_id is not None)
         command = [*self._command, *FLAGS, *_arguments(session_id, given)]
         return converse(

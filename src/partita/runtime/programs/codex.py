@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from partita.formats.agent_decoder import Decoding
+from partita.runtime.client_tools import check_client_tools
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
 from partita.types.json import dumps, is_object
@@ -27,6 +28,7 @@ class CodexService:
     """Codex. Whatever it leaves running is ended with it."""
 
     name = "codex"
+    supports_client_tools = False  # it has tools of its own, and MCP servers in its settings
 
     def __init__(self, command: Sequence[str] = ("codex",), *, patience: Patience | None = None) -> None:
         """`command` is the program and what comes before our own arguments."""
@@ -43,6 +45,7 @@ class CodexService:
     ) -> AsyncIterator[AgentStreamEvent]:
         """The events of one turn; `session_id` is a thread of Codex to go on with."""
         given = options or Options()
+        check_client_tools(self, given.tools)
         request = request_of(prompt, goes_on=session_id is not None)
         environment = environment_with(given.environment)
         if (

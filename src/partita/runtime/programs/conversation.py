@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from partita.errors import AgentError, DecodeError
 from partita.formats.agent_decoder import SESSION, Decoding
+from partita.runtime.failures import report_failure
 from partita.types.chunks import DataChunk, MessageFinish
 from partita.types.codec import Codec
 from partita.types.events import AgentStreamEvent, ChunkEvent, CompleteEvent, ErrorEvent
@@ -36,6 +37,7 @@ async def converse(
     try:
         await talk.start(launch)
     except AgentError as error:
+        report_failure(error)
         yield ErrorEvent(message=str(error), name=type(error).__name__)
         return
     try:

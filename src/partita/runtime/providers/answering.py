@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from partita.errors import AgentError
+from partita.runtime.failures import report_failure
 from partita.runtime.requests import Asked, note_of
 from partita.types.events import AgentStreamEvent, ChunkEvent
 
@@ -48,6 +49,7 @@ class Body:
             async for piece in self._response.aiter_bytes():
                 yield piece
         except Exception as error:  # of whatever carries the bytes
+            report_failure(error)
             self.failure = error
 
 
@@ -61,6 +63,7 @@ async def answer(
     except AgentError:
         raise
     except Exception as error:  # every vendor's package has its own; all of them are told, none is lost
+        report_failure(error)
         failed = response_in(error)
         for event in [never_answered(error)] if failed is None else _refusal(failed, call):
             yield event

@@ -33,6 +33,7 @@ class ProviderService(ABC, Generic[Client]):
     """What to install: the name of our extra."""
     format_name: str
     """How the answer is read."""
+    supports_client_tools = True
 
     def __init__(
         self,

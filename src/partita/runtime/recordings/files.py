@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
+from partita.private_files import whole_file
 from partita.types.json import dumps, is_object, loads
 from partita.version import __version__
 
@@ -28,14 +29,9 @@ def written(recording: Recording) -> bytes:
 
 
 def write_recording(path: Path, recording: Recording) -> None:
-    """Write the file of a recording, all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(written(recording))
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    """Write the file of a recording, in place of an earlier one."""
+    with whole_file(path, force=True) as file:
+        file.write(written(recording))
 
 
 def read_recording(path: Path) -> Recording:

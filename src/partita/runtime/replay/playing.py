@@ -85,7 +85,8 @@ async def play(
     pace = Pace(speed, longest_pause, sleep=sleep, clock=clock)
     stored = (await store.read(status_of, run_id)).last_seq
     run = await get_run(store, run_id)
-    showing = await Showing.at(store, run_id, after)
+    showing = Showing()
+    await showing.catch_up(store, run_id, after)
     stream = _retold(store, run, after) if is_imported(run) else follow_stored(store, run_id, after)
     async with closed(stream) as batches:
         async for batch in batches:

@@ -32,6 +32,8 @@ NO_MORE: Final = "the recorded run has no more steps"
 class ReplayService:
     """Answers with what a stored run holds. Which of its answers, the conversation decides alone."""
 
+    supports_client_tools = True  # it calls what was called then
+
     def __init__(self, store: Store | None, run_id: str, *, name: str = "replay") -> None:
         """Without a store, the run is looked for in the user's own."""
         self.name = name

@@ -21,6 +21,8 @@ NO_MORE = "the script has nothing more to say"
 class ScriptedService:
     """Plays a script, as a model that streams would. What it says next depends on the conversation alone."""
 
+    supports_client_tools = True  # the script calls what it likes
+
     def __init__(self, script: Script, *, name: str = "scripted") -> None:
         self.name = name
         self.model = "scripted"

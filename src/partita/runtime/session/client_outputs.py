@@ -5,18 +5,22 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ApprovalError
+from partita.runtime.error_mask import error_text
 from partita.runtime.tools.chunks import chunk_of_output
 from partita.runtime.tools.sizes import shortened
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import Codec
-from partita.types.json import Json
+from partita.types.json import Json, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import ToolOutput
 
 from .approvals import Shown, check
 
 OUTPUT: Final[Codec[ToolOutput]] = Codec(ToolOutput)
+
+SERVER_CALLS: Final = "serverCalls"
+"""Where the metadata of a message names calls without an output that its agent itself will run."""
 
 
 class ClientOutput(NamedTuple):
@@ -28,10 +32,18 @@ class ClientOutput(NamedTuple):
     input: Json | UnsetType = UNSET
 
 
-def with_output(call: ToolCallPart, given: ClientOutput) -> ToolCallPart | None:
-    """The call with its output; `None` when it is another one."""
+def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessage) -> ToolCallPart | None:
+    """The call of a message with its output; `None` when it is another one."""
     if call.id != given.tool_call_id:
         return None
+    metadata: Json = message.content.metadata
+    on_server: Json = metadata.get(SERVER_CALLS) if is_object(metadata) else None
+    if is_array(on_server) and call.id in on_server:
+        raise ApprovalError(
+            f"call {call.id!r} is not the client's to run",
+            where=f"tool {call.name}",
+            hint="answer what the agent asked; it then runs the call itself",
+        )
     if call.provider_executed or call.state != "input-available":
         state = "run by the provider" if call.provider_executed else call.state
         raise ApprovalError(
@@ -45,6 +57,11 @@ def with_output(call: ToolCallPart, given: ClientOutput) -> ToolCallPart | None:
     (settled,) = fold.snapshot().parts
     assert isinstance(settled, ToolCallPart), "an output leaves a call a call"
     return settled
+
+
+def public_text_of(given: ClientOutput) -> str | None:
+    """The error that a client reports for a tool of its own: end users may see it."""
+    return error_text(shortened(given.output))
 
 
 def output_chunk(given: ClientOutput) -> Chunk:

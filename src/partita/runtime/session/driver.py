@@ -1,19 +1,23 @@
 """One run from its first event to its end, whichever way it ends."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from typing import Final, assert_never
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import PartitaError
+from partita.errors import AgentError, StoreError
+from partita.runtime.budgets import Meter, tokens_of
 from partita.runtime.closing import closed
+from partita.runtime.error_mask import failed_call, public_error
+from partita.runtime.failures import RunFailures, described
 from partita.runtime.folding import DELTAS, NO_END, ending_chunks
+from partita.runtime.tools.outputs import ToolError
 from partita.store.facade.store import Store
 from partita.store.turns import Ending
-from partita.types.chunks import Chunk, DataChunk, MessageStart
+from partita.types.chunks import ChildChunk, Chunk, DataChunk, MessageStart
 from partita.types.events import (
     AgentStreamEvent,
     CancelledEvent,
@@ -29,7 +33,7 @@ from partita.types.usage import Usage
 
 from .agent_sessions import AgentSession
 from .ledger import records_of, responses_in, told_by, with_reported_cost
-from .live_run import LiveRun
+from .live_run import LiveRun, Stop
 from .writer import Writer
 
 FAILURE: Final = "data-partita-error"
@@ -50,11 +54,18 @@ class Driver:
         *,
         session: AgentSession,
         parent_id: str | None,
+        failures: RunFailures,
         grace: float = GRACE,
+        meter: Meter | None = None,
+        public: Callable[[BaseException], Awaitable[str | None]] | None = None,
     ) -> None:
+        """`public` returns the error text that end users see, if it is not the default."""
         self._store = store
         self._live = live
+        self._meter = meter
         self._grace = grace
+        self._failures = failures
+        self._public = public
         self._session = session
         self._parent_id = parent_id
         self._clock = clock
@@ -76,7 +87,9 @@ class Driver:
         live.ready.set()
         pump = asyncio.create_task(self._pump(invoke), name=f"run {live.run.id}")
         await self._until_pumped(pump)
-        await self._end(self._ended(pump))
+        ending = self._ended(pump)
+        text = await self._public_error(pump) if ending.status == "failed" else None
+        await self._end(ending, text)
 
     async def _until_pumped(self, pump: "asyncio.Task[None]") -> None:
         """Wait for the pump; one that does not stop within the grace period is left behind."""
@@ -100,6 +113,10 @@ class Driver:
         raw = raw_bytes(event)
         match event:
             case ChunkEvent(chunk=chunk):
+                refused = None if self._meter is None else self._meter.see(chunk)
+                if refused is not None:
+                    self._live.stop(Stop("cancelled", refused))
+                await self._publish(chunk)
                 await self.writer.put(self._identified(chunk), raw)
                 await self._session.see(chunk)
                 self._responses |= responses_in(chunk)
@@ -130,6 +147,31 @@ class Driver:
             return replace(chunk, message_id=self._live.run.message_id)
         return chunk
 
+    async def _publish(self, chunk: Chunk) -> None:
+        """Before the error of a tool call: store the text that end users see, unless it is the default."""
+        failed = None if self._public is None else failed_call(chunk)
+        if failed is None or self._public is None:
+            return
+        call_id, error = failed
+        text = await self._public(self._failures.exceptions.get(call_id) or ToolError(error))
+        if text is not None:
+            await self.writer.put(_beside(chunk, public_error(call_id, text)))
+
+    async def _public_error(self, pump: "asyncio.Task[None]") -> str | None:
+        """Log why the run failed, unless that is done; the text that end users see, if not the default."""
+        failures, run_id = self._failures, self._live.run.id
+        raised = pump.exception() if pump.done() and not pump.cancelled() else None
+        if isinstance(raised, StoreError) or self.writer.failure is not None:  # not of the agent
+            return None
+        if raised is not None:
+            failures.report(raised)
+        ending = self._ended(pump)
+        failures.report_text(ending.reason or "")
+        if self._public is None:
+            return None
+        error = failures.exceptions.get(run_id) or AgentError(ending.reason or NO_END, run_id=run_id)
+        return await self._public(error)
+
     async def _fail(self, event: ErrorEvent, raw: bytes | None) -> None:
         await self.writer.put(failure_chunk(event), raw)
         self.result = event.details if is_object(event.details) else None
@@ -144,9 +186,10 @@ class Driver:
         error = None if pump.cancelled() else pump.exception()
         return Ending("failed", NO_END if error is None else described(error))
 
-    async def _end(self, ending: Ending) -> None:
+    async def _end(self, ending: Ending, public: str | None = None) -> None:
         """Store what came of the run."""
-        await self.writer.finish(self._last_words(ending))
+        text = [] if public is None else [public_error(self._live.run.id, public)]
+        await self.writer.finish([*text, *self._last_words(ending)])
         messages = self._messages(ending)
         usage = ending.usage or self._own_usage(messages[-1])
         run = self._live.run
@@ -154,6 +197,8 @@ class Driver:
         own = await self._session.own_part(self.result, usage, messages[-1])
         records = records_of(run, [{"steps": steps}] if steps else self._ends, usage, self._clock())
         records, cost = with_reported_cost(records, own.cost)
+        if self._meter is not None:
+            self._meter.settle(0 if usage is None else tokens_of(usage), cost)
         full = ending._replace(usage=usage, cost=cost)
         ended = await self._store.end_turn(run.id, messages, full, thread_id=run.thread_id)
         self._live.run = await self._session.end(ended, messages[-1], records, own.totals)
@@ -184,11 +229,9 @@ def failure_chunk(event: ErrorEvent) -> DataChunk:
     return DataChunk(FAILURE, said, transient=True)
 
 
-def described(error: BaseException) -> str:
-    """What a run that failed says of an error."""
-    if isinstance(error, PartitaError):
-        return str(error)
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _beside(chunk: Chunk, new: Chunk) -> Chunk:
+    """A new chunk for the message, perhaps of a sub-agent, that another chunk belongs to."""
+    return ChildChunk(chunk.path, _beside(chunk.chunk, new)) if isinstance(chunk, ChildChunk) else new
 
 
 def _look_at(pump: "asyncio.Task[None]") -> None:

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
 from partita.store.facade.store import Store
-from partita.store.log.run_log import LogRecord
+from partita.store.log.run_log import LogRecord, read_log
 from partita.types.codec import encode
 
-from .live_run import LiveRun, Seen
+from .live_run import BATCH_BYTES, Batch, LiveRun, Seen
 
 AT_ONCE: Final = 200
 """How many records are read at a time for who is far behind."""
@@ -31,10 +31,13 @@ async def follow_live(
         while True:
             news.clear()  # before looking, so that what comes in between is not missed
             over, last_seq = live.over.is_set(), live.last_seq
-            shown, end = live.after(after), last_seq
-            if shown is None:
-                records = await store.read_log(live.run.id, after=after, limit=AT_ONCE)
-                shown, end = seen_of(records), records[-1].seq
+            batch = live.after(after)
+            if batch is None:
+                records = await store.read(
+                    read_log, live.run.id, after=after, limit=AT_ONCE, most_bytes=BATCH_BYTES
+                )
+                batch = Batch(seen_of(records), records[-1].seq)
+            shown, end = batch
             after = max(after, end)
             if shown:
                 yield shown

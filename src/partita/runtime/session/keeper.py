@@ -1,17 +1,23 @@
 """What a process does for runs beside the work itself: hold its own, hear others, end the orphaned."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import Context
 from time import monotonic
 from typing import Final
 
 from partita.errors import StoreError
+from partita.runtime.log_context import get_logger
 from partita.store import turns
 from partita.store.facade.store import Store
 from partita.store.turns import Signal
+from partita.types.runs import Run
 
 from .recovery import Suspects, recover_runs
+from .run_counts import RunCounts
+
+LOG: Final = get_logger("partita.run")
 
 BREATH: Final = 0.05
 """How long it rests at least: where another process writes all the time, there is always news."""
@@ -30,6 +36,7 @@ class Keeper:
         hear: Callable[[Signal], None],
         is_at_work: Callable[[], bool],
         recover: bool,
+        counts: RunCounts,
     ) -> None:
         self._store = store
         self._owner = owner
@@ -38,6 +45,7 @@ class Keeper:
         self._hear = hear
         self._is_at_work = is_at_work
         self._recover = recover
+        self._counts = counts
         self._confirm = min(2 * beat, lease)
         self._suspects = Suspects(self._confirm)
         self._task: asyncio.Task[None] | None = None
@@ -46,7 +54,8 @@ class Keeper:
     def start(self) -> None:
         """Begin, unless it has."""
         if self._task is None:
-            self._task = asyncio.create_task(self._keep(), name="keeper of runs")
+            # Not in the context of the request that happened to come first: its log lines are not of that.
+            self._task = asyncio.create_task(self._keep(), name="keeper of runs", context=Context())
 
     async def close(self) -> None:
         """Stop keeping."""
@@ -71,11 +80,22 @@ class Keeper:
                     if self._recover and loop.time() - looked >= every:
                         looked = loop.time()
                         self._suspects.forget(monotonic() - 4 * self._confirm)
-                        await recover_runs(self._store, owner=self._owner, suspects=self._suspects)
+                        self._report(
+                            await recover_runs(self._store, owner=self._owner, suspects=self._suspects)
+                        )
                 if not self._closed.is_set():
                     await asyncio.sleep(BREATH)
                     rest = beaten + self._beat - loop.time() if self._is_at_work() else self._beat
                     await news.wait(max(0.0, rest))
+
+    def _report(self, recovered: Sequence[Run]) -> None:
+        self._counts.recovered += len(recovered)
+        for run in recovered:
+            LOG.warning(
+                "run %s was left behind by another process, and is ended as interrupted",
+                run.id,
+                extra={"run_id": run.id, "thread_id": run.thread_id},
+            )
 
     async def _is_wanted(self) -> bool:
         """Whether the news is for us: others write all the time, and must not make us write too."""

@@ -68,7 +68,7 @@ def records_of(
     run: Run, ends: Sequence[JsonObject], whole: Usage | None, now: datetime
 ) -> list[ConsumptionRecord]:
     """The records of a run: of each response that was told apart, or else one of the whole."""
-    steps = [step for said in ends for step in _steps(said)]
+    steps = [step for said in ends for step in steps_of(said)]
     if not steps and whole is not None:
         steps.append(({}, whole))
     return [_record(run, step, usage, number, now) for number, (step, usage) in enumerate(steps, 1)]
@@ -112,8 +112,8 @@ def with_reported_cost(
     return records, cost
 
 
-def _steps(said: JsonObject) -> Iterator[tuple[JsonObject, Usage]]:
-    """What each response said of itself; a message of one response says it of the whole."""
+def steps_of(said: JsonObject) -> Iterator[tuple[JsonObject, Usage]]:
+    """What each response of a message reports of itself, and its usage."""
     steps = said.get("steps")
     for step in steps if is_array(steps) else [said]:
         usage = read_usage(step.get("usage")) if is_object(step) else None

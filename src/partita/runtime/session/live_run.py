@@ -1,7 +1,7 @@
 """A run that this process works on: what came last, who watches, who is asked."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -20,6 +20,8 @@ WINDOW_BYTES: Final = 4 * 1024 * 1024
 
 DISCONNECTS: Final = 0.02
 """Seconds between two checks whether the readers of a run have disconnected."""
+BATCH_BYTES: Final = 128 * 1024
+"""About how many bytes one who watches is given at once: a client that does not read keeps them in memory."""
 
 NOTES: Final = "data-partita-"
 """How the names of our own notes in a log begin: marks of calls, decisions, failures."""
@@ -40,6 +42,13 @@ class Seen(NamedTuple):
         while isinstance(chunk, ChildChunk):
             chunk = chunk.chunk
         return isinstance(chunk, DataChunk) and chunk.type.startswith(NOTES)
+
+
+class Batch(NamedTuple):
+    """Chunks to be shown, and the number up to which that is everything."""
+
+    seen: Sequence[Seen]
+    through: int
 
 
 _seen: Final = Seen._make  # cheaper than to call the class
@@ -90,11 +99,21 @@ class WaitingRoom:
 class LiveRun:
     """A run at work in this process."""
 
-    def __init__(self, run: Run, fold: RunFold, owner: str | None = None) -> None:
-        """`owner` is who it was started for; whose it is, without one, the store knows."""
+    def __init__(
+        self,
+        run: Run,
+        fold: RunFold,
+        owner: str | None = None,
+        client_tools: Collection[str] = (),
+    ) -> None:
+        """`owner` is who it was started for; whose it is, without one, the store knows.
+
+        `client_tools` are the tools that the client runs, as far as they are known by name.
+        """
         self.run = run
         self.fold = fold
         self.owner = owner
+        self.client_tools = client_tools
         self.desk = WaitingRoom()
         self.replied: set[str] = set()
         """Which questions and calls have had their reply."""
@@ -136,12 +155,20 @@ class LiveRun:
             first += 1
         del self._window[:first]
 
-    def after(self, seq: int) -> Sequence[Seen] | None:
-        """What came after a number; `None` when that is no longer at hand."""
+    def after(self, seq: int) -> "Batch | None":
+        """What came after a number, the first bytes of it; `None` when it is no longer in the window."""
         behind = self.last_seq - seq
         if behind > len(self._window):
             return None
-        return [seen for seen in self._window[len(self._window) - behind :] if seen] if behind > 0 else ()
+        if behind <= 0:
+            return Batch((), self.last_seq)
+        shown = [seen for seen in self._window[len(self._window) - behind :] if seen]
+        size = 0
+        for place, seen in enumerate(shown, 1):
+            size += len(seen.json)
+            if size >= BATCH_BYTES and place < len(shown):
+                return Batch(shown[:place], seen.seq)
+        return Batch(shown, self.last_seq)
 
     def stop(self, stop: Stop) -> None:
         """Stop it, unless it is stopping already. `over` is set once it has ended."""

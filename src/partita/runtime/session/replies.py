@@ -8,21 +8,23 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from partita.errors import ApprovalError, BusyError, ConflictError
 from partita.runtime.closing import closed
+from partita.runtime.error_mask import public_error
 from partita.runtime.service import Decision
 from partita.store.facade.store import Store
 from partita.store.ids import new_id
-from partita.types.chunks import Chunk, DataChunk
+from partita.types.chunks import Chunk, DataChunk, MessageMetadata
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.runs import Run
 
 from .approvals import Answer, Shown, answered, check, note_of, response_of, shown_by
-from .client_outputs import OUTPUT, ClientOutput, output_chunk, with_output
+from .client_outputs import OUTPUT, ClientOutput, output_chunk, public_text_of, with_output
 from .live_run import LiveRun
 from .recovery import so_far
 
@@ -31,6 +33,9 @@ HEARD: Final = "data-partita-heard"
 
 AGAIN: Final = 0.05
 """Seconds until a call is looked for again, when a run has just begun to go on with its message."""
+
+LEAVING: Final = 2.0
+"""Seconds that a run has to end once a client gives the output of a call that may be the server's to run."""
 
 Reply: TypeAlias = Answer | ClientOutput
 
@@ -49,7 +54,10 @@ class Replies:
             if await self._at_work(thread_id, reply):
                 return
             try:
-                change = self._store.change_call(thread_id, lambda call: self._replied(call, reply))
+                note = _public(reply)
+                change = self._store.change_call(
+                    thread_id, partial(self._replied, reply), note and note.message_metadata
+                )
                 if await change is None:
                     raise _nobody(reply, thread_id)
                 return
@@ -87,6 +95,8 @@ class Replies:
         chunks = self._chunks(live, reply)
         if not chunks:
             return False
+        if isinstance(reply, ClientOutput) and not self._is_for_client(live, reply.tool_call_id):
+            return await _ended(live, reply)
         topic = reply.approval_id if isinstance(reply, Answer) else reply.tool_call_id
         if topic in live.replied:
             raise ApprovalError(f"{topic!r} has had its reply", hint="a reply stands; ask the agent again")
@@ -113,7 +123,14 @@ class Replies:
             return []
         if isinstance(reply, Answer):
             return [note_of(reply, now), response_of(reply)]
-        return [output_chunk(reply)]
+        note = _public(reply)
+        return [output_chunk(reply)] if note is None else [note, output_chunk(reply)]
+
+    def _is_for_client(self, live: LiveRun, call_id: str) -> bool:
+        """Whether a call of a run at work is known to be the client's to run."""
+        parts = (part for message in live.fold.snapshot() for part in message.parts)
+        calls = [part for part in parts if isinstance(part, ToolCallPart) and part.id == call_id]
+        return any(call.name in live.client_tools for call in calls)
 
     async def _elsewhere(self, run: Run, reply: Reply) -> bool:
         """Leave the reply with the process whose run waits for it, and see what it makes of it."""
@@ -144,19 +161,37 @@ class Replies:
         """The call of a run that waits for the reply. One that has had it refuses it."""
         for message in reversed(messages):
             for part in message.parts:
-                if isinstance(part, ToolCallPart) and self._replied(part, reply) is not None:
+                if isinstance(part, ToolCallPart) and self._replied(reply, part, message) is not None:
                     return part
         return None
 
-    def _replied(self, call: ToolCallPart, reply: Reply) -> ToolCallPart | None:
-        """The call with its reply; `None` when it is not the one that is meant."""
+    def _replied(self, reply: Reply, call: ToolCallPart, message: AssistantMessage) -> ToolCallPart | None:
+        """The call of a message with its reply; `None` when it is not the one that is meant."""
         match reply:
             case Answer():
                 return answered(call, reply, self._clock())
             case ClientOutput():
-                return with_output(call, reply)
+                return with_output(call, reply, message)
             case _:
                 assert_never(reply)
+
+
+async def _ended(live: LiveRun, reply: ClientOutput) -> bool:
+    """Wait a moment for the end of a run: what it leaves without an output is the client's to run."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(live.over.wait(), LEAVING)
+        return False
+    raise ApprovalError(
+        f"call {reply.tool_call_id!r} is not the client's to run",
+        where=f"run {live.run.id}",
+        hint="its agent is at work on it",
+    )
+
+
+def _public(reply: Reply) -> MessageMetadata | None:
+    """What marks an error of a client's own tool as one that end users may see."""
+    text = public_text_of(reply) if isinstance(reply, ClientOutput) else None
+    return None if text is None else public_error(reply.tool_call_id or "", text)
 
 
 async def _say(live: LiveRun, chunks: list[Chunk]) -> None:

@@ -12,11 +12,15 @@ from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ConflictError, NotFoundError, UnavailableError
+from partita.runtime.budgets import Budgets, Meter, OwnerTotals
+from partita.runtime.client_tools import check_client_tools, client_tools
+from partita.runtime.error_mask import ErrorMask, mask_errors
+from partita.runtime.failures import OnError
 from partita.runtime.folding import RunFold
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
@@ -36,9 +40,12 @@ from .lease_owner import new_lease_owner
 from .live_run import LiveRun, Seen, Stop
 from .recovery import AFTER, SoFar, so_far
 from .replies import Replies
+from .run_counts import RunCounts
 from .showing import Showing
 from .turn import Input, turn_of
 from .work import Work
+
+T = TypeVar("T")
 
 LEASE: Final = 15.0
 BEAT: Final = 1.0
@@ -74,14 +81,17 @@ class Session:
         beat: float = BEAT,
         grace: float = GRACE,
         recover: bool = True,
+        budgets: Budgets | None = None,
         watch: Callable[[Run], None] | None = None,
+        on_error: OnError | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         """`owner` names this process among those that share the store; it holds a run for `lease` seconds.
 
         An agent that is stopped has `grace` seconds to clean up. With `recover`, runs that other processes
-        left behind are ended, at the start and from time to time. `watch` sees every run of this process
-        when it begins, and when it has ended.
+        left behind are ended, at the start and from time to time. `budgets` limit what runs may use. `watch`
+        is called with every run of this process when it begins, and when it has ended. `on_error` chooses the
+        error texts that end users see.
         """
         self.store = store
         self.owner = owner or new_lease_owner()
@@ -89,6 +99,10 @@ class Session:
         self._grace = grace
         self._clock = clock
         self._watch = watch
+        self._on_error = on_error
+        self._masks_errors = False
+        self.counts = RunCounts()
+        """Failures of the runs of this process."""
         self._live: dict[str, LiveRun] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._replies = Replies(store, self._live, clock)
@@ -100,8 +114,10 @@ class Session:
             hear=self._hear,
             is_at_work=lambda: bool(self._live),
             recover=recover,
+            counts=self.counts,
         )
         self._closing = asyncio.Event()
+        self._totals = None if budgets is None else OwnerTotals(store, budgets)
 
     async def __aenter__(self) -> "Session":
         self._keeper.start()
@@ -119,6 +135,27 @@ class Session:
         own._replies = Replies(own.store, self._live, self._clock)
         return own
 
+    def with_masked_errors(self) -> "Session":
+        """The same session for an end user: the text of exceptions is replaced by a reference.
+
+        Agents and models still see the original. Close the whole session only.
+        """
+        own = copy.copy(self)
+        own._masks_errors = True
+        return own
+
+    def view(self, value: T) -> T:
+        """A value of the store as the caller may see it: an end user does not see the text of exceptions."""
+        return mask_errors(value) if self._masks_errors else value
+
+    def waiting(self) -> int:
+        """How many runs of this process wait for another run of their thread."""
+        return sum(live.run.status == "pending" for live in self._live.values())
+
+    def working(self) -> int:
+        """How many runs of this process have begun and not ended."""
+        return len(self._live) - self.waiting()
+
     async def close(self, reason: str = SHUTDOWN, *, drain: float = 0.0, grace: float | None = None) -> None:
         """Stop all runs of this process, as interrupted, and release them. The store stays open.
 
@@ -134,6 +171,8 @@ class Session:
         while self._tasks:
             await asyncio.wait(self._tasks)
         await self._keeper.close()
+        if self._totals is not None:
+            await self._totals.close()
 
     async def _drain(self, seconds: float) -> None:
         """Wait for the runs that can complete by themselves."""
@@ -162,18 +201,21 @@ class Session:
     ) -> Run:
         """Begin a turn of a thread, which is made if there is none, and return once it is stored.
 
-        While the thread has a run at work this is a `BusyError`; with `busy="queue"` the turn waits for it.
+        If a budget is used up this is a `BudgetError`. While the thread has a run at work this is a
+        `BusyError`; with `busy="queue"` the turn waits for it.
         With `after`, what stands behind that message is left aside: a new branch begins there. With `fresh`,
         an input that is there already is a `ConflictError`, and so is always a `run_id` that is.
         """
         if self._closing.is_set():
             raise UnavailableError("the session is closed", hint="open another one, or ask again later")
+        how = options or Options()
+        check_client_tools(agent, how.tools)
         self._keeper.start()
         store = self.store if resource_id is None else self.store.scoped(resource_id)
+        await self.check_budget(store.owner)
         if not input:
             await _ensure_thread(store, thread_id, agent.name)
         turn = await turn_of(store, thread_id, input, after)
-        how = options or Options()
         if turn.after is not None:
             metadata = {**(metadata or {}), AFTER: turn.after}
         begun = await store.start_turn(
@@ -186,12 +228,14 @@ class Session:
             metadata=metadata,
             recall=None if session_id else AGENT_SESSION,
             fresh=fresh,
+            concurrent=None if self._totals is None else self._totals.budgets.concurrent_runs,
             id=run_id,
             lease_owner=self.owner,
             lease_seconds=self._lease,
         )
         run = begun.run
-        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner)
+        on_client = client_tools(agent) | {tool.name for tool in how.tools}
+        live = LiveRun(run, RunFold(turn.message_id, run_id=run.id), store.owner, on_client)
         work = Work(
             store=store,
             live=live,
@@ -201,12 +245,25 @@ class Session:
             cwd=cwd,
             session_id=session_id or begun.recalled,
             options=how,
+            owner=begun.owner,
+            meter=self.meter(begun.owner, run.model),
             clock=self._clock,
             grace=self._grace,
             closing=self._closing,
+            counts=self.counts,
+            on_error=self._on_error,
         )
         self._begin(work)
         return run
+
+    async def check_budget(self, owner: str | None) -> None:
+        """Raise a `BudgetError` if the budget of an owner is used up."""
+        if self._totals is not None:
+            await self._totals.check(owner)
+
+    def meter(self, owner: str | None, model: str | None) -> Meter | None:
+        """What counts the usage of a run of an owner, if there are budgets."""
+        return None if self._totals is None else Meter(self._totals, owner, model, self._clock)
 
     def _begin(self, work: Work) -> None:
         run_id = work.live.run.id
@@ -279,8 +336,9 @@ class Session:
         `idle`, nothing is given whenever nothing has come for about so many seconds. With `approvals`, who
         answered an approval, and when, is given as metadata of the message.
         """
-        showing = Showing(approvals) if everything else await Showing.at(self.store, run_id, after, approvals)
         live = await self._at_hand(run_id)
+        showing = Showing(approvals, everything=everything, mask=await self._mask(run_id, live))
+        await showing.catch_up(self.store, run_id, after)
         stream = (
             follow_stored(self.store, run_id, after, idle)
             if live is None
@@ -288,7 +346,7 @@ class Session:
         )
         async with aclosing(stream):
             async for seen in stream:
-                shown = seen if everything else showing.of(seen)
+                shown = showing.of(seen)
                 if shown or not seen:
                     yield shown
 
@@ -305,8 +363,10 @@ class Session:
         """The messages that a run has produced until now, in whichever process it works."""
         live = await self._at_hand(run.id)
         if live is not None and live.ready.is_set() and not live.unstored:
-            return SoFar(live.fold.snapshot(), live.last_seq)
-        return await so_far(self.store, run)
+            found = SoFar(live.fold.snapshot(), live.last_seq)
+        else:
+            found = await so_far(self.store, run)
+        return self.view(found)
 
     def asking(self) -> frozenset[str]:
         """The runs of this process that wait for somebody to allow a call."""
@@ -342,10 +402,22 @@ class Session:
         return live
 
     async def _run(self, run_id: str) -> Run:
-        run = await self.store.get_run(run_id)
+        run = await self.get_run(run_id)
         if run is None:
             raise NotFoundError(f"no run {run_id!r}", hint="it may belong to another owner")
         return run
+
+    async def get_run(self, run_id: str) -> Run | None:
+        """The run, or `None`."""
+        run = await self.store.get_run(run_id)
+        return self.view(run)
+
+    async def _mask(self, run_id: str, live: LiveRun | None) -> ErrorMask | None:
+        """What replaces the errors in the chunks of a run, if this session does that."""
+        if not self._masks_errors:
+            return None
+        run = live.run if live is not None else await self._run(run_id)
+        return ErrorMask(run.id, run.message_id or run.id)
 
     def _hear(self, signal: Signal) -> None:
         """Take up what another process wants of a run of ours."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from partita.formats.ai_sdk.ui.chat import APPROVALS, approval_fact
+from partita.runtime.error_mask import ErrorMask
 from partita.runtime.folding import DECISION, with_decision
 from partita.store.facade.store import Store
 from partita.types.chunks import (
@@ -38,22 +39,30 @@ def decision_of(chunk: Chunk) -> MessageMetadata | None:
 class Showing:
     """Goes along with a run, and knows whether the message at hand is internal."""
 
-    def __init__(self, approvals: bool = False) -> None:
-        """With `approvals`, the note of who answered one is shown as metadata of the message."""
+    def __init__(
+        self, approvals: bool = False, *, everything: bool = False, mask: ErrorMask | None = None
+    ) -> None:
+        """With `approvals`, the note of who answered one is shown as metadata of the message.
+
+        With `everything`, nothing is left out. A `mask` replaces the text of errors.
+        """
+        self._everything = everything
+        self._mask = mask
         self._internal = False
         self._internal_below: set[tuple[str, ...]] = set()  # paths of sub-agents whose message is internal
         self._approvals = approvals
 
-    @classmethod
-    async def at(cls, store: Store, run_id: str, after: int, approvals: bool = False) -> "Showing":
-        """One that has gone along up to a number."""
-        showing = cls(approvals)
-        if after > 0:
-            showing.of(seen_of(await store.read_log(run_id, limit=after)))
-        return showing
+    async def catch_up(self, store: Store, run_id: str, after: int) -> None:
+        """Read what came up to a number: what is shown after it depends on that."""
+        if after > 0 and not (self._everything and self._mask is None):
+            self.of(seen_of(await store.read_log(run_id, limit=after)))
 
     def of(self, seen: Sequence[Seen]) -> Sequence[Seen]:
-        """What of these is shown."""
+        """What of these is shown, as it is shown."""
+        shown = seen if self._everything else self._shown(seen)
+        return shown if self._mask is None else _masked(shown, self._mask)
+
+    def _shown(self, seen: Sequence[Seen]) -> Sequence[Seen]:
         if not self._internal and MATTERS.isdisjoint([type(one.chunk) for one in seen]):
             return seen
         shown: list[Seen] = []
@@ -83,3 +92,12 @@ class Showing:
         if isinstance(chunk, MessageStart):
             (self._internal_below.add if starts_internal(chunk) else self._internal_below.discard)(path)
         return path in self._internal_below
+
+
+def _masked(seen: Sequence[Seen], mask: ErrorMask) -> list[Seen]:
+    pairs = [(one, mask.chunk(one.chunk)) for one in seen]
+    return [
+        one if chunk is one.chunk else one._replace(chunk=chunk, json=encode(chunk))
+        for one, chunk in pairs
+        if chunk is not None
+    ]

@@ -165,10 +165,10 @@ class Questions:
 
 async def _ending(session: Session, run_id: str) -> list[Chunk]:
     """How a run ended whose log has no end: its process was killed, and another one has ended it."""
-    run = await session.store.get_run(run_id)
+    run = await session.get_run(run_id)
     if run is None:
         return []
-    message = await session.store.get_message(run.thread_id, run.message_id or "")
+    message = session.view(await session.store.get_message(run.thread_id, run.message_id or ""))
     return [*stored_ending(message), *end_of(run)] if isinstance(message, AssistantMessage) else end_of(run)
 
 

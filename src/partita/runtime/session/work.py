@@ -5,11 +5,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from partita.errors import ConflictError, StoreError, UnavailableError
+from partita.runtime.budgets import Meter
+from partita.runtime.failures import CURRENT, OnError, RunFailures, described, public_text
 from partita.runtime.folding import RunFold
+from partita.runtime.log_context import get_logger, set_log_fields
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService, Options
 from partita.store.facade.store import Store
 from partita.store.runs import AT_WORK
@@ -18,10 +23,13 @@ from partita.types.messages import Message
 from partita.types.runs import Run
 
 from .agent_sessions import AgentSession, known_session
-from .driver import Driver, described
+from .driver import Driver
 from .live_run import LiveRun
 from .recovery import end_by_log
+from .run_counts import RunCounts
 from .turn import Turn, check_turn, history_of, seed_of, up_to
+
+LOG: Final = get_logger("partita.run")
 
 LOOK_AGAIN: Final = 1.0
 BREATH: Final = 0.02
@@ -42,21 +50,43 @@ class Work:
     cwd: Path | None
     session_id: str | None
     options: Options
+    owner: str | None
+    """The owner of the thread."""
+    meter: Meter | None
     clock: Callable[[], datetime]
     grace: float
     closing: asyncio.Event
     """Set when the service shuts down."""
+    counts: RunCounts
+    on_error: OnError | None = None
+    """Chooses the error texts that end users see."""
 
     async def do(self) -> None:
         """Do the work. However it goes, the run has ended when this returns, unless the store is gone."""
+        run = self.live.run
+        set_log_fields(run_id=run.id, thread_id=run.thread_id, agent=self.agent.name)
         try:
             if self.live.run.status == "running" or await self._wait_in_line():
                 await self._answer()
         except Exception as error:  # whatever it is, the run must not stay at work
+            self._log(error)
             with suppress(StoreError):  # somebody else has it, or nobody can
                 await self._fail(described(error))
         finally:
             self.live.end()
+
+    def _log(self, error: Exception) -> None:
+        """Log why the run could not be worked on to its end."""
+        run_id = self.live.run.id
+        if isinstance(error, ConflictError):
+            LOG.warning("run %s is no longer held by this process: another one ended it", run_id)
+            self.counts.add("lease")
+        elif isinstance(error, StoreError):
+            LOG.error("run %s could not be stored: %s", run_id, error)
+            self.counts.add("store")
+        else:
+            LOG.error("run %s failed", run_id, exc_info=error)
+            self.counts.add("agent")
 
     async def _fail(self, reason: str) -> None:
         """End the run by what is stored of it, as soon as the store can be used again."""
@@ -82,7 +112,6 @@ class Work:
         if not session_id and self.history is None:
             session_id = await known_session(store, live.run)
         session = AgentSession(store, live.run, self.cwd, history, session_id)
-        driver = Driver(store, live, self.clock, session=session, parent_id=parent_id, grace=self.grace)
         if seed is not None and getattr(self.agent, "reads_internal", False):
             page = await store.list_messages(live.run.thread_id, limit=None, internal=None)
             history = up_to(page.items, live.run.thread_id, turn.after)
@@ -92,6 +121,28 @@ class Work:
             thread_id=live.run.thread_id,
             run_id=live.run.id,
             message_id=turn.message_id,
+            owner=self.owner,
+            store=store,
+            meter=self.meter,
+        )
+        request = AgentRequest(messages=history, options=options, cwd=self.cwd, session_id=session_id)
+        failures = RunFailures(
+            run_id=live.run.id,
+            agent=self.agent.name,
+            message_id=lambda: live.fold.current_id,
+            count=self.counts.add,
+        )
+        CURRENT.set(failures)
+        driver = Driver(
+            store,
+            live,
+            self.clock,
+            session=session,
+            parent_id=parent_id,
+            failures=failures,
+            grace=self.grace,
+            public=None if (on_error := self.on_error) is None else partial(public_text, on_error, request),
+            meter=self.meter,
         )
         await driver.run(
             lambda: self.agent.invoke(history, cwd=self.cwd, session_id=session_id, options=options)

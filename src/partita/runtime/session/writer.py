@@ -7,12 +7,16 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from partita.errors import ConflictError, StoreError, StreamError, UnavailableError
+from partita.runtime.failures import described
+from partita.runtime.log_context import get_logger
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
 from partita.types.chunks import Chunk, DataChunk
 from partita.types.codec import encode, to_json
 
 from .live_run import LiveRun, Stop
+
+LOG: Final = get_logger("partita.run")
 
 AHEAD: Final = 1024
 """How many entries may be on their way to the store before the agent waits for it."""
@@ -167,8 +171,11 @@ class Writer:
     def _fail(self, error: BaseException) -> None:
         """Remember why, and stop the agent: nothing that it says can be kept."""
         if self.failure is None:
-            self.failure = error if isinstance(error, StoreError) else StoreError(f"the log failed: {error}")
-            self._live.stop(Stop("failed", str(self.failure)))
+            if not isinstance(error, StoreError):
+                LOG.error("the log of run %s failed", self._live.run.id, exc_info=error)
+                error = StoreError("the log of the run failed")
+            self.failure = error
+            self._live.stop(Stop("failed", described(self.failure)))
 
 
 async def _done(future: "asyncio.Future[int]") -> None:

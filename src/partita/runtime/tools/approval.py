@@ -2,6 +2,7 @@
 
 import inspect
 
+from partita.runtime.failures import report_failure
 from partita.types.json import Json
 
 from .tool import Tool
@@ -19,6 +20,7 @@ async def needs_approval(tool: Tool, input: Json) -> bool:
         answer: object = tool.approval(input)
         if inspect.isawaitable(answer):
             answer = await answer
-    except Exception:
+    except Exception as error:
+        report_failure(error, call_id=f"approval of {tool.name}", tool=tool.name)
         return True
     return answer is not False

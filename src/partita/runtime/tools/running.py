@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
+from partita.runtime.failures import report_failure
 from partita.types.json import Json
 from partita.types.tools import ErrorTextOutput, InterruptedOutput, ToolOutput
 
@@ -120,6 +121,7 @@ class ToolRunner:
                     value, final = await anext(values)
                     output = output_of(value)
                 except (Exception, SystemExit) as error:  # a tool that exits must not take the process along
+                    report_failure(error, call_id=call.id, tool=call.name)
                     return shortened(output_of_error(error), self._output_limit)
                 output = shortened(output, self._output_limit)
                 if final:

@@ -1,8 +1,8 @@
 """The route that clients of AG-UI call."""
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from litestar import post
+from litestar import Request, post
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import Body, FromPath
@@ -11,7 +11,8 @@ from litestar.types import ControllerRouterHandler
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
-from partita.server.forms import options_with
+from partita.server.extra_members import extra_members
+from partita.server.forms import offered_tools
 from partita.server.hub import Caller
 from partita.server.routes.parameters import routes_for_callers
 from partita.server.streaming import EventStream
@@ -52,6 +53,7 @@ ALLOW: Final[JsonObject] = {
 )
 async def run_agent(
     caller: Caller,
+    request: Request[Any, Any, Any],
     agent_name: FromPath[str],
     data: Annotated[
         RunInput, Body(examples=[Example("a first message", value=HELLO), Example("an answer", value=ALLOW)])
@@ -63,7 +65,8 @@ async def run_agent(
     """
     agent = caller.hub.agents.get(agent_name)
     loaded = read_input(data)
-    options = options_with(loaded.request.tools if loaded.request else (), agent)
+    tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
+    options = caller.run_options(tools=tools, body=await extra_members(request, RunInput))
     run, since, before = await begin(caller, agent_name, data, loaded, options)
     encoder = AgUiEncoder(data.thread_id, data.run_id, run.message_id, before)
     settings = caller.hub.settings

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
+from partita.runtime.principal import Principal
 from partita.server.plain import Scope
-from partita.server.principal import Principal
 
 
 class Authenticator(Protocol):

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
+from partita.runtime.principal import Principal
 from partita.server.plain import Scope
-from partita.server.principal import Principal
 from partita.store.facade.store import Store
 
 REMEMBERED: Final = 1.5

@@ -1,7 +1,7 @@
 """Whoever is at this machine."""
 
+from partita.runtime.principal import LOCAL, Principal
 from partita.server.plain import Scope
-from partita.server.principal import LOCAL, Principal
 
 from .addresses import is_local
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
+from partita.runtime.principal import Principal
 from partita.server.plain import Scope
-from partita.server.principal import Principal
 from partita.server.problems import Problem
 
 from .addresses import client_of
@@ -30,9 +30,10 @@ class Connection:
 
 Said: TypeAlias = str | Principal | None
 UserFunction: TypeAlias = Callable[[Connection], Said | Awaitable[Said]]
-"""Gives the resource whose data the request is about, or more exactly a `Principal`; `None` for nobody.
+"""Returns the id of the user who sent a request, who then has the role `chat`; a `Principal` for another
+role, or with claims; `None` for a caller that is not known.
 
-One that waits for something is to be `async`: everybody else waits while it works.
+A function that waits for something should be `async`: all other requests wait while it works.
 """
 
 
@@ -61,12 +62,18 @@ class UserAuth:
         )
 
 
-def connection_of(scope: Scope) -> Connection:
-    """The head of a request."""
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers of a request, names in lower case; repeated ones are joined."""
     headers: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
         between = "; " if key == "cookie" else ", "
         headers[key] = headers[key] + between + text if key in headers else text
+    return headers
+
+
+def connection_of(scope: Scope) -> Connection:
+    """The head of a request."""
+    headers = headers_of(scope)
     query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
     return Connection(headers, query, scope["path"], client_of(scope), scope)

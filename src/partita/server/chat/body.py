@@ -6,11 +6,22 @@ import msgspec
 from msgspec import Meta
 
 from partita.errors import DecodeError
+from partita.formats.format import ToolSpec
 from partita.types.json import JsonObject
 
 
+class ClientTool(msgspec.Struct, omit_defaults=True):
+    """A tool that the client runs."""
+
+    description: str | None = None
+    parameters: Annotated[dict[str, Any] | None, Meta(description="JSON Schema of its input.")] = None
+
+
 class ChatBody(msgspec.Struct, rename="camel", kw_only=True):
-    """A request of `useChat`: all messages of the client, or the last alone. Other members are ignored."""
+    """A request of `useChat`: all messages of the client, or the last alone.
+
+    Other members are passed to the agent, as `AgentRequest.body`.
+    """
 
     id: Annotated[
         str, Meta(min_length=1, description="The chat: the thread of that id.", examples=["chat-1"])
@@ -31,6 +42,23 @@ class ChatBody(msgspec.Struct, rename="camel", kw_only=True):
             "Without it, that of the last run of the chat."
         ),
     ] = None
+
+    tools: Annotated[
+        dict[str, ClientTool] | None,
+        Meta(description="Tools that the client runs, by name, as `AssistantChatTransport` sends them."),
+    ] = None
+    system: Annotated[
+        str | None,
+        Meta(description="Instructions of the client, instead of the agent's own. The role `chat` may not."),
+    ] = None
+
+    @property
+    def client_tools(self) -> list[ToolSpec]:
+        """The tools that the client runs."""
+        return [
+            ToolSpec(name=name, description=tool.description, input_schema=tool.parameters)
+            for name, tool in (self.tools or {}).items()
+        ]
 
     @property
     def said(self) -> list[JsonObject]:

@@ -16,6 +16,7 @@ from partita.formats.ai_sdk.ui.chat_encoder import ChatEncoder
 from partita.runtime.replay.retelling import retold
 from partita.runtime.session.following import seen_of
 from partita.runtime.session.sse import ENDS, end_of, follow_sse, place_of
+from partita.server.extra_members import extra_members
 from partita.server.files import addressed_chunk
 from partita.server.hub import Caller
 from partita.server.problems import Problem
@@ -91,6 +92,7 @@ class Stopped(msgspec.Struct, rename="camel", omit_defaults=True):
 )
 async def send(
     caller: Caller,
+    request: Request[Any, Any, Any],
     data: Annotated[ChatBody, Body(examples=[Example("a first message", value=HELLO)])],
     version: Version = None,
     key: IdempotencyKey = None,
@@ -100,7 +102,10 @@ async def send(
     known by their ids. The answer goes on when the client leaves: resume it, or stop it. A request that is
     repeated gets the same answer again.
     """
-    begun = await ChatTurn(caller, data, key=key).begin()
+    options = caller.run_options(
+        tools=data.client_tools, instructions=data.system, body=await extra_members(request, ChatBody)
+    )
+    begun = await ChatTurn(caller, data, options, key).begin()
     target = _target(caller, version)
     if begun.message_id is None and begun.run.status not in AT_WORK:
         return await _ended(caller, begun.run, target)

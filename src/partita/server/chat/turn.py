@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace as with_fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,6 +13,7 @@ from partita.errors import ConflictError, DecodeError, NotFoundError
 from partita.runtime.service import AgentService, Options
 from partita.server.files import with_references
 from partita.server.folders import allowed_folder, remembered_folder
+from partita.server.forms import offered_tools
 from partita.server.hub import CallerView
 from partita.server.problems import Problem
 from partita.store.glances import Glance
@@ -56,9 +58,7 @@ def run_id_of(caller: CallerView, thread_id: str, key: str) -> str:
 class ChatTurn:
     """Begins what a request asks for. Messages are known by their ids, never by their places."""
 
-    def __init__(
-        self, caller: CallerView, body: ChatBody, options: Options | None = None, key: str | None = None
-    ) -> None:
+    def __init__(self, caller: CallerView, body: ChatBody, options: Options, key: str | None = None) -> None:
         """`options` say how the agent works this time; requests with the same `key` start one run."""
         self._caller = caller
         self._options = options
@@ -172,13 +172,14 @@ class ChatTurn:
         id_of(said[0], 0)
         message = await self._read(said[0], 0)
         agent = agents.get(body.agent)
+        options = self._options_for(agent)
         with suppress(ConflictError):  # it is there already, or the thread has a run at work
             return await self._session.start(
                 agent,
                 self._thread_id,
                 [message],
                 fresh=True,
-                options=self._options,
+                options=options,
                 run_id=self._run_id,
                 **self._how,
             )
@@ -354,14 +355,18 @@ class ChatTurn:
             raise ConflictError(f"message {message.id!r} answers nobody", hint="send a message first")
         return current.id
 
+    def _options_for(self, agent: AgentService) -> Options:
+        return with_fields(self._options, tools=offered_tools(self._options.tools, agent))
+
     async def _start(
         self, agent: AgentService, messages: Sequence[Message] = (), *, after: str | None = None
     ) -> Run:
+        options = self._options_for(agent)
         if messages and self._parent_id is not None:
             messages = [replace(messages[0], parent_id=self._parent_id), *messages[1:]]
         how: dict[str, Any] = {
             "busy": self._caller.hub.settings.busy,
-            "options": self._options,
+            "options": options,
             "run_id": self._run_id,
             **self._how,
         }

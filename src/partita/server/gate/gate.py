@@ -1,15 +1,18 @@
 """The gate: what a request has to pass before anything is done for it. The cheapest question comes first."""
 
+from collections.abc import Callable
 from typing import Final
 
 from partita.errors import PartitaError
+from partita.runtime.principal import LOCAL, Principal
 from partita.server.auth.addresses import client_of, is_local, is_loopback
 from partita.server.auth.authenticator import Authenticator
+from partita.server.log_rates import RateLimitedLog
 from partita.server.page.serving import is_page
 from partita.server.plain import App, Receive, Scope, Send
-from partita.server.principal import LOCAL, Principal
 from partita.server.problems import Problem
 from partita.server.settings import Settings
+from partita.store.facade.store import Store
 from partita.store.ids import new_id
 
 from .bodies import taken
@@ -17,7 +20,7 @@ from .head import Head, read_head
 from .hosts import Authority, Hosts
 from .origins import Headers, Origins, is_preflight, preflight_headers
 from .rates import Rates, place_of
-from .refusals import Answer, refuse, unexpected
+from .refusals import LOG, Answer, refuse, unexpected
 
 ANYONE: Final = Principal(new_id(), "read")
 """Who asks where nobody is asked who it is: somebody new, who owns nothing."""
@@ -35,16 +38,31 @@ METRICS: Final = "metrics"
 class Gate:
     """Lets requests pass that may, with who asks in `scope["state"]["principal"]`; refuses all others."""
 
-    def __init__(self, app: App, settings: Settings, authenticate: Authenticator) -> None:
+    def __init__(
+        self,
+        app: App,
+        settings: Settings,
+        authenticate: Authenticator,
+        store: Callable[[], Store] | None = None,
+        *,
+        dropped: Callable[[], None] = lambda: None,
+        has_page: bool = True,
+    ) -> None:
+        """`store` is where the processes that share it count requests together.
+
+        `dropped` is called for every log line that is left out because there were too many.
+        """
         self._app = app
         self._authenticate = authenticate
+        self._has_page = has_page
         self._limits = settings.limits
         self._hosts = Hosts(settings.hosts, is_open=authenticate.is_open)
         self._origins = Origins(
             settings.origins, credentials=settings.credentials, is_open=authenticate.is_open
         )
+        self._refused_logins = RateLimitedLog(LOG, dropped)
         per_minute = settings.limits.requests_per_minute
-        self._rates = None if per_minute is None else Rates(per_minute)
+        self._rates = None if per_minute is None else Rates(per_minute, store)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -85,7 +103,8 @@ class Gate:
 
     async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
         """Who asks, if they may, and not too often."""
-        if (head.path in UNASKED or is_page(head.path)) and not self._authenticate.is_open:
+        is_unasked = head.path in UNASKED or (self._has_page and is_page(head.path))
+        if is_unasked and not self._authenticate.is_open:
             return ANYONE
         if head.path in FOR_ANYONE:
             return ANYONE
@@ -94,8 +113,9 @@ class Gate:
         if metrics and principal is None and is_loopback(asked.host) and is_local(scope):
             principal = LOCAL
         if self._rates is not None:
-            self._rates.take(_counted(principal, scope))
+            await self._rates.take(_counted(principal, scope))
         if principal is None:
+            self._refused_logins.warning("login refused, from %s", place_of(client_of(scope)) or "unknown")
             raise _unknown(is_open=self._authenticate.is_open)
         if metrics and not (principal.may("admin") and principal.resource_id is None):
             raise Problem(

@@ -16,8 +16,8 @@ PORTS: Final = {"http": 80, "https": 443}
 HEADER_NAMES: Final = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{0,2000}")
 METHODS: Final = b"GET, HEAD, POST, PUT, PATCH, DELETE"
 EXPOSED: Final = (
-    b"x-partita-run-id, x-partita-thread-id, x-vercel-ai-ui-message-stream, location, link, etag,"
-    b" retry-after, content-disposition"
+    b"x-partita-run-id, x-partita-thread-id, x-request-id, x-vercel-ai-ui-message-stream,"
+    b" location, link, etag, retry-after, content-disposition"
 )
 """Headers that pages of other origins may read, besides those that they always may."""
 

@@ -1,4 +1,4 @@
-"""How often somebody may ask: a bucket of tokens for each, which fills again by the minute."""
+"""How many requests a caller may send a minute, in all processes that share the store."""
 
 import math
 import time
@@ -6,50 +6,89 @@ from collections.abc import Callable
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Final, NamedTuple
 
+from partita.errors import StoreError
 from partita.server.problems import Problem
+from partita.store import counters
+from partita.store.counters import RateLimit, Taken
+from partita.store.facade.store import Store
 
 MOST: Final = 10_000
-"""How many buckets there are at once; those that were used longest ago go."""
+"""How many callers are remembered at once; the one that called longest ago is forgotten first."""
+
+SHARE: Final = 0.05
+"""Which part of the limit a process takes at once, at most."""
+
+FRESH: Final = 10.0
+"""For how many seconds a process keeps requests that it has taken and not used."""
 
 
-class Bucket(NamedTuple):
-    """How many requests were left, and when that was."""
+class Batch(NamedTuple):
+    """Requests that this process has taken for a caller: how many are left, of how many, since when."""
 
-    left: float
+    left: int
+    size: int
     at: float
 
 
 class Rates:
-    """Counts the requests of each."""
+    """Counts the requests of each caller.
 
-    def __init__(self, per_minute: int, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = float(per_minute)
-        self._per_second = per_minute / 60
+    A process takes requests from the shared limit in batches, so that most requests need no transaction. A
+    batch begins with one request and grows while it is used up within a second. What is taken and not used is
+    lost to the caller: at most `SHARE` of the limit for each process. Without a store, the process counts
+    alone.
+    """
+
+    def __init__(
+        self,
+        per_minute: int,
+        store: Callable[[], Store] | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._limit = RateLimit(per_minute)
+        self._largest = max(1, int(per_minute * SHARE))
+        self._store = store
         self._clock = clock
-        self.buckets: dict[str, Bucket] = {}  # in the order in which they were used
+        self._states: dict[str, float] = {}  # what the store has, if there is none
+        self.batches: dict[str, Batch] = {}  # by caller, in the order in which they called
 
-    def take(self, who: str) -> None:
-        """Count one request; an error when there were too many."""
+    async def take(self, caller: str) -> None:
+        """Count one request. If there were too many, raise."""
         now = self._clock()
-        bucket = self.buckets.pop(who, None)
-        left = self._most
-        if bucket is not None:
-            left = min(self._most, bucket.left + (now - bucket.at) * self._per_second)
-        while len(self.buckets) >= MOST:
-            del self.buckets[next(iter(self.buckets))]
-        self.buckets[who] = Bucket(left - 1 if left >= 1 else left, now)
-        if left < 1:
-            seconds = math.ceil((1 - left) / self._per_second) if self._per_second else 60
-            raise Problem(
-                429,
-                "too many requests",
-                hint=f"at most {self._most:.0f} a minute",
-                headers={"retry-after": str(max(seconds, 1))},
-            )
+        batch = self.batches.pop(caller, None)
+        if batch is None or not batch.left or now - batch.at > FRESH:
+            size = 1
+            if batch is not None and not batch.left and now - batch.at < 1:
+                size = min(batch.size * 2, self._largest)
+            taken = await self._take(caller, size, now)
+            batch = Batch(taken.count, size, now)
+            if not taken.count:
+                raise Problem(
+                    429,
+                    "too many requests",
+                    hint=f"at most {self._limit.per_minute} a minute",
+                    headers={"retry-after": str(max(math.ceil(taken.wait), 1))},
+                )
+        while len(self.batches) >= MOST:
+            del self.batches[next(iter(self.batches))]
+        self.batches[caller] = batch._replace(left=batch.left - 1)
+
+    async def _take(self, caller: str, wanted: int, now: float) -> Taken:
+        if self._store is not None:
+            try:
+                return await self._store().write(counters.take, f"rate {caller}", self._limit, wanted)
+            except StoreError:  # the store is unavailable: count alone until it is back
+                pass
+        state, taken = self._limit.take(self._states.pop(caller, None), now, wanted)
+        while len(self._states) >= MOST:
+            del self._states[next(iter(self._states))]
+        self._states[caller] = state
+        return taken
 
 
 def place_of(address: str) -> str:
-    """An address as it is counted: of IPv6 the network, since everybody has a whole one of them."""
+    """An address as it is counted: of IPv6 the network, because a caller has a whole network of them."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,10 +1,10 @@
 """Refusals, as problem details, by plain ASGI."""
 
-import logging
 import traceback
 from typing import Final
 
 from partita.errors import PartitaError
+from partita.runtime.log_context import get_logger
 from partita.server.plain import Event, Send
 from partita.server.problems import MEDIA_TYPE, Problem, told
 from partita.store.ids import new_id
@@ -12,7 +12,7 @@ from partita.store.ids import new_id
 from .head import Head
 from .origins import Headers
 
-LOG: Final = logging.getLogger("partita.server")
+LOG: Final = get_logger("partita.server")
 NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
 ALWAYS: Final[Headers] = (
     (b"content-type", MEDIA_TYPE.encode("ascii")),

@@ -182,7 +182,7 @@ async def _search(store: Store, query: str, limit: int, thread_id: str | None) -
 
 async def _result(caller: CallerView, hit: Hit) -> Result | None:
     """A message that was found, with those beside it; `None` when it is gone by now."""
-    store = caller.store if hit.resource_id is None else caller.hub.store.scoped(hit.resource_id)
+    store = caller.store if hit.resource_id is None else caller.store.scoped(hit.resource_id)
     assert hit.message_id is not None, "no titles were searched"
     try:
         near = await store.list_messages(

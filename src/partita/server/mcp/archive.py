@@ -106,7 +106,7 @@ class Archive:
                 f"no session {given!r}", hint="list_sessions and search_sessions give the ids of sessions"
             )
         if len(found) > 1:
-            named = ", ".join(thread.id for thread in found[:CANDIDATES])
+            named = ", ".join(repr(thread.id) for thread in found[:CANDIDATES])
             raise StoreError(
                 f"{given!r} begins the ids of several sessions", hint=f"give more of it: {named}"
             )

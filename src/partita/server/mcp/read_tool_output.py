@@ -100,7 +100,7 @@ async def _find(
         cursor = page.next
         if cursor is None:
             raise NotFoundError(
-                f"no call {call_id!r} in session {thread.id}", hint="read_session gives the ids of calls"
+                f"no call {call_id!r} in session {thread.id!r}", hint="read_session gives the ids of calls"
             )
 
 

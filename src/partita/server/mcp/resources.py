@@ -15,6 +15,7 @@ from partita.types.threads import Thread
 from .archive import Archive
 from .cleaning import beginning
 from .rpc import INTERNAL_ERROR, INVALID_PARAMS, NO_RESOURCE, RpcError
+from .untrusted import DESCRIPTION, marked
 from .versions import Dialect
 from .wording import time_of
 
@@ -23,6 +24,7 @@ ADDRESS: Final = re.compile(rf"{PREFIX}(?P<id>.+)")
 MARKDOWN: Final = "text/markdown"
 NEWEST: Final = 20
 AT_ONCE: Final = 20
+LONGEST_TITLE: Final = 200
 MOST: Final = 100_000
 """How many characters a resource may have."""
 
@@ -32,7 +34,8 @@ TEMPLATES: Final[JsonObject] = {
             "uriTemplate": f"{PREFIX}{{id}}",
             "name": "session",
             "title": "A past session",
-            "description": "A session as Markdown; id is that of the session, the beginning of it, or last.",
+            "description": "A session as Markdown; id is that of the session, the beginning of it, or last. "
+            + DESCRIPTION,
             "mimeType": MARKDOWN,
         }
     ]
@@ -60,10 +63,10 @@ async def list_resources(archive: Archive, params: JsonObject) -> JsonObject:
 
 
 def _listed(thread: Thread) -> JsonObject:
-    facts = [thread.agent, thread.project, time_of(thread.updated_at)]
+    facts = ["untrusted text of a session", thread.agent, thread.project, time_of(thread.updated_at)]
     return {
         "uri": f"{PREFIX}{quote(thread.id, safe='')}",
-        "name": thread.title or thread.id,
+        "name": " ".join((thread.title or thread.id)[:LONGEST_TITLE].split()),
         "description": " · ".join(fact for fact in facts if fact),
         "mimeType": MARKDOWN,
     }
@@ -111,6 +114,6 @@ def _fitted(thread: Thread, messages: Sequence[Message], *, left: bool) -> str:
     while len(text := "".join(markdown(thread, messages[:kept]))) > MOST and kept > 1:
         kept -= 1
     if kept == len(messages) and not left and len(text) <= MOST:
-        return text
+        return marked(text)
     last = messages[kept - 1].seq
-    return f"{text[:MOST]}\n\n*Cut after message {last}: read_session reads on from there.*\n"
+    return f"{marked(text[:MOST])}\n\n*Cut after message {last}: read_session reads on from there.*\n"

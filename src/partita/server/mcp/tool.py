@@ -10,6 +10,7 @@ import msgspec
 from partita.errors import DecodeError
 from partita.types.json import JsonObject
 
+from . import untrusted
 from .archive import Archive
 from .versions import Dialect
 
@@ -41,11 +42,11 @@ class Tool(Generic[A, R]):
         """The tool as a client lists it."""
         told: JsonObject = {
             "name": self.name,
-            "description": self.description,
+            "description": f"{self.description} {untrusted.DESCRIPTION}",
             "inputSchema": self._schemas[0],
         }
         if dialect.annotated:
-            told["annotations"] = {"title": self.title, "readOnlyHint": True, "openWorldHint": False}
+            told["annotations"] = {"title": self.title, "readOnlyHint": True, "openWorldHint": True}
         if dialect.structured:
             told |= {"title": self.title, "outputSchema": self._schemas[1]}
         return told
@@ -55,7 +56,7 @@ class Tool(Generic[A, R]):
         result = await self.call(archive, self.read(given))
         answer: JsonObject = {"content": [{"type": "text", "text": self.text(result)}], "isError": False}
         if dialect.structured:
-            answer["structuredContent"] = msgspec.to_builtins(result)
+            answer["structuredContent"] = {"notice": untrusted.NOTICE, **msgspec.to_builtins(result)}
         return answer
 
     def read(self, given: JsonObject) -> A:
@@ -69,7 +70,9 @@ class Tool(Generic[A, R]):
 
     @cached_property
     def _schemas(self) -> tuple[JsonObject, JsonObject]:
-        return schema_of(self.takes), schema_of(self.gives)
+        gives = schema_of(self.gives)
+        notice = {"type": "string", "description": untrusted.DESCRIPTION}
+        return schema_of(self.takes), gives | {"properties": {"notice": notice, **gives["properties"]}}
 
 
 def schema_of(type_: type[msgspec.Struct]) -> JsonObject:
@@ -82,5 +85,5 @@ def schema_of(type_: type[msgspec.Struct]) -> JsonObject:
 
 
 def noted(lines: list[str], note: str | None) -> str:
-    """Lines of an answer, and below them what is to be known of it."""
-    return "\n".join([*lines, *([f"\n({note})"] if note else [])])
+    """The text of a result: what comes from sessions, marked as untrusted, and the server's note below."""
+    return "\n".join([untrusted.marked("\n".join(lines)), *([f"\n({note})"] if note else [])])

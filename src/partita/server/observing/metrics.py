@@ -1,6 +1,6 @@
 """The numbers of one application, for Prometheus. What is counted for every chunk is a plain number here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -11,10 +11,15 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
+from partita.runtime.failures import FailureKind
+from partita.runtime.session.session import Session
+from partita.store.facade.store import Store
 from partita.types.runs import Run
 from partita.version import __version__
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+ERROR_KINDS: Final[tuple[FailureKind, ...]] = ("agent", "tool", "store")
 
 QUICK: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 LONG: Final = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
@@ -45,8 +50,11 @@ class Metrics:
         self.events = 0
         """Server-sent events that were sent: chunks, and signs of life."""
         self.sent_bytes = 0
-        self.log_waiting: Callable[[], int] | None = None
-        """Tells how many bytes wait to be written to the logs of runs."""
+        self.log_lines_dropped = 0
+        """Log lines that were left out because there were too many of their kind."""
+        self.store: Store | None = None
+        self.session: Session | None = None
+        """Whose numbers are read when they are asked for."""
         self.requests = Counter(
             "partita_requests",
             "Requests that were answered.",
@@ -90,6 +98,14 @@ class Metrics:
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
+    def observe(self, store: Store, session: Session) -> None:
+        """Include the numbers of a store and of a session."""
+        self.store, self.session = store, session
+
+    def drop_log_line(self) -> None:
+        """Count a log line that was left out."""
+        self.log_lines_dropped += 1
+
     def count_run(self, run: Run) -> None:
         """Count a run when it begins, and when it has ended."""
         agent = run.agent or ""
@@ -122,9 +138,54 @@ class _Plain(Collector):
             "partita_stream_events", "Server-sent events that were sent.", metrics.events
         )
         yield CounterMetricFamily("partita_sent_bytes", "Bytes of bodies that were sent.", metrics.sent_bytes)
-        if metrics.log_waiting is not None:
-            yield GaugeMetricFamily(
-                "partita_run_log_waiting_bytes",
-                "Bytes that wait to be written to the logs of runs.",
-                metrics.log_waiting(),
-            )
+        yield CounterMetricFamily(
+            "partita_log_lines_dropped",
+            "Log lines that were left out because there were too many of their kind.",
+            metrics.log_lines_dropped,
+        )
+        if metrics.session is not None:
+            yield from _of_session(metrics.session)
+        if metrics.store is not None:
+            yield from _of_store(metrics.store)
+
+
+def _of_session(session: Session) -> Iterator[Metric]:
+    counts = session.counts
+    yield GaugeMetricFamily("partita_runs_working", "Runs of this process at work.", session.working())
+    yield GaugeMetricFamily(
+        "partita_runs_waiting", "Runs that wait for another run of their thread.", session.waiting()
+    )
+    errors = CounterMetricFamily("partita_errors", "Errors in runs, by what failed.", labels=("kind",))
+    for kind in ERROR_KINDS:
+        errors.add_metric((kind,), counts.failures[kind])
+    yield errors
+    yield CounterMetricFamily(
+        "partita_leases_lost", "Runs that another process ended meanwhile.", counts.failures["lease"]
+    )
+    yield CounterMetricFamily(
+        "partita_runs_recovered", "Runs of other processes that were ended here.", counts.recovered
+    )
+
+
+def _of_store(store: Store) -> Iterator[Metric]:
+    health = store.engine.health
+    yield GaugeMetricFamily(
+        "partita_run_log_waiting_bytes",
+        "Bytes that wait to be written to the logs of runs.",
+        store.appender.waiting,
+    )
+    yield CounterMetricFamily(
+        "partita_store_retries",
+        "Work of the store that was done again: its server was away, or another writer in the way.",
+        health.retries,
+    )
+    available = GaugeMetricFamily("partita_store_available", "1 if the last call worked.", labels=("work",))
+    waiting = GaugeMetricFamily("partita_store_waiting", "Calls that have not ended.", labels=("work",))
+    outages = CounterMetricFamily("partita_store_outages", "Outages of the store.", labels=("work",))
+    failures = CounterMetricFamily("partita_store_failures", "Calls that failed then.", labels=("work",))
+    for work, seen in (("read", health.reading), ("write", health.writing)):
+        available.add_metric((work,), 0 if seen.is_down else 1)
+        waiting.add_metric((work,), seen.waiting)
+        outages.add_metric((work,), seen.outages)
+        failures.add_metric((work,), seen.failures)
+    yield from (available, waiting, outages, failures)

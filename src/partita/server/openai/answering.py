@@ -1,36 +1,92 @@
 """An agent asked once, nothing stored: its answer as a stream, or whole. A client that leaves stops it."""
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from partita.errors import PartitaError
+from partita.errors import AgentError
+from partita.runtime.budgets import Meter
 from partita.runtime.closing import closed
-from partita.runtime.service import AgentService, Options, Prompt
+from partita.runtime.error_mask import ErrorMask, failed_call, public_error, sees_errors
+from partita.runtime.failures import CURRENT, OnError, RunFailures, described, public_text
+from partita.runtime.plugged.agent_request import AgentRequest
+from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
+from partita.runtime.tools.outputs import ToolError
+from partita.server.hub import CallerView
+from partita.store.ids import new_id
 from partita.types.chunks import Chunk, ErrorChunk, MessageAbort, MessageMetadata
 from partita.types.codec import to_json
 from partita.types.events import AgentStreamEvent, CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent
 
-LOG: Final = logging.getLogger("partita.server")
-
 Chunks: TypeAlias = AsyncGenerator[Chunk, None]
 
 
-async def chunks_of(agent: AgentService, prompt: Prompt, options: Options) -> Chunks:
-    """What an agent says. How it ended is a chunk too."""
+class AnswerErrors:
+    """The errors of an answer that is not stored: logged, and masked for end users."""
+
+    def __init__(self, caller: CallerView, agent: AgentService, request: AgentRequest) -> None:
+        """Make it in the task that sends the answer: what the agent logs belongs to the answer."""
+        self._id = request.options.message_id or new_id()
+        self._request = request
+        self._on_error = caller.hub.settings.on_error
+        self._mask = None if sees_errors(caller.principal) else ErrorMask(self._id, self._id)
+        self._failures = RunFailures(
+            run_id=self._id,
+            agent=agent.name,
+            message_id=lambda: self._id,
+            count=caller.hub.session.counts.add,
+        )
+        CURRENT.set(self._failures)
+
+    async def shown(self, chunk: Chunk) -> list[Chunk]:
+        """The chunk as the caller sees it."""
+        if isinstance(chunk, ErrorChunk):
+            self._failures.report_text(chunk.error_text)
+        if self._mask is None:
+            return [chunk]
+        if self._on_error is not None:
+            await self._learn(chunk, self._mask, self._on_error)
+        masked = self._mask.chunk(chunk)
+        return [] if masked is None else [masked]
+
+    async def failed(self, error: Exception) -> list[Chunk]:
+        """The chunk that says that the agent raised an exception."""
+        self._failures.report(error)
+        return await self.shown(ErrorChunk(described(error)))
+
+    async def _learn(self, chunk: Chunk, mask: ErrorMask, on_error: OnError) -> None:
+        """Let `on_error` choose the text for an error."""
+        known = self._failures.exceptions
+        if isinstance(chunk, ErrorChunk):
+            key, error = self._id, known.get(self._id) or AgentError(chunk.error_text)
+        elif (failed := failed_call(chunk)) is not None:
+            key, error = failed[0], known.get(failed[0]) or ToolError(failed[1])
+        else:
+            return
+        text = await public_text(on_error, self._request, error)
+        if text is not None:
+            mask.chunk(public_error(key, text))
+
+
+async def chunks_of(
+    agent: AgentService, request: AgentRequest, errors: AnswerErrors, meter: Meter | None = None
+) -> Chunks:
+    """The chunks of an agent's answer, with how it ended. `meter` ends it when a budget is used up."""
     try:
-        async with closed(agent.invoke(prompt, options=options)) as events:
+        async with closed(agent.invoke(request.messages, options=request.options)) as events:
             async for event in events:
                 for chunk in _told(event):
-                    yield chunk
-    except PartitaError as error:
-        yield ErrorChunk(str(error))
-    except Exception as error:  # the client learns that it failed, the log the rest
-        LOG.exception("agent %s failed", agent.name, exc_info=error)
-        yield ErrorChunk("the agent failed")
+                    refused = None if meter is None else meter.see(chunk)
+                    if refused is not None:
+                        yield MessageAbort(refused)
+                        return
+                    for shown in await errors.shown(chunk):
+                        yield shown
+    except Exception as error:
+        for shown in await errors.failed(error):
+            yield shown
 
 
 def _told(event: AgentStreamEvent) -> list[Chunk]:

@@ -1,9 +1,10 @@
 """The routes that clients of OpenAI call: Chat Completions and the list of models."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
-from litestar import get, post
+from litestar import Request, get, post
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import Body, HeaderParameter
@@ -11,10 +12,13 @@ from litestar.types import ControllerRouterHandler
 
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.runtime.client_tools import client_tools
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
 from partita.runtime.session.sse import follow_sse
-from partita.server.forms import chat_framing, client_tools, options_with
+from partita.server.extra_members import extra_members
+from partita.server.forms import chat_framing, offered_tools
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.server.routes.parameters import routes_for_callers
@@ -25,7 +29,7 @@ from partita.types.chunks import ErrorChunk
 from partita.types.json import Json, dumps
 from partita.types.runs import Run
 
-from .answering import Chunks, chunks_of, stream_of
+from .answering import AnswerErrors, Chunks, chunks_of, stream_of
 from .body import CompletionBody, read_body
 from .errors import answer_openai_error, failure_body
 from .turn import begin_turn
@@ -86,6 +90,7 @@ async def list_models(caller: Caller) -> Reply[Models]:
 )
 async def create_completion(
     caller: Caller,
+    request: Request[Any, Any, Any],
     data: Annotated[
         CompletionBody,
         Body(examples=[Example("a question", value=HELLO), Example("a tool", value=WITH_TOOL)]),
@@ -98,17 +103,19 @@ async def create_completion(
     """
     agent = caller.hub.agents.get(data.model)
     loaded = read_body(data)
-    options = options_with(loaded.request.tools if loaded.request else (), agent)
+    tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
+    options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
     thread_id = data.thread_id or thread or None
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
         return _stored(caller, data, agent, options, run)
-    return _asked(caller, data, agent, chunks_of(agent, loaded.messages, _fresh(options)), options)
-
-
-def _fresh(options: Options) -> Options:
-    """The answer is a message of its own: none that the client tells of is gone on with."""
-    return Options(tools=options.tools, message_id=new_id())
+    owner = caller.principal.resource_id
+    await caller.session.check_budget(owner)
+    meter = caller.session.meter(owner, options.model)
+    alone = replace(options, message_id=new_id(), meter=meter)  # no message of the client's is continued
+    asked = AgentRequest(messages=loaded.messages, options=alone)
+    chunks = chunks_of(agent, asked, AnswerErrors(caller, agent, asked), meter)
+    return _asked(caller, data, agent, chunks, options)
 
 
 def _asked(
@@ -159,7 +166,7 @@ async def _followed(caller: CallerView, run: Run) -> Chunks:
         yield ErrorChunk(ended.error or ended.status)
 
 
-def _live(agent: AgentService, options: Options) -> set[str]:
+def _live(agent: AgentService, options: Options) -> frozenset[str]:
     """The tools whose calls are the client's to run."""
     return client_tools(agent) | {tool.name for tool in options.tools}
 

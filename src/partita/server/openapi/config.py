@@ -8,6 +8,7 @@ from litestar.enums import OpenAPIMediaType
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import OpenAPIRenderPlugin
 
+from partita.server.roles import caller_of
 from partita.version import __version__
 
 from .document import document
@@ -42,4 +43,4 @@ class _Page(OpenAPIRenderPlugin):
 class _Document(OpenAPIRenderPlugin):
     def render(self, request: Request[Any, Any, Any], openapi_schema: Mapping[str, Any]) -> bytes:
         """The document."""
-        return document(request.app, "../..")
+        return document(request.app, "../..", caller_of(request).hub.published)

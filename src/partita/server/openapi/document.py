@@ -9,7 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse, Response
 from litestar.routes import HTTPRoute
 
-from partita.server.roles import role_for
+from partita.runtime.principal import Permission, roles_with
+from partita.server.access import EVERYTHING, Group, is_published, permission_of
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 
 from .parameters import camel, parameters_of
@@ -19,8 +20,8 @@ from .words import DESCRIPTION, DIALECTS, EXAMPLES, SECURITY, SECURITY_SCHEMES, 
 
 DIALECT: Final = "https://spec.openapis.org/oas/3.1/dialect/base"
 NO_TYPE: Final = object()
-ROLE: Final = "x-partita-role"
-"""Which role a key needs for an operation."""
+ROLES: Final = "x-partita-roles"
+"""The roles that may use an operation."""
 NAMED: Final = re.compile(r"{(\w+)}")
 UNTOLD: Final = (Any, bytes, str, None, type(None))
 """Types that say nothing of what a body is."""
@@ -33,6 +34,7 @@ class Operation(NamedTuple):
     method: str
     handler: HTTPRouteHandler
     said: JsonObject
+    permission: Permission | None
 
     @property
     def reply_type(self) -> Any:
@@ -46,13 +48,17 @@ class Operation(NamedTuple):
 
     @property
     def body_type(self) -> Any:
-        """The type of what is sent, if any."""
+        """The type of what is sent, if any. A handler that takes the bytes names it in its `opt`."""
+        if (named := self.handler.opt.get("body")) is not None:
+            return named
         data = self.handler.parsed_fn_signature.parameters.get("data")
         return NO_TYPE if data is None else _told(data.annotation)
 
     @property
     def needs_body(self) -> bool:
         """Whether something must be sent."""
+        if "body" in self.handler.opt:
+            return True
         data = self.handler.parsed_fn_signature.parameters.get("data")
         return data is not None and not data.is_optional
 
@@ -61,18 +67,19 @@ def _told(type_: Any) -> Any:
     return NO_TYPE if type_ in UNTOLD else type_
 
 
-def document(app: Litestar, root: str = "..") -> bytes:
-    """The document of an application, made once. `root` is the way from the document to the application."""
-    made: bytes | None = app.state.get(f"openapi {root}")
+def document(app: Litestar, root: str = "..", groups: frozenset[Group] = EVERYTHING) -> bytes:
+    """The document of the published routes, made once. `root` is the path from it to the application."""
+    key = f"openapi {root} {sorted(groups)}"
+    made: bytes | None = app.state.get(key)
     if made is None:
-        made = app.state[f"openapi {root}"] = dumps(describe_api(app, root))
+        made = app.state[key] = dumps(describe_api(app, root, groups))
     return made
 
 
-def describe_api(app: Litestar, root: str = "..") -> JsonObject:
+def describe_api(app: Litestar, root: str = "..", groups: frozenset[Group] = EVERYTHING) -> JsonObject:
     """The document as a value."""
     seen: JsonObject = app.openapi_schema.to_schema()
-    operations = list(_operations(app, seen["paths"]))
+    operations = list(_operations(app, seen["paths"], groups))
     types = [type_ for one in operations for type_ in (one.reply_type, one.body_type) if type_ is not NO_TYPE]
     known = described(types)
     names = _names(operations)
@@ -81,7 +88,8 @@ def describe_api(app: Litestar, root: str = "..") -> JsonObject:
         paths.setdefault(one.path, {})[one.method] = _operation(one, known, names)
     components = {**_left(seen, paths, known), **known.components, **PROBLEM}
     for name, example in EXAMPLES.items():
-        components[name] = {**components[name], "examples": [example]}
+        if name in components:
+            components[name] = {**components[name], "examples": [example]}
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": DIALECT,
@@ -98,7 +106,7 @@ def describe_api(app: Litestar, root: str = "..") -> JsonObject:
     }
 
 
-def _operations(app: Litestar, paths: JsonObject) -> Iterator[Operation]:
+def _operations(app: Litestar, paths: JsonObject, groups: frozenset[Group]) -> Iterator[Operation]:
     for route in app.routes:
         if not isinstance(route, HTTPRoute):
             continue
@@ -106,8 +114,10 @@ def _operations(app: Litestar, paths: JsonObject) -> Iterator[Operation]:
         shown = NAMED.sub(lambda found: "{" + camel(found[1]) + "}", path)
         for method, (handler, _) in route.route_handler_map.items():
             said = paths.get(path, {}).get(method.lower())
-            if said is not None and handler.resolve_include_in_schema():
-                yield Operation(shown, method.lower(), handler, said)
+            if said is None or not handler.resolve_include_in_schema():
+                continue
+            if is_published(method, path, groups):
+                yield Operation(shown, method.lower(), handler, said, permission_of(method, path))
 
 
 def _names(operations: list[Operation]) -> dict[tuple[str, str], str]:
@@ -144,10 +154,10 @@ def _operation(one: Operation, known: Described, names: dict[tuple[str, str], st
         has_body=one.method != "head",
         has_parameters="{" in one.path,
     )
-    if one.handler.opt.get("open"):
+    if one.permission is None:
         placed["security"] = []
     else:
-        placed[ROLE] = role_for(one.handler.opt, one.method.upper())
+        placed[ROLES] = list(roles_with(one.permission))
     return placed
 
 

@@ -7,6 +7,7 @@ import msgspec
 from litestar import get
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta
+from msgspec.structs import replace
 
 from partita.runtime.service import AgentService
 from partita.runtime.tools.tool import Tool
@@ -50,11 +51,14 @@ class AgentInfo(msgspec.Struct, rename="camel", omit_defaults=True):
 @get("/api/agents", tags=["agents"], summary="The agents there are")
 async def list_agents(caller: Caller) -> Reply[Listing[AgentInfo]]:
     """In the order they were given; the first is asked when a chat names none. Agents that are known but
-    cannot be asked here yet say what is missing.
+    cannot be asked here yet say what is missing. The role `chat` does not see models and tools.
     """
     agents = caller.hub.agents.by_name
     default = next(iter(agents), None)
-    return Reply(Listing(tuple(_told(name, agent, name == default) for name, agent in agents.items())))
+    told = (_told(name, agent, name == default) for name, agent in agents.items())
+    if not caller.principal.may("logs"):  # how an agent is made is not for the users of its chat
+        told = (replace(one, model=None, tools=None, missing=None) for one in told)
+    return Reply(Listing(tuple(told)))
 
 
 def _told(name: str, agent: AgentService, is_default: bool) -> AgentInfo:

@@ -1,22 +1,29 @@
 """Blobs: bytes under their hash, served so that no browser takes them for a page of this server."""
 
+import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, NamedTuple
+from hashlib import sha256
+from tempfile import SpooledTemporaryFile
+from typing import Annotated, Any, BinaryIO, Final, NamedTuple, cast
 
 import msgspec
 from litestar import Request, Response, get, head, post
+from litestar.exceptions import InternalServerException
 from litestar.openapi import ResponseSpec
 from litestar.openapi.spec import OpenAPIFormat, OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
-from litestar.params import PathParameter, QueryParameter, RawBody
+from litestar.params import PathParameter, QueryParameter
+from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
 from partita.server.files import address_of
-from partita.server.hub import Caller
+from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
-from partita.server.replies import Reply
+from partita.server.replies import AT_ONCE, Reply, SpooledFile
+from partita.store import blobs
 from partita.store.blobs import hash_of
 from partita.store.values import Blob
 
@@ -40,6 +47,9 @@ SAFETY: Final[Mapping[str, str]] = {
     "cache-control": "private, max-age=31536000, immutable",
     "accept-ranges": "bytes",
 }
+
+PIECE: Final = 1024 * 1024
+"""How many bytes are read from the store at once, or collected before they are written to a file."""
 
 Digest = Annotated[
     str,
@@ -75,18 +85,45 @@ class Span(NamedTuple):
         206: ResponseSpec(bytes, media_type="*/*", description="A range of them.", generate_examples=False),
     },
 )
-async def get_blob(caller: Caller, request: Request[Any, Any, Any], digest: Digest) -> Response[bytes]:
+async def get_blob(caller: Caller, request: Request[Any, Any, Any], digest: Digest) -> Response[Any]:
     """Whole, or one range of them. What a browser could run is given to be saved, not to be shown."""
     blob = await caller.store.describe_blob(digest)
     headers = headers_of(blob)
     if is_known(request.headers.get("if-none-match"), headers["etag"]):
         return Response(b"", status_code=304, headers=headers)
     span = span_of(request.headers, blob.size, headers["etag"])
-    data = await caller.store.get_blob(blob.url)
-    if span is None:
-        return Response(data, headers=headers)
-    headers["content-range"] = f"bytes {span.first}-{span.last}/{blob.size}"
-    return Response(data[span.first : span.last + 1], status_code=206, headers=headers)
+    start, end = (0, blob.size) if span is None else (span.first, span.last + 1)
+    pieces = _pieces(caller, blob.url, start, end)
+    first = await anext(pieces, b"")  # what goes wrong now can still be answered
+    headers["content-length"] = str(end - start)
+    if span is not None:
+        headers["content-range"] = f"bytes {span.first}-{span.last}/{blob.size}"
+    return Stream(_sent(first, pieces), status_code=200 if span is None else 206, headers=headers)
+
+
+async def _pieces(caller: CallerView, url: str, start: int, end: int) -> AsyncGenerator[bytes, None]:
+    """Bytes of a blob. What is large is read as the client takes it."""
+    while start < end:
+        piece = await caller.store.read(blobs.read_range, url, start, min(start + PIECE, end))
+        if piece is None:
+            file = SpooledTemporaryFile(PIECE)  # noqa: SIM115 # it is closed when it was sent
+            await caller.store.read(blobs.copy, url, start, end, cast("BinaryIO", file))
+            file.seek(0)
+            async for piece in SpooledFile(file, end - start).pieces():
+                yield piece
+            return
+        yield piece
+        start += len(piece)
+
+
+async def _sent(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    """The pieces, cut so that no connection buffers much."""
+    async with aclosing(rest):
+        for place in range(0, len(first), AT_ONCE):
+            yield first[place : place + AT_ONCE]
+        async for piece in rest:
+            for place in range(0, len(piece), AT_ONCE):
+                yield piece[place : place + AT_ONCE]
 
 
 @head("/api/blobs/{digest:str}", tags=TAGS, summary="The size and type of a blob")
@@ -116,7 +153,6 @@ class UploadedFile(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=T
 async def put_blob(
     caller: Caller,
     request: Request[Any, Any, Any],
-    body: RawBody,
     filename: Annotated[
         str | None, QueryParameter(max_length=255, description="The name of the file, which is given back.")
     ] = None,
@@ -124,8 +160,12 @@ async def put_blob(
     """The body is kept as it is, under its hash, with its `content-type`. What is returned can be sent as a
     file of `useChat`: the browser can show it, and the model receives its bytes.
     """
-    blob = await caller.store.put_blob(body, media_type=request.headers.get("content-type"))
-    file = UploadedFile(
+    with SpooledTemporaryFile(PIECE) as file:
+        target = cast("BinaryIO", file)
+        size, digest = await _received(request, target)
+        media_type = request.headers.get("content-type")
+        blob = await caller.store.write(blobs.put_file, target, size, digest, media_type, None)
+    uploaded = UploadedFile(
         url=address_of(caller, blob.url),
         media_type=type_of(blob),
         filename=filename,
@@ -133,7 +173,29 @@ async def put_blob(
         reference=blob.url,
         created_at=blob.created_at,
     )
-    return Reply(file, headers={"location": f"blobs/{hash_of(blob.url)}"})
+    return Reply(uploaded, headers={"location": f"blobs/{hash_of(blob.url)}"})
+
+
+async def _received(request: Request[Any, Any, Any], file: BinaryIO) -> tuple[int, str]:
+    """Write a body to a file; its size and its hash."""
+    digest, size, held = sha256(), 0, bytearray()
+
+    def flush() -> None:
+        digest.update(held)
+        file.write(held)
+        held.clear()
+
+    try:
+        async with aclosing(request.stream()) as body:
+            async for piece in body:
+                held += piece
+                size += len(piece)
+                if len(held) >= PIECE:
+                    await asyncio.to_thread(flush)
+    except InternalServerException:
+        raise Problem(400, "the upload broke off", hint="send it again") from None
+    flush()
+    return size, digest.hexdigest()
 
 
 def headers_of(blob: Blob) -> dict[str, str]:

@@ -1,12 +1,13 @@
 """Payloads of one format in another, and streams as the message they amount to."""
 
-import asyncio
-from typing import Annotated, Final
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
-from litestar import get, post
-from litestar.openapi.spec import Example
-from litestar.params import Body
+from litestar import Request, get, post
+from litestar.openapi.spec import OpenAPIMediaType, Operation, RequestBody, Schema
+from litestar.params import RawBody
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, UnsetType
 
@@ -16,14 +17,22 @@ from partita.formats.events import FoldedEvents, fold_events
 from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format
 from partita.formats.sniff import LOOKED_AT, Guess, sniff
+from partita.server.hub import Caller
 from partita.server.problems import Problem
-from partita.server.replies import Listing, Reply
+from partita.server.replies import Listing, Reply, SpooledReply
+from partita.server.settings import Limits
+from partita.server.streaming import while_connected
+from partita.server.worker_pool import check_expansion, spooled
 from partita.types.codec import encode
-from partita.types.json import Json, is_array
+from partita.types.json import Json, JsonObject, is_array, loads
 
 from .parameters import routes_for_callers
 
+T = TypeVar("T")
+
 CANONICAL: Final = "canonical"
+PIECE: Final = 256 * 1024
+"""How many bytes of an answer leave a worker process at once."""
 
 
 class LostValue(msgspec.Struct):
@@ -130,19 +139,80 @@ class Converted(msgspec.Struct, omit_defaults=True):
     guess: Annotated[FormatGuess | None, Meta(description="Why, when no format was named.")] = None
 
 
-UI_TO_MODEL: Final = Example(
-    "a page's messages for a model",
-    value={
-        "payload": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}],
-        "to": "ai-sdk-model-v7",
-    },
+UI_TO_MODEL: Final[JsonObject] = {
+    "payload": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "How tall is it?"}]}],
+    "to": "ai-sdk-model-v7",
+}
+
+
+def takes_json(example: JsonObject) -> type[Operation]:
+    """An operation whose body a worker process reads: Litestar does not see that there is one."""
+
+    @dataclass
+    class TakesJson(Operation):
+        def __post_init__(self) -> None:
+            media = OpenAPIMediaType(schema=Schema(examples=[example]))
+            self.request_body = RequestBody(content={"application/json": media}, required=True)
+
+    return TakesJson
+
+
+@post(
+    "/api/convert",
+    tags=["formats"],
+    summary="Convert messages",
+    status_code=200,
+    operation_class=takes_json(UI_TO_MODEL),
+    opt={"body": ConvertRequest},
 )
-
-
-@post("/api/convert", tags=["formats"], summary="Convert messages", status_code=200, opt={"role": "read"})
-async def convert(data: Annotated[ConvertRequest, Body(examples=[UI_TO_MODEL])]) -> Reply[Converted]:
+async def convert(caller: Caller, request: Request[Any, Any, Any], body: RawBody) -> SpooledReply[Converted]:
     """The messages in another format, and everything that could not be carried. Events are folded first."""
-    return Reply(await asyncio.to_thread(lambda: _sendable(_convert(data))))
+    return await _in_worker(caller, request, converted_json, body)
+
+
+async def _in_worker(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    function: Callable[[bytes, Limits], Iterator[bytes]],
+    body: bytes,
+) -> SpooledReply[Any]:
+    limits = caller.hub.settings.limits
+    work = caller.hub.workers.run(len(body), spooled, function, body, limits)
+    return SpooledReply(await while_connected(request, work))
+
+
+def converted_json(body: bytes, limits: Limits) -> Iterator[bytes]:
+    """The answer to a request to convert."""
+    return json_pieces(_convert(_request_of(body, ConvertRequest)), len(body), limits)
+
+
+def folded_json(body: bytes, limits: Limits) -> Iterator[bytes]:
+    """The answer to a request to fold."""
+    return json_pieces(_fold(_request_of(body, FoldRequest)), len(body), limits)
+
+
+def warm_up() -> None:
+    """Convert a message to every format: a process that has done so is twice as fast at the next one."""
+    for name, format_ in all_formats().items():
+        if format_.dump is not None:
+            _convert(ConvertRequest(UI_TO_MODEL["payload"], name))
+
+
+def _request_of(body: bytes, type_: type[T]) -> T:
+    if not body:
+        raise Problem(400, "a body is missing, or is not JSON", where="body")
+    try:
+        return msgspec.convert(loads(body), type_)
+    except msgspec.ValidationError as error:
+        raise Problem(400, f"body: {error}", where="body") from None
+
+
+def json_pieces(value: msgspec.Struct, received: int, limits: Limits) -> Iterator[bytes]:
+    """The JSON of an answer to a body of so many bytes."""
+    data = encode(value)
+    check_expansion(received, len(data), limits)
+    for start in range(0, len(data), PIECE):
+        yield data[start : start + PIECE]
 
 
 def _convert(data: ConvertRequest) -> Converted:
@@ -213,25 +283,29 @@ class Folded(msgspec.Struct, omit_defaults=True):
     guess: FormatGuess | None = None
 
 
-SPOKEN: Final = Example(
-    "a short text",
-    value={
-        "chunks": [
-            {"type": "start", "messageId": "m1"},
-            {"type": "text-start", "id": "t"},
-            {"type": "text-delta", "id": "t", "delta": "Forty-one metres."},
-            {"type": "text-end", "id": "t"},
-            {"type": "finish"},
-        ],
-        "to": "ui",
-    },
+SPOKEN: Final[JsonObject] = {
+    "chunks": [
+        {"type": "start", "messageId": "m1"},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "delta": "Forty-one metres."},
+        {"type": "text-end", "id": "t"},
+        {"type": "finish"},
+    ],
+    "to": "ui",
+}
+
+
+@post(
+    "/api/fold",
+    tags=["formats"],
+    summary="Fold a stream",
+    status_code=200,
+    operation_class=takes_json(SPOKEN),
+    opt={"body": FoldRequest},
 )
-
-
-@post("/api/fold", tags=["formats"], summary="Fold a stream", status_code=200, opt={"role": "read"})
-async def fold(data: Annotated[FoldRequest, Body(examples=[SPOKEN])]) -> Reply[Folded]:
+async def fold(caller: Caller, request: Request[Any, Any, Any], body: RawBody) -> SpooledReply[Folded]:
     """The message of a stream, or all its messages, as a client would have made them."""
-    return Reply(await asyncio.to_thread(lambda: _sendable(_fold(data))))
+    return await _in_worker(caller, request, folded_json, body)
 
 
 def _fold(data: FoldRequest) -> Folded:
@@ -268,11 +342,6 @@ def fold_payload(events: list[Json], source: str, *, lenient: bool = False) -> F
 def _only(payload: Json) -> Json:
     """The one item of a list; a list of any other length as it is."""
     return payload[0] if is_array(payload) and len(payload) == 1 else payload
-
-
-def _sendable(value: msgspec.Struct) -> Json:
-    """The bytes of an answer, made here: an error in it is one of the request."""
-    return encode(value)
 
 
 CONVERT: Final[list[ControllerRouterHandler]] = [routes_for_callers(list_formats, convert, fold)]

@@ -1,11 +1,10 @@
 """Uploads: logs of agents and messages of any format, brought into the store."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 from litestar import Request, post
@@ -17,13 +16,15 @@ from msgspec import Meta
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Reply
+from partita.server.streaming import while_connected
+from partita.server.worker_pool import only
 from partita.store.imports.report import Counts
 
 from .convert import LostValue, lost
 from .importing.logs import bring_in_logs
-from .importing.payloads import bring_in_messages, read_payload
+from .importing.payloads import Payload, bring_in_messages, read_payload
 from .importing.recognition import Recognised, is_beside, recognise
-from .importing.upload import receive
+from .importing.upload import Upload, receive
 from .parameters import routes_for_callers
 
 TOLD: Final = 1000
@@ -140,30 +141,49 @@ async def import_upload(
     """
     with TemporaryDirectory(prefix="partita-") as temporary:
         folder = Path(temporary)
-        uploads = await receive(request, folder, name=name, limit=caller.hub.settings.limits.upload_bytes)
-        found = await asyncio.to_thread(
-            lambda: [recognise(upload, format) for upload in uploads if not is_beside(upload)]
-        )
-        if not found:
+        uploads = await receive(request, folder, name=name, limits=caller.hub.settings.limits)
+        chosen = [upload for upload in uploads if not is_beside(upload)]
+        if not chosen:
             raise Problem(400, "there is nothing to import", hint="send a log or messages")
-        answer = _Answer(found, dry_run)
-        await _bring_in(caller, found, folder, thread_id, answer)
-        return Reply(answer.said)
+        return Reply(
+            await while_connected(request, _bring_in(caller, chosen, folder, format, thread_id, dry_run))
+        )
+
+
+class ReadUploads(NamedTuple):
+    """What uploads are, and the messages of those that are no logs."""
+
+    found: Sequence[Recognised]
+    payloads: Sequence[Payload]
+
+
+def read_uploads(uploads: Sequence[Upload], format: str | None, thread_id: str | None) -> ReadUploads:
+    """Recognise uploads, and read messages. For a worker process."""
+    found = [recognise(upload, format) for upload in uploads]
+    return ReadUploads(found, [read_payload(one, thread_id) for one in found if one.agent is None])
 
 
 async def _bring_in(
-    caller: Caller, found: Sequence[Recognised], folder: Path, thread_id: str | None, answer: "_Answer"
-) -> None:
-    messages = [one for one in found if one.agent is None]
-    payloads = [await asyncio.to_thread(read_payload, one, thread_id) for one in messages]
-    for one, payload in zip(messages, payloads, strict=True):
-        brought = await bring_in_messages(caller.store, payload, one.upload.name, dry_run=answer.said.dry_run)
+    caller: Caller,
+    uploads: Sequence[Upload],
+    folder: Path,
+    format: str | None,
+    thread_id: str | None,
+    dry_run: bool,
+) -> ImportAnswer:
+    size = sum(upload.size for upload in uploads)
+    pool = caller.hub.workers
+    read: ReadUploads = await pool.run(size, only, read_uploads, uploads, format, thread_id)
+    answer = _Answer(read.found, dry_run)
+    messages = [one for one in read.found if one.agent is None]
+    for one, payload in zip(messages, read.payloads, strict=True):
+        brought = await bring_in_messages(caller.store, payload, one.upload.name, dry_run=dry_run)
         answer.count(brought.counts)
         answer.said.losses += [lost(loss) for loss in payload.losses][:TOLD]
         answer.said.threads += [ImportedThread(thread.id, thread.title) for thread in brought.threads]
-    logs = [one for one in found if one.agent is not None]
+    logs = [one for one in read.found if one.agent is not None]
     if logs:
-        told = await bring_in_logs(caller.store, logs, folder, dry_run=answer.said.dry_run)
+        told = await bring_in_logs(caller.store, logs, folder, pool, dry_run=dry_run)
         answer.count(told.report.counts)
         answer.said.runs, answer.said.lines = told.runs, told.report.lines
         answer.said.threads += [
@@ -179,6 +199,7 @@ async def _bring_in(
             for file, problems in sorted(told.report.problems.items())
             for what in problems
         ][:TOLD]
+    return answer.said
 
 
 class _Answer:

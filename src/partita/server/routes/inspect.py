@@ -1,7 +1,6 @@
 """Anything that somebody pastes: what it is, the messages in it, and these in another format."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -17,12 +16,16 @@ from partita.formats.losses import Loss, Severity
 from partita.formats.registry import all_formats, get_format
 from partita.formats.sniff import Guess
 from partita.logs.places.detection import AGENT_OF
+from partita.server.hub import Caller
 from partita.server.problems import Problem
-from partita.server.replies import Reply
-from partita.types.codec import encode, to_json
+from partita.server.replies import SpooledReply
+from partita.server.settings import Limits
+from partita.server.streaming import while_connected
+from partita.server.worker_pool import spooled
+from partita.types.codec import to_json
 from partita.types.json import Json
 
-from .convert import FormatGuess, told
+from .convert import FormatGuess, json_pieces, told
 from .imports import TakesFiles
 from .inspecting.guessing import guess
 from .inspecting.reading import Note, Read, known_format, read
@@ -98,9 +101,9 @@ class Inspection(msgspec.Struct, rename="camel", omit_defaults=True):
     summary="Look at anything",
     status_code=200,
     operation_class=TakesFiles,
-    opt={"role": "read"},
 )
 async def inspect(
+    caller: Caller,
     request: Request[Any, Any, Any],
     source: Annotated[
         str | None,
@@ -112,7 +115,7 @@ async def inspect(
     carry: Annotated[
         bool, QueryParameter(description="Put what that format has no place for into its metadata.")
     ] = False,
-) -> Reply[Inspection]:
+) -> SpooledReply[Inspection]:
     """The body is JSON, JSON lines or server-sent events: messages of any format, a recorded stream, a
     provider's answer, the log of an agent. Nothing is stored.
 
@@ -121,12 +124,16 @@ async def inspect(
     named = None if source is None else known_format(source)
     target = None if to is None else _target(to)
     data = await _body(request)
-    return Reply(await asyncio.to_thread(lambda: _sendable(_inspect(data, named, target, carry))))
+    limits = caller.hub.settings.limits
+    work = caller.hub.workers.run(len(data), spooled, inspected_json, data, named, target, carry, limits)
+    return SpooledReply(await while_connected(request, work))
 
 
-def _sendable(value: Inspection) -> Any:
-    """The bytes of an answer, made here: it may be large."""
-    return encode(value)
+def inspected_json(
+    data: bytes, named: str | None, target: str | None, carry: bool, limits: Limits
+) -> Iterator[bytes]:
+    """The answer to a text that was pasted."""
+    return json_pieces(_inspect(data, named, target, carry), len(data), limits)
 
 
 async def _body(request: Request[Any, Any, Any]) -> bytes:

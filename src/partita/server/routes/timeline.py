@@ -16,9 +16,9 @@ from msgspec import Meta
 
 from partita.errors import NotFoundError
 from partita.runtime.closing import closed
+from partita.runtime.principal import Principal
 from partita.runtime.replay.retelling import is_imported, retold_run
 from partita.server.hub import Caller
-from partita.server.principal import Principal
 from partita.server.replies import Reply
 from partita.server.withholding import as_told_to
 from partita.store.facade.store import Store
@@ -97,12 +97,12 @@ async def read_timeline(
     """
     run = await run_of(caller, run_id)
     if wait and run.status in AT_WORK and not is_imported(run):
-        await _news(caller.store, run_id, after, wait)
+        await _news(caller.logs, run_id, after, wait)
         run = await run_of(caller, run_id)
     if is_imported(run):
-        page = _cut(await _retold(caller.store, run), after, limit)
+        page = _cut(await _retold(caller.logs, run), after, limit)
     else:
-        page = await caller.store.read(_recorded, run_id, after, limit, caller.principal)
+        page = await caller.logs.read(_recorded, run_id, after, limit, caller.principal)
     return Reply(_told(run, page))
 
 

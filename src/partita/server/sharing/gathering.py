@@ -45,21 +45,29 @@ class Gathered(NamedTuple):
     thread: Thread
     messages: Sequence[Message]
     runs: Sequence[RunLog] = ()
+    size: int = 0
+    """How many bytes of messages and logs that is."""
 
 
-async def gather(store: Store, thread: Thread, which: WhichMessages, *, logs: bool) -> Gathered:
+async def gather(
+    store: Store, thread: Thread, which: WhichMessages, *, logs: bool, most_bytes: int = LARGEST
+) -> Gathered:
     """The messages of a thread that are meant, and with `logs` the logs of its runs."""
-    messages = await _messages(store, thread.id, which)
+    messages, size = await _messages(store, thread.id, which, most_bytes)
     if not logs:
-        return Gathered(thread, messages)
+        return Gathered(thread, messages, size=size)
     runs = await _runs(store, thread.id, messages)
+    size += sum(_size(entry) for log in runs for entry in log.entries)
     if which.only is None:
-        return Gathered(thread, messages, runs)
+        return Gathered(thread, messages, runs, size)
     meant = {message.run_id for message in messages}
-    return Gathered(thread, messages, [log._replace(whole=False) for log in runs if log.run.id in meant])
+    some = [log._replace(whole=False) for log in runs if log.run.id in meant]
+    return Gathered(thread, messages, some, size)
 
 
-async def _messages(store: Store, thread_id: str, which: WhichMessages) -> list[Message]:
+async def _messages(
+    store: Store, thread_id: str, which: WhichMessages, most_bytes: int
+) -> tuple[list[Message], int]:
     only = None if which.only is None else frozenset(which.only)
     found: list[Message] = []
     size, cursor = 0, None
@@ -71,12 +79,14 @@ async def _messages(store: Store, thread_id: str, which: WhichMessages) -> list[
             if only is None or message.id in only:
                 size += len(encode(message))
                 found.append(message)
-        if size > LARGEST:
+        if size > most_bytes:
             raise Problem(
-                413, f"the messages take more than {LARGEST} bytes", hint="choose some of them: messages.only"
+                413,
+                f"the messages take more than {most_bytes} bytes",
+                hint="choose some of them: messages.only; it is an eighth of the limit `memory_bytes`",
             )
         if (cursor := page.next) is None:
-            return found
+            return found, size
 
 
 async def _runs(store: Store, thread_id: str, messages: Sequence[Message]) -> list[RunLog]:

@@ -1,5 +1,6 @@
 """A thread as one HTML file that needs nothing: the reader, its style and the messages are all in it."""
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
@@ -22,6 +23,12 @@ LARGEST_FILES: Final = 24 * 1024 * 1024
 FILES: Final = ("file", "image", "reasoning-file")
 TOLD: Final = ("id", "title", "agent", "project", "createdAt", "updatedAt")
 """What of a thread stands in the file."""
+
+_MARKUP: Final = re.compile(rb"<(/script|!--)", re.IGNORECASE)
+"""What ends a script, or makes the parser ignore its end. `\\x3c` means `<` in strings, templates and every
+regular expression; `\\!` is a syntax error in one with the flag u or v."""
+
+_STYLE_END: Final = re.compile(rb"</(?=style)", re.IGNORECASE)
 
 HEAD: Final = """\
 <!doctype html>
@@ -85,9 +92,7 @@ def _reader() -> tuple[bytes, bytes]:
             "the reader of shared files is not built",
             hint="in a checkout, `make web` builds it; the other formats need none",
         )
-    script = files[SCRIPT].data.replace(b"</script", b"<\\/script").replace(b"<!--", b"<\\!--")
-    style = files[STYLE].data.replace(b"</style", b"<\\/style")
-    return script, style
+    return _MARKUP.sub(rb"\\x3c\1", files[SCRIPT].data), _STYLE_END.sub(rb"<\\/", files[STYLE].data)
 
 
 def _policy(script: bytes, style: bytes) -> str:
@@ -125,9 +130,15 @@ class _Limit:
         self.left_out = 0
 
     def limited(self, value: Json) -> Json:
-        """The same JSON; a word stands where a file had no room."""
+        """The same JSON, with a text in place of each file that has no room.
+
+        Loops, not comprehensions, which would take a second stack frame for each level of nesting.
+        """
         if is_array(value):
-            return [self.limited(item) for item in value]
+            items: list[Json] = []
+            for item in value:
+                items.append(self.limited(item))  # noqa: PERF401
+            return items
         if not is_object(value):
             return value
         url = value.get("url")
@@ -138,4 +149,7 @@ class _Limit:
                 return {"type": "text", "text": f"[left out: {name}, which is too large for this page]"}
             self._room -= len(url)
             return value
-        return {name: self.limited(item) for name, item in value.items()}
+        members: JsonObject = {}
+        for name, member in value.items():
+            members[name] = self.limited(member)
+        return members

@@ -13,8 +13,7 @@ from typing import BinaryIO, Final, TypeAlias
 import msgspec
 
 from partita.errors import StoreError
-
-from .whole_file import told
+from partita.private_files import told
 
 if sys.version_info >= (3, 14):
     from compression import zstd

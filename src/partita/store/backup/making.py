@@ -7,6 +7,7 @@ from typing import BinaryIO, Final
 import msgspec
 
 from partita.errors import StoreError
+from partita.private_files import whole_file
 from partita.store.facade.store import Store
 from partita.store.schema import NEWEST
 from partita.store.transaction import Transaction
@@ -16,7 +17,6 @@ from .archive import End, Head, Rows, TableSum, Writer
 from .contents import BY_NAME, Sum, columns_of, count_rows, last_keys, rows_of
 from .reading import Backup, Progress
 from .report import BackupReport
-from .whole_file import whole_file
 
 ROWS_AT_ONCE: Final = 500
 BYTES_AT_ONCE: Final = 1024 * 1024
@@ -33,7 +33,7 @@ async def back_up(
     """
     if store.owner is not None:
         raise StoreError("this is the store of one owner", hint="a backup is made of the whole store")
-    with whole_file(path, force=force, private=True) as file:
+    with whole_file(path, force=force) as file:
         await store.read(_write, path, file, progress)
         backup = Backup(path, file)
         for _ in backup.rows():

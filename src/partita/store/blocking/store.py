@@ -565,6 +565,7 @@ class SyncStore:
         metadata: JsonObject | None = None,
         recall: str | None = None,
         fresh: bool = False,
+        concurrent: int | None = None,
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Begun:
@@ -572,7 +573,8 @@ class SyncStore:
 
         That is the talk of the thread, and the text that its last run with the same agent noted in its
         metadata under the name `recall`. While the run waits behind another, neither is given. With `fresh`,
-        a message that is there already is a `ConflictError`.
+        a message that is there already is a `ConflictError`. `concurrent` limits the runs of the owner that
+        run or wait at once.
         """
         return self._portal.wait(
             self._store.start_turn(
@@ -586,6 +588,7 @@ class SyncStore:
                 metadata=metadata,
                 recall=recall,
                 fresh=fresh,
+                concurrent=concurrent,
                 lease_owner=lease_owner,
                 lease_seconds=lease_seconds,
             )
@@ -620,9 +623,12 @@ class SyncStore:
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
         return self._portal.wait(self._store.beat(lease_owner, seconds))
 
-    def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
-        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
-        return self._portal.wait(self._store.change_call(thread_id, change))
+    def change_call(self, thread_id: str, change: Change, metadata: Json = None) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored.
+
+        `metadata` is merged into that of the message.
+        """
+        return self._portal.wait(self._store.change_call(thread_id, change, metadata))
 
     def put_blob(self, data: bytes, *, media_type: str | None = None, resource_id: str | None = None) -> Blob:
         """Keep bytes under their hash; the `blob:` url may then stand in messages."""

@@ -6,7 +6,18 @@ from typing import TypeAlias
 
 from partita.store.transaction import Transaction
 
-from . import blob_state, calls, contents, derived_state, integrity, ledger, logs, orphans, thread_state
+from . import (
+    blob_state,
+    calls,
+    contents,
+    derived_state,
+    integrity,
+    ledger,
+    logs,
+    orphans,
+    permissions,
+    thread_state,
+)
 from .report import Cursor, Finding, Found, Scope
 
 Find: TypeAlias = Callable[[Transaction, Cursor, Scope], Found]
@@ -25,6 +36,7 @@ class Check:
 
 CHECKS: tuple[Check, ...] = (
     Check("file", "The file is whole", integrity.find_damage),
+    Check("permissions", "Only you may open the files", permissions.find_shared_files),
     Check("orphans", "Every row has the row it belongs to", orphans.find_orphans, orphans.adopt_or_remove),
     Check("contents", "Messages can be read", contents.find_damaged_messages),
     Check("columns", "Threads, runs, sources and consumptions can be read", contents.find_damaged_columns),

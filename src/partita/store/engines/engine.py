@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
+from .availability import EngineHealth
 from .wake import News
 
 T = TypeVar("T")
@@ -17,6 +18,11 @@ class Engine(Protocol):
     @property
     def where(self) -> str:
         """The place of the store, as it may be shown."""
+        ...
+
+    @property
+    def health(self) -> EngineHealth:
+        """Whether the database can be used."""
         ...
 
     async def read(self, work: Callable[[Connection], T]) -> T:

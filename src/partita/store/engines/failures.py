@@ -70,21 +70,25 @@ def explained(error: BaseException, where: str) -> StoreError:
         return StoreError("a number is too large for the database", where=where, hint="use 64 bits at most")
     if isinstance(cause, OSError) and cause.filename is not None:
         reason = cause.strerror or type(cause).__name__
-        return UnavailableError(f"{reason}: {cause.filename}", where=where, hint=SQLITE["SQLITE_CANTOPEN"][1])
+        place = where if str(cause.filename) == where else f"{where}: {cause.filename}"
+        return UnavailableError(reason, where=place, hint=SQLITE["SQLITE_CANTOPEN"][1])
     if isinstance(cause, sqlite3.Error):
-        what, hint = _by_prefix(SQLITE, sqlite_name(cause), (f"SQLite says: {cause}", ""))
-        return UnavailableError(what, where=where, hint=hint)
+        name = sqlite_name(cause)
+        what, hint = _by_prefix(SQLITE, name, (f"SQLite reported {name or 'an error'}", ""))
+        return UnavailableError(what, where=where if hint else f"{where}: {cause}", hint=hint)
     state = sqlstate(cause)
     if state:
-        what, hint = _by_prefix(POSTGRES, state, (f"PostgreSQL says: {cause}", ""))
-        return UnavailableError(what, where=where, hint=hint)
+        what, hint = _by_prefix(POSTGRES, state, (f"PostgreSQL reported error {state}", ""))
+        return UnavailableError(what, where=where if hint else f"{where}: {cause}", hint=hint)
     if isinstance(error, PoolTimeoutError):
         return UnavailableError(
             "no connection came free", where=where, hint="raise pool_size, or ask for less at once"
         )
     if is_gone(error):
         return UnavailableError(GONE[0], where=where, hint=GONE[1])
-    return StoreError(f"the database says: {cause}", where=where, hint="partita doctor looks for damage")
+    return StoreError(
+        "the database reported an error", where=f"{where}: {cause}", hint="partita doctor looks for damage"
+    )
 
 
 def _by_prefix(table: dict[str, tuple[str, str]], name: str, otherwise: tuple[str, str]) -> tuple[str, str]:

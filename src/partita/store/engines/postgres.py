@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from partita.errors import StoreError, UnavailableError
 
+from .availability import Availability, EngineHealth
 from .channel import CHANNEL
 from .failures import TELLABLE, explained, is_conflict, is_gone
 from .location import without_password
@@ -47,6 +48,7 @@ class PostgresEngine:
         self._ear: asyncio.Task[None] | None = None
         self._writes = 0
         self._closed = False
+        self.health = EngineHealth(lambda: self.where)
         self._engine = self._create(pool_size)
 
     def _create(self, pool_size: int) -> AsyncEngine:
@@ -76,7 +78,8 @@ class PostgresEngine:
                 )
                 return await connection.run_sync(work)
 
-        return await self._until_it_works(once)
+        with self.health.reading:
+            return await self._until_it_works(once, self.health.reading)
 
     async def write(self, work: Callable[[Connection], T], *, urgent: bool = False) -> T:
         """What the work gives, once it is durable; if it raises, nothing of it remains.
@@ -84,7 +87,8 @@ class PostgresEngine:
         What is urgent is done like the rest: nobody waits in line as long as there are connections.
         """
         attempt = Attempt(work)
-        result = await self._until_it_works(lambda: attempt.run(self._engine))
+        with self.health.writing:
+            result = await self._until_it_works(lambda: attempt.run(self._engine), self.health.writing)
         self._writes += 1
         if self._writes % FORGET_EVERY == 0:
             await self._forget()
@@ -113,9 +117,12 @@ class PostgresEngine:
                 await connection.execution_options(isolation_level="AUTOCOMMIT")
                 return await connection.run_sync(work)
 
-        return await self._until_it_works(once)
+        with self.health.writing:
+            return await self._until_it_works(once, self.health.writing)
 
-    async def _until_it_works(self, once: Callable[[], Awaitable[T]]) -> T:
+    async def _until_it_works(
+        self, once: Callable[[], Awaitable[T]], availability: Availability | None = None
+    ) -> T:
         """Do it; when the server is gone, wait until it is back and do it again, up to our patience."""
         if self._closed:
             raise StoreError("the store is closed", where=self.where, hint="open it again")
@@ -129,6 +136,9 @@ class PostgresEngine:
                 again = is_gone(error) or (is_conflict(error) and conflicts < MOST_CONFLICTS)
                 if not again or asyncio.get_running_loop().time() + pause > deadline:
                     raise explained(error, self.where) from error
+                self.health.retries += 1
+                if availability is not None and is_gone(error):
+                    availability.begin_outage(_chained(error, self.where))
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -182,6 +192,13 @@ class PostgresEngine:
             with suppress(asyncio.CancelledError):
                 await self._ear
         await self._engine.dispose()
+
+
+def _chained(error: BaseException, where: str) -> UnavailableError:
+    """What an outage is logged with."""
+    shown = UnavailableError(explained(error, where).what, where=where)
+    shown.__cause__ = error
+    return shown
 
 
 def _set(event: asyncio.Event, _connection: object) -> None:

@@ -24,8 +24,10 @@ from sqlalchemy.pool import QueuePool, StaticPool
 
 from partita.errors import StoreError, UnavailableError
 
+from .availability import EngineHealth
 from .checkpoints import Checkpoints
 from .failures import SQLITE, TELLABLE, explained, is_busy, told
+from .store_files import create_or_restrict
 from .wake import Listeners, News
 
 T = TypeVar("T")
@@ -91,6 +93,7 @@ class SqliteEngine:
         self._listeners = Listeners()
         self._watcher: asyncio.Task[None] | None = None
         self._closed = False
+        self.health = EngineHealth(lambda: self.where)
         with told(self.where):
             self._prepare()
             self._writing = self._engine("IMMEDIATE", StaticPool, {})
@@ -114,9 +117,9 @@ class SqliteEngine:
             return
         if self.path.is_dir():
             raise StoreError("this is a folder", where=self.where, hint="name a file in it")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        create_or_restrict(self.path)
         # SQLite takes any file of less than a page for an empty one, and writes over it.
-        if self.path.exists() and _start(self.path) not in (b"", MAGIC):
+        if _start(self.path) not in (b"", MAGIC):
             raise UnavailableError(
                 SQLITE["SQLITE_NOTADB"][0], where=self.where, hint=SQLITE["SQLITE_NOTADB"][1]
             )
@@ -156,10 +159,11 @@ class SqliteEngine:
         deadline = monotonic() + self._patience
         while True:
             try:
-                return await self.alone(_write_ahead)
+                return await self._between(_write_ahead)
             except UnavailableError as error:
                 if not is_busy(error.__cause__) or monotonic() > deadline:
                     raise
+                self.health.retries += 1
             await asyncio.sleep(GLANCE)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -167,7 +171,8 @@ class SqliteEngine:
         if self.path is None:  # one connection is all there is
             return await self.write(work)
         self._refuse_if_closed()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
+        with self.health.reading:
+            return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, work)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         with told(self.where), self._reading.connect() as connection, connection.begin():
@@ -194,7 +199,8 @@ class SqliteEngine:
         if urgent:
             self._urgent.append(job)
         self._jobs.put(WAKE if urgent else job)
-        result: T = await job.future
+        with self.health.writing:
+            result: T = await job.future
         return result
 
     async def make(self, work: Callable[[Connection], None]) -> None:
@@ -203,6 +209,10 @@ class SqliteEngine:
 
     async def alone(self, work: Callable[[Connection], T]) -> T:
         """What the work gives, between two transactions of the writer."""
+        with self.health.writing:
+            return await self._between(work)
+
+    async def _between(self, work: Callable[[Connection], T]) -> T:
         self._refuse_if_closed()
         job = Job(work, alone=True)
         self._urgent.append(job)

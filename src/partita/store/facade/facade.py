@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import Connection
 
@@ -15,6 +15,14 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
+class View(Protocol):
+    """Makes another version of a value, of the same type."""
+
+    def __call__(self, value: T, /) -> T:
+        """The value as it may be seen."""
+        ...
+
+
 class Facade:
     """An engine, and whose rows may be seen and touched through it."""
 
@@ -25,8 +33,12 @@ class Facade:
         clock: Callable[[], datetime],
         owner: str | None = None,
         appender: Appender | None = None,
+        view: View | None = None,
     ) -> None:
         self.engine = engine
+        self.view = view
+        """Applied to every result: what a caller of a server may not see is replaced. Work inside of a
+        transaction is not affected, and neither are logs."""
         self.owner = owner
         self.clock = clock
         self.appender = appender or Appender(engine)
@@ -35,13 +47,15 @@ class Facade:
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
         """What a function gives in a transaction that only reads."""
-        return await self.engine.read(self._in_transaction(work, *args, **options))
+        result = await self.engine.read(self._in_transaction(work, *args, **options))
+        return result if self.view is None else self.view(result)
 
     async def write(
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
         """What a function gives in a transaction, once it is durable. It may be called more than once."""
-        return await self.engine.write(self._in_transaction(work, *args, **options))
+        result = await self.engine.write(self._in_transaction(work, *args, **options))
+        return result if self.view is None else self.view(result)
 
     def _in_transaction(
         self, work: Callable[Concatenate[Transaction, P], T], *args: P.args, **options: P.kwargs

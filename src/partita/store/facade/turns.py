@@ -8,7 +8,7 @@ from partita.store.glances import Glance, glance
 from partita.store.ids import new_id
 from partita.store.prepared import prepare
 from partita.store.turns import Begun, Busy, Ending, Fold, Signal
-from partita.types.json import JsonObject
+from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message
 from partita.types.runs import Run, RunStatus
 
@@ -76,6 +76,7 @@ class TurnStore(Facade):
         metadata: JsonObject | None = None,
         recall: str | None = None,
         fresh: bool = False,
+        concurrent: int | None = None,
         lease_owner: str | None = None,
         lease_seconds: float | None = None,
     ) -> Begun:
@@ -83,7 +84,8 @@ class TurnStore(Facade):
 
         That is the talk of the thread, and the text that its last run with the same agent noted in its
         metadata under the name `recall`. While the run waits behind another, neither is given. With `fresh`,
-        a message that is there already is a `ConflictError`.
+        a message that is there already is a `ConflictError`. `concurrent` limits the runs of the owner that
+        run or wait at once.
         """
         run = Run(
             id=new_id() if id is None else id,
@@ -101,6 +103,7 @@ class TurnStore(Facade):
             busy=busy,
             recall=recall,
             fresh=fresh,
+            concurrent=concurrent,
             lease_owner=lease_owner,
             lease_seconds=lease_seconds,
         )
@@ -146,9 +149,14 @@ class TurnStore(Facade):
         """Hold all runs of an owner for so many seconds more, and take up what others want of them."""
         return await self.engine.write(self._in_transaction(turns.beat, lease_owner, seconds), urgent=True)
 
-    async def change_call(self, thread_id: str, change: Change) -> AssistantMessage | None:
-        """Change the newest call of a thread that `change` takes; the message it stands in, as stored."""
-        return await self.write(calls.change_call, thread_id, change)
+    async def change_call(
+        self, thread_id: str, change: Change, metadata: Json = None
+    ) -> AssistantMessage | None:
+        """Change the newest call of a thread that `change` takes; the message it stands in, as stored.
+
+        `metadata` is merged into that of the message.
+        """
+        return await self.write(calls.change_call, thread_id, change, metadata)
 
     def _expect_log(self, begun: Begun) -> None:
         """What a new run says first is then written as quickly as what follows."""

@@ -16,6 +16,9 @@ from .run_log import LogRecord, read_log, status_of
 AT_ONCE = 1000
 """How many records one step brings at most."""
 
+STEP_BYTES = 128 * 1024
+"""And about how many bytes: they stay in memory until whoever follows has taken them."""
+
 LOOK_AGAIN = 1.0
 """How many seconds may pass without a look, should news get lost."""
 
@@ -55,6 +58,6 @@ async def follow(
 def _look(connection: Connection, *, owner: str | None, run_id: str, after: int) -> _Step:
     tx = Transaction(connection, owner, EPOCH)  # nothing here asks what time it is
     state = status_of(tx, run_id)
-    records = read_log(tx, run_id, after=after, limit=AT_ONCE)
+    records = read_log(tx, run_id, after=after, limit=AT_ONCE, most_bytes=STEP_BYTES)
     seen = records[-1].seq if records else after
     return _Step(records, state.status not in AT_WORK and seen >= state.last_seq)

@@ -197,12 +197,29 @@ def status_of(tx: Transaction, run_id: str) -> RunState:
 
 
 def read_log(
-    tx: Transaction, run_id: str, *, after: int = 0, limit: int | None = None, through: int | None = None
+    tx: Transaction,
+    run_id: str,
+    *,
+    after: int = 0,
+    limit: int | None = None,
+    through: int | None = None,
+    most_bytes: int | None = None,
 ) -> list[LogRecord]:
-    """The records of a log with a number above `after`, at most `limit` of them, none above `through`."""
+    """The records of a log with a number above `after`, at most `limit` of them, none above `through`.
+
+    With `most_bytes`, they are cut off once they have so many; the first one is always there.
+    """
     ends = [end for end in (through, None if limit is None else max(after, 0) + limit) if end is not None]
     entries = stored_entries(tx, run_id, after=after, through=min(ends, default=None))
-    return [_record(run_id, seq, entry) for seq, entry in entries]
+    if most_bytes is None:
+        return [_record(run_id, seq, entry) for seq, entry in entries]
+    records: list[LogRecord] = []
+    for seq, entry in entries:
+        records.append(_record(run_id, seq, entry))
+        most_bytes -= len(entry.raw or b"") + len(entry.chunk or b"")
+        if most_bytes <= 0:
+            break
+    return records
 
 
 def _record(run_id: str, seq: int, entry: Stored) -> LogRecord:

@@ -12,6 +12,26 @@ class Snapshot(Protocol):
         """What the graph knows, by the names of its channels."""
         ...
 
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that are still to run: the graph has not ended."""
+        ...
+
+    @property
+    def interrupts(self) -> tuple[Any, ...]:
+        """The interrupts that wait."""
+        ...
+
+    @property
+    def config(self) -> Any:
+        """Where the checkpoint is found."""
+        ...
+
+    @property
+    def metadata(self) -> Any:
+        """What is known about the checkpoint; `None` if there is none."""
+        ...
+
 
 class Graph(Protocol):
     """A compiled graph."""
@@ -21,7 +41,7 @@ class Graph(Protocol):
     channels: Mapping[str, Any]
 
     def astream(
-        self, input: Any, config: Any, *, stream_mode: Sequence[str], subgraphs: bool
+        self, input: Any, config: Any, *, context: Any, stream_mode: Sequence[str], subgraphs: bool
     ) -> AsyncIterator[tuple[tuple[str, ...], str, Any]]:
         """What happens while the graph works: where, in which mode, and what."""
         ...

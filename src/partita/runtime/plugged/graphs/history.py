@@ -49,18 +49,6 @@ def history_of(messages: Sequence[Message]) -> list[BaseMessage]:
     return [made for message in view for made in _messages(message)]
 
 
-def news_of(history: Sequence[BaseMessage], known: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """What was said since the last answer, and what came of its calls unless that is `known`."""
-    last = max((place for place, one in enumerate(history) if isinstance(one, AIMessage)), default=-1)
-    made = {call["id"] for one in known if isinstance(one, AIMessage) for call in one.tool_calls}
-    open_calls = made - {one.tool_call_id for one in known if isinstance(one, ModelToolMessage)}
-    return [
-        one
-        for one in history[last + 1 :]
-        if not isinstance(one, ModelToolMessage) or one.tool_call_id in open_calls
-    ]
-
-
 def _without_interrupts(message: Message) -> Message:
     if not isinstance(message, AssistantMessage):
         return message

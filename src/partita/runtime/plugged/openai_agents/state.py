@@ -1,18 +1,14 @@
-"""The state of a run that waits, as the agent's own name for the conversation: a session gives that back.
+"""The state of a run that waits: stored with the run, not in the message, so that no client can change it."""
 
-So it stands with the run in the store, not in the message: it holds calls that nobody else is to change.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from agents import Agent, RunState
 from agents.items import ToolApprovalItem
 
-from partita.errors import AgentError, DecodeError
-from partita.runtime.plugged.ask import Ask
+from partita.errors import AgentError
 from partita.runtime.plugged.replies import is_allowed, reason_of
-from partita.types.json import Json, dumps, is_object, loads
+from partita.types.json import JsonObject, is_object
 from partita.types.messages import ToolCallPart
 
 
@@ -26,9 +22,9 @@ def call_id_of(item: ToolApprovalItem) -> str:
     raise AgentError("a call that asks has no id", where=f"tool {item.name}", hint="it cannot be answered")
 
 
-def kept(state: RunState[Any, Agent[Any]], message_id: str | None) -> str:
-    """A state as a session keeps it, with the message whose calls wait. Of the context, only a mapping is."""
-    return dumps({"messageId": message_id, "state": state.to_json(context_serializer=_nothing)}).decode()
+def written(state: RunState[Any, Agent[Any]]) -> JsonObject:
+    """A state as JSON. Of the context, only a mapping is in it."""
+    return state.to_json(context_serializer=_nothing)
 
 
 def _nothing(context: Any) -> dict[str, Any]:
@@ -36,10 +32,20 @@ def _nothing(context: Any) -> dict[str, Any]:
 
 
 async def resumed(
-    agent: Agent[Any], ask: Ask, decided: Iterable[ToolCallPart], context: Any
+    agent: Agent[Any],
+    result: JsonObject | None,
+    decided: Collection[ToolCallPart],
+    outputs: Collection[str],
+    context: Any,
 ) -> RunState[Any, Agent[Any]]:
-    """The state that the decisions are about, with all of them in it."""
-    state = await RunState.from_json(agent, _state_in(ask), context_deserializer=lambda _: context)
+    """The state that a run returned, with all decisions and the calls that have an output of the client."""
+    known = None if result is None else result.get("state")
+    if not is_object(known):
+        raise AgentError(
+            "the state of the run that asked is not there",
+            hint="only the agent that asked can continue it; give an input to start a new run",
+        )
+    state = await RunState.from_json(agent, known, context_deserializer=lambda _: context)
     asking = {call_id_of(item): item for item in state.get_interruptions()}
     for call in decided:
         item = asking.get(call.id)
@@ -49,20 +55,7 @@ async def resumed(
             state.approve(item)
         else:
             state.reject(item, rejection_message=reason_of(call))
+    for call_id in outputs:
+        if call_id in asking:
+            state.approve(asking[call_id])
     return state
-
-
-def _state_in(ask: Ask) -> dict[str, Any]:
-    """The state of the message at hand, if that is what the session has kept."""
-    try:
-        known: Json = loads(ask.session_id or "null")
-    except DecodeError:
-        known = None
-    if is_object(known) and known.get("messageId") == ask.message_id and is_object(known.get("state")):
-        state: dict[str, Any] = known["state"]
-        return state
-    raise AgentError(
-        "the state of the run that asked is not there",
-        where=f"message {ask.message_id}",
-        hint="only the agent that asked can go on with it; give an input to ask anew",
-    )

@@ -11,9 +11,10 @@ from pydantic_ai.toolsets import ExternalToolset
 
 from partita.errors import AgentError
 from partita.runtime.agent.loop import WAITING
-from partita.runtime.plugged.ask import Ask
+from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.jsonable import as_json, as_line
 from partita.runtime.plugged.replies import Replies, is_allowed, reason_of, replies_in
+from partita.runtime.plugged.request_values import value_for
 from partita.runtime.plugged.service import PluggedService
 from partita.runtime.plugged.spoken import spoken
 from partita.runtime.service import Options
@@ -33,17 +34,20 @@ class PydanticAgentService(PluggedService):
     """An agent of Pydantic AI. Calls that need leave, or that the client runs, end the run and wait."""
 
     def __init__(self, agent: AbstractAgent[Any, Any], *, name: str | None = None, deps: Any = None) -> None:
-        """`deps` are what the tools of the agent are given."""
+        """`deps` are what the tools of the agent are given, or a function of the request that gives them."""
         super().__init__(name or agent.name or NAME, self._said)
         self._agent = agent
         self._deps = deps
 
-    async def _said(self, ask: Ask) -> AsyncGenerator[Chunk | AgentStreamEvent]:
-        replies = replies_in(ask.goes_on_with)
+    async def _said(self, request: AgentRequest) -> AsyncGenerator[Chunk | AgentStreamEvent]:
+        replies = replies_in(request.continued)
         if replies.waiting:
             yield MessageFinish(WAITING)
             return
-        async with self._agent.run_stream_events(**self._run(ask, replies)) as events:
+        async with (
+            value_for(self._deps, request) as deps,
+            self._agent.run_stream_events(deps=deps, **self._run(request, replies)) as events,
+        ):
             speaking = Speaking(events.all_messages)
             async for event in events:
                 raw = as_line(event)
@@ -57,12 +61,12 @@ class PydanticAgentService(PluggedService):
                     for said in spoken(speaking.chunks(event), raw):
                         yield said
 
-    def _run(self, ask: Ask, replies: Replies) -> dict[str, Any]:
+    def _run(self, request: AgentRequest, replies: Replies) -> dict[str, Any]:
         """The arguments of a run."""
-        options = ask.options
+        options = request.options
         run: dict[str, Any] = {
-            "message_history": history_of(ask.messages, {call.id for call in replies.decided}),
-            "deps": self._deps,
+            "message_history": history_of(request.messages, {call.id for call in replies.decided}),
+            "conversation_id": request.conversation_key,
             "capabilities": [ReinjectSystemPrompt(id=None)],
             "infer_name": False,
         }
@@ -82,12 +86,12 @@ class PydanticAgentService(PluggedService):
         return None if is_fixed or DeferredToolRequests in kinds else [known, DeferredToolRequests]
 
 
-def plug(thing: Any, name: str | None) -> PydanticAgentService:
+def plug(thing: Any, name: str | None, **how: Any) -> PydanticAgentService:
     """The service of an agent of Pydantic AI."""
     kind: type[Any] = AbstractAgent  # of anything: what it is an agent of cannot be told from it
     if not isinstance(thing, kind):
         raise AgentError(f"{type(thing).__qualname__} of Pydantic AI is no agent", hint="give an Agent")
-    return PydanticAgentService(thing, name=name)
+    return PydanticAgentService(thing, name=name, **how)
 
 
 def _heeded(options: Options) -> dict[str, Any]:

@@ -4,10 +4,10 @@ A session is known by its own id, so that it is the same thread however often an
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from time import time_ns
-from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
@@ -16,9 +16,11 @@ from partita.logs.importing.checkpoints import RECENT, Plan
 from partita.logs.importing.report import LogImportReport
 from partita.logs.importing.runner import import_logs
 from partita.logs.importing.task import Outcome, Task
+from partita.logs.importing.work import read_unit
 from partita.logs.importing.workers import Workers
 from partita.logs.places.finding import KINDS
 from partita.logs.places.log_file import Kind, LogFile, is_uuid
+from partita.server.worker_pool import IN_PROCESS_BYTES, Job, WorkerPool
 from partita.store.facade.store import Store
 from partita.store.sessions.rows import RunRows, SessionRows
 from partita.store.transaction import Transaction
@@ -32,9 +34,6 @@ from .upload import UNNAMED
 T = TypeVar("T")
 P = ParamSpec("P")
 
-PROCESSES: Final = 2
-"""How many read. One would do for most uploads, but then it would read here, where requests are answered."""
-
 
 class BroughtIn(NamedTuple):
     """What came of logs."""
@@ -45,11 +44,12 @@ class BroughtIn(NamedTuple):
 
 
 async def bring_in_logs(
-    store: Store, logs: Sequence[Recognised], folder: Path, *, dry_run: bool
+    store: Store, logs: Sequence[Recognised], folder: Path, pool: WorkerPool, *, dry_run: bool
 ) -> BroughtIn:
     """Read logs into the store; with `dry_run`, as far as can be without leaving anything there."""
     before = time_ns() - RECENT
-    with closing(UploadWorkers(folder, logs)) as workers:
+    async with pool.job() as job:
+        workers = UploadWorkers(folder, logs, job)
         files: list[LogFile] = []
         for log in logs:
             source = await store.get_source(workers.name_of(log))
@@ -92,11 +92,18 @@ def thread_id(log: Recognised) -> str:
     return thread_id_of(Path(upload.digest) / name, log.format, log.head)
 
 
-class UploadWorkers(Workers):
-    """Reads logs into the threads that they are about, and remembers what it has read."""
+def read_tasks(tasks: Sequence[Task]) -> Iterator[SessionRows | Outcome]:
+    """What comes of all tasks, as it comes. For a worker process."""
+    for task in tasks:
+        yield from read_unit(task)
 
-    def __init__(self, folder: Path, logs: Sequence[Recognised]) -> None:
-        super().__init__(PROCESSES)
+
+class UploadWorkers(Workers):
+    """Reads logs into the threads that they are about, in a worker process, and remembers what it read."""
+
+    def __init__(self, folder: Path, logs: Sequence[Recognised], job: Job) -> None:
+        super().__init__(1)
+        self._job = job
         self._folder = folder
         self._logs = {str(log.upload.path): log for log in logs}
         self._names: dict[str, str] = {}
@@ -109,7 +116,9 @@ class UploadWorkers(Workers):
 
     def read(self, tasks: Sequence[Task]) -> Iterator[SessionRows | Outcome]:
         """What comes of all tasks, as it comes."""
-        for item in super().read([self._with_thread(task) for task in tasks]):
+        known = [self._with_thread(task) for task in tasks]
+        is_small = sum(task.unit.size for task in known) <= IN_PROCESS_BYTES
+        for item in read_tasks(known) if is_small else self._job.items(read_tasks, known):
             yield self._outcome(item) if isinstance(item, Outcome) else self._rows(item)
 
     def _with_thread(self, task: Task) -> Task:

@@ -15,7 +15,7 @@ from partita.server.routes.convert import fold_payload
 from partita.store.facade.store import Store
 from partita.store.imports.report import Counts
 from partita.store.imports.writing import Batch, compare, write
-from partita.store.prepared import prepare
+from partita.store.prepared import Prepared, prepare
 from partita.stream.accumulator import close_message
 from partita.types.json import Json, is_array, is_object, loads
 from partita.types.messages import Message
@@ -32,9 +32,9 @@ MADE_UP: Final = re.compile(r"message-[0-9]+")
 
 
 class Payload(NamedTuple):
-    """The messages of an upload, by thread."""
+    """The messages of an upload, by thread, ready to be written."""
 
-    threads: dict[str, list[Message]]
+    threads: dict[str, list[Prepared]]
     losses: tuple[Loss, ...]
 
 
@@ -61,7 +61,8 @@ def read_payload(found: Recognised, thread_id: str | None) -> Payload:
         threads.setdefault(own, []).append(replace(message, thread_id=own, resource_id=None))
     for own, messages in threads.items():
         _check_ids(messages, own, upload)
-    return Payload(threads, loaded.losses)
+    prepared = {own: [prepare(message, own) for message in messages] for own, messages in threads.items()}
+    return Payload(prepared, loaded.losses)
 
 
 def check_size(upload: Upload) -> None:
@@ -77,9 +78,9 @@ def check_size(upload: Upload) -> None:
 async def bring_in_messages(store: Store, payload: Payload, title: str, *, dry_run: bool) -> BroughtMessages:
     """Write messages where they differ from what is stored, all or nothing; or tell what would be."""
     batches: list[Batch] = []
-    for own, messages in payload.threads.items():
+    for own, prepared in payload.threads.items():
         stored = await store.get_thread_by_id(own)
-        times = [message.created_at for message in messages if message.created_at is not None]
+        times = [one.message.created_at for one in prepared if one.message.created_at is not None]
         thread = Thread(
             id=own,
             title=None if stored is not None or title == UNNAMED else title,
@@ -87,7 +88,7 @@ async def bring_in_messages(store: Store, payload: Payload, title: str, *, dry_r
             created_at=min(times, default=None) if stored is None else None,
             updated_at=max(times, default=None),
         )
-        batches.append(Batch(thread, [prepare(message, own) for message in messages]))
+        batches.append(Batch(thread, prepared))
     if dry_run:
         counts = await store.read(compare, batches)
     else:

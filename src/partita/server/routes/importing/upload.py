@@ -17,6 +17,8 @@ from litestar.exceptions import InternalServerException
 
 from partita.logs.lines.blocks import Unpacker
 from partita.server.problems import Problem
+from partita.server.settings import Limits
+from partita.server.worker_pool import check_expansion
 
 AT_ONCE: Final = 1024 * 1024
 """About how many bytes are written at once."""
@@ -45,17 +47,19 @@ class Upload(NamedTuple):
 
 
 class Spool:
-    """A file while it is uploaded. `limit` counts what it holds, unpacked."""
+    """A file while it is uploaded. `most` is how much it may hold, unpacked."""
 
-    def __init__(self, folder: Path, name: str, limit: int) -> None:
+    def __init__(self, folder: Path, name: str, limits: Limits, most: int) -> None:
         self._name = plain_name(name)
         self._path = _free(folder, self._name)
         self._file: BinaryIO = self._path.open("wb")
         self._unpacker = Unpacker(self._name)
         self._digest = sha256()
-        self._limit = limit
+        self._limits = limits
+        self._most = most
         self._waiting: list[bytes] = []
         self._waits = 0
+        self._received = 0
         self.size = 0
 
     async def take(self, data: bytes) -> None:
@@ -78,6 +82,7 @@ class Spool:
 
     async def _flush(self) -> None:
         data, self._waiting, self._waits = b"".join(self._waiting), [], 0
+        self._received += len(data)
         if data:
             await asyncio.to_thread(self._write, self._unpacker.feed(data))
 
@@ -85,10 +90,11 @@ class Spool:
         try:
             for block in blocks:
                 self.size += len(block)
-                if self.size > self._limit:
+                if self.size > self._most:
                     raise Problem(
-                        413, f"{self._name} holds more than {self._limit} bytes", hint="send it in pieces"
+                        413, f"{self._name} holds more than {self._most} bytes", hint="send it in pieces"
                     )
+                check_expansion(self._received, self.size, self._limits, self._name)
                 self._digest.update(block)
                 self._file.write(block)
         except OSError:
@@ -96,21 +102,21 @@ class Spool:
 
 
 async def receive(
-    request: Request[Any, Any, Any], folder: Path, *, name: str | None, limit: int
+    request: Request[Any, Any, Any], folder: Path, *, name: str | None, limits: Limits
 ) -> list[Upload]:
     """The files that a request brings. A body that is no form is one file."""
     kind, options = _FORMS.parse_options_header(request.headers.get("content-type", ""))
     try:
         async with aclosing(request.stream()) as body:
             if kind == "multipart/form-data":
-                return await _receive_form(body, folder, Form(options.get("boundary", "")), limit)
-            return await _receive_body(body, folder, name or UNNAMED, limit)
+                return await _receive_form(body, folder, Form(options.get("boundary", "")), limits)
+            return await _receive_body(body, folder, name or UNNAMED, limits)
     except InternalServerException:
         raise Problem(400, "the upload broke off", hint="send it again") from None
 
 
-async def _receive_body(body: AsyncIterator[bytes], folder: Path, name: str, limit: int) -> list[Upload]:
-    spool = Spool(folder, name, limit)
+async def _receive_body(body: AsyncIterator[bytes], folder: Path, name: str, limits: Limits) -> list[Upload]:
+    spool = Spool(folder, name, limits, limits.upload_bytes)
     try:
         async for data in body:
             await spool.take(data)
@@ -120,7 +126,7 @@ async def _receive_body(body: AsyncIterator[bytes], folder: Path, name: str, lim
 
 
 async def _receive_form(
-    body: AsyncGenerator[bytes, None], folder: Path, form: "Form", limit: int
+    body: AsyncGenerator[bytes, None], folder: Path, form: "Form", limits: Limits
 ) -> list[Upload]:
     files: list[Upload] = []
     spool: Spool | None = None
@@ -128,8 +134,8 @@ async def _receive_form(
         async for data in body:
             for said in form.feed(data):
                 if isinstance(said, str):
-                    left = limit - sum(file.size for file in files)
-                    spool = Spool(folder, said, left) if said else None
+                    left = limits.upload_bytes - sum(file.size for file in files)
+                    spool = Spool(folder, said, limits, left) if said else None
                 elif spool is not None and said is None:
                     files.append(await spool.end())
                 elif spool is not None and said is not None:

@@ -1,4 +1,8 @@
-"""A file that is there whole or not at all: written under another name, and given its own at the end."""
+"""Files that hold messages or secrets: only their owner may read them, from the moment they are created.
+
+The mode is given when a file or folder is created. Changing it afterwards would leave a moment in which
+another user could open it.
+"""
 
 import os
 from collections.abc import Generator
@@ -9,15 +13,54 @@ from uuid import uuid4
 
 from partita.errors import ConflictError, UnavailableError
 
-EVERYBODY: Final = 0o666
-OWNER: Final = 0o600
+FILE_MODE: Final = 0o600
+FOLDER_MODE: Final = 0o700
+OTHERS: Final = 0o077
+"""The bits of a mode that give rights to the group and to everyone else."""
+
 LONGEST: Final = 100
 """How many characters of the name the unfinished file has in its own."""
 
 
+def create_folder(path: Path) -> None:
+    """Create a folder and those above it, for the owner alone. A folder that exists keeps its mode."""
+    if path.is_dir():
+        return
+    create_folder(path.parent)
+    path.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
+def create_file(path: Path) -> None:
+    """Create an empty file, and its folder. A file that exists is left as it is."""
+    create_folder(path.parent)
+    target = path.resolve()  # a link to a file that does not exist yet is followed, as SQLite does
+    with suppress(FileExistsError):
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
+
+
+def is_shared(path: Path) -> bool:
+    """Whether the mode of a file lets other users read or write it. Always false where there are no modes."""
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & OTHERS)
+    except OSError:
+        return False
+
+
+def restrict(path: Path) -> None:
+    """Take the rights of all other users from a file that belongs to this user."""
+    with suppress(OSError):
+        found = path.stat()
+        if os.name == "posix" and found.st_uid == os.geteuid() and found.st_mode & OTHERS:
+            path.chmod(found.st_mode & 0o7777 & ~OTHERS)
+
+
 @contextmanager
-def whole_file(path: Path, *, force: bool = False, private: bool = False) -> Generator[BinaryIO, None, None]:
-    """A file to write to. It gets its name when nothing was raised; what is there stays unless `force`."""
+def whole_file(path: Path, *, force: bool = False) -> Generator[BinaryIO, None, None]:
+    """A file to write to, for the owner alone; it exists complete or not at all.
+
+    It is written under another name, and gets its own when nothing was raised. A file that exists stays
+    unless `force`.
+    """
     if path.is_dir():
         raise ConflictError("this is a folder", where=str(path), hint="name a file in it")
     if not force and os.path.lexists(path):
@@ -25,8 +68,8 @@ def whole_file(path: Path, *, force: bool = False, private: bool = False) -> Gen
     unfinished = path.with_name(f".{path.name[:LONGEST]}.{uuid4().hex[:8]}.part")
     try:
         with told(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            number = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER if private else EVERYBODY)
+            create_folder(path.parent)
+            number = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
         with os.fdopen(number, "w+b") as file:
             yield file
             with told(path):

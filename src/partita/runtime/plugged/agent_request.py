@@ -4,28 +4,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from partita.errors import AgentError, FormatError
 from partita.formats.answers.model_view import model_view
 from partita.formats.format import ToolSpec
 from partita.formats.own import CHAT, CHAT_SERVERS
 from partita.formats.registry import get_format
+from partita.runtime.log_context import reference_of
+from partita.runtime.principal import Principal
 from partita.runtime.service import Options, Prompt
 from partita.runtime.session.turn import seed_of
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, UserMessage, text_of
+
+if TYPE_CHECKING:
+    from partita.store.facade.store import Store
 
 Build: TypeAlias = Callable[[Sequence[Message], Sequence[ToolSpec], str], JsonObject]
 """A conversation as a model may see it, and the tools to tell it of → arguments of a vendor's client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """One turn, as an agent is asked for it: `client.messages.stream(…, **ask.to("anthropic"))`."""
+class AgentRequest:
+    """One turn, as an agent is asked for it: `client.messages.stream(…, **request.to("anthropic"))`."""
 
     messages: tuple[Message, ...]
-    """The whole conversation. If the answer goes on with a message, that is the last one."""
+    """The whole conversation. If the answer continues a message, that is the last one."""
     options: Options
     cwd: Path | None = None
     session_id: str | None = None
@@ -37,19 +42,54 @@ class Ask:
         return next((text_of(message) for message in asked), "")
 
     @property
-    def goes_on_with(self) -> AssistantMessage | None:
-        """The message that the answer goes on with, when calls of it were answered; else none."""
+    def continued(self) -> AssistantMessage | None:
+        """The message that the answer continues, when calls of it were answered; else none."""
         return seed_of(self.messages, self.options.message_id or "")
 
     @property
+    def caller(self) -> Principal:
+        """Who sent the request: owner, role, and the claims that `user` returned."""
+        return self.options.caller
+
+    @property
+    def owner(self) -> str | None:
+        """The owner of the thread. Thread ids are unique within an owner only."""
+        return self.options.owner
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the HTTP request, names in lower case."""
+        return self.options.headers
+
+    @property
+    def body(self) -> JsonObject:
+        """Members of the request's body that Partita itself does not use."""
+        return self.options.body
+
+    @property
+    def store(self) -> "Store | None":
+        """The store, limited to the data that the caller may see."""
+        return self.options.store
+
+    @property
+    def conversation_key(self) -> str | None:
+        """A key for the conversation that no other owner's thread has: use it in stores of your own."""
+        return self.options.conversation_key
+
+    @property
     def thread_id(self) -> str | None:
-        """The thread that is answered."""
+        """The thread, as the store knows it: unique within its owner only."""
         return self.options.thread_id
 
     @property
     def run_id(self) -> str | None:
         """The run that the answer is."""
         return self.options.run_id
+
+    @property
+    def reference(self) -> str | None:
+        """The reference to this run in the server log, for error texts: see `asgi(on_error=…)`."""
+        return None if self.run_id is None else reference_of(self.run_id)
 
     @property
     def message_id(self) -> str | None:
@@ -77,12 +117,14 @@ class Ask:
         return dump(self.messages).payload
 
 
-def ask_of(prompt: Prompt, cwd: Path | None, session_id: str | None, options: Options | None) -> Ask:
-    """What a service is asked, as an `Ask`."""
+def request_of(
+    prompt: Prompt, cwd: Path | None, session_id: str | None, options: Options | None
+) -> AgentRequest:
+    """What a service is asked, as an `AgentRequest`."""
     messages = (UserMessage(id="prompt", content=prompt),) if isinstance(prompt, str) else tuple(prompt)
     if not messages:
         raise AgentError("nothing to ask", hint="give words, or a conversation whose last message asks")
-    return Ask(messages=messages, options=options or Options(), cwd=cwd, session_id=session_id)
+    return AgentRequest(messages=messages, options=options or Options(), cwd=cwd, session_id=session_id)
 
 
 def _anthropic(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:

@@ -1,0 +1,378 @@
+"""Expensive work of requests, in processes with limits: CPU time, memory, and how many at once.
+
+What one request may cost is bounded by `Limits`. The work ends when its request does: whoever closes the
+connection does not leave it behind. See `worker_process` for the other side.
+"""
+
+import asyncio
+import atexit
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, Final, Protocol, TypeVar, cast
+
+from partita.types.json import dumps
+
+from .problems import Problem
+from .replies import SpooledFile
+from .settings import Limits
+from .worker_process import LIMITS, OUT_OF_MEMORY, STATUS, End, Failure, Item, WorkerError, values_of
+
+T = TypeVar("T")
+
+IN_PROCESS_BYTES: Final = 8 * 1024
+"""What is no larger is worked on in this process: the slowest conversions of it take a tenth of a second."""
+
+EXPANSION_FLOOR: Final = 1024 * 1024
+"""What is no larger is never refused for being much larger than what it was made of."""
+
+SPOOLED_BYTES: Final = 1024 * 1024
+"""Results that are no larger are kept in memory until they are sent."""
+
+PATIENCE: Final = 6.0
+"""How many times as long as its CPU time a job may take, by the clock: others may need the processors too."""
+
+EXITS_IN: Final = 5.0
+"""Seconds until the exit status of a job that has closed its socket must be there."""
+
+RETRY_SECONDS: Final = 5
+CAN_FORK: Final = hasattr(os, "fork") and hasattr(socket, "send_fds")
+PRELOADED: Final = (
+    "partita.server.routes.convert",
+    "partita.server.routes.inspect",
+    "partita.server.routes.share",
+    "partita.logs.importing.work",
+)
+"""What the processes have loaded before the first job."""
+
+PROGRAM: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    " from partita.server.worker_process import main; main(int(sys.argv[2]), sys.argv[3:])"
+)
+SINGLE_PROGRAM: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    " from partita.server.worker_process import limit, work;"
+    " limit(float(sys.argv[2]), int(sys.argv[3])); work(sys.stdin.buffer, sys.stdout.buffer)"
+)
+CPU_SIGNALS: Final = tuple(
+    -number for name in ("SIGPROF", "SIGXCPU") if (number := getattr(signal, name, None)) is not None
+)
+
+
+class Process(Protocol):
+    """A process with one job: files to write the job to and to read its results from."""
+
+    source: BinaryIO
+    target: BinaryIO
+
+    def kill(self) -> None:
+        """End it now, from any thread. What is being read or written ends as if the other side had closed."""
+        ...
+
+    def exit_code(self) -> int | None:
+        """Its exit code, or the negative number of a signal, once its files are closed; `None`: not known."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the files."""
+        ...
+
+
+class ForkedProcess:
+    """A fork of a process that has loaded everything."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._data, theirs = socket.socketpair()
+        self._life, their_life = socket.socketpair()
+        with theirs, their_life:
+            _Starter.current().start(limits, theirs, their_life)
+        self._life.settimeout(EXITS_IN)
+        self.source: BinaryIO = self._data.makefile("rb")
+        self.target: BinaryIO = self._data.makefile("wb")
+
+    def kill(self) -> None:
+        """End it now."""
+        with suppress(OSError):
+            self._life.shutdown(socket.SHUT_WR)
+        with suppress(OSError):
+            self._data.shutdown(socket.SHUT_RDWR)  # who reads from it wakes up
+
+    def exit_code(self) -> int | None:
+        """How it ended."""
+        try:
+            said = self._life.recv(STATUS.size)
+        except OSError:
+            return None
+        code: int | None = STATUS.unpack(said)[0] if len(said) == STATUS.size else None
+        return code
+
+    def close(self) -> None:
+        """End it if it is still at work, and let go of the files."""
+        self.kill()
+        for one in (self.target, self.source, self._data, self._life):
+            with suppress(OSError):
+                one.close()
+
+
+class SingleProcess:
+    """A process of its own, where there is no fork: it loads what it needs first."""
+
+    def __init__(self, limits: Limits) -> None:
+        path, cpu, memory = dumps(sys.path).decode(), str(limits.cpu_seconds), str(limits.memory_bytes)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SINGLE_PROGRAM, path, cpu, memory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.source: BinaryIO = cast("BinaryIO", self._process.stdout)
+        self.target: BinaryIO = cast("BinaryIO", self._process.stdin)
+
+    def kill(self) -> None:
+        """End it now."""
+        self._process.kill()
+
+    def exit_code(self) -> int | None:
+        """How it ended."""
+        try:
+            return self._process.wait(EXITS_IN)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def close(self) -> None:
+        """End it if it is still at work, and let go of the files."""
+        self.kill()
+        for one in (self.target, self.source):
+            with suppress(OSError):
+                one.close()
+        self._process.wait()
+
+
+class _Starter:
+    """The process that forks the others. It ends when we do, or when it has had nothing to do for long."""
+
+    _current: "_Starter | None" = None
+    _lock = threading.Lock()
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM, dumps(sys.path).decode(), str(theirs.fileno()), *PRELOADED],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # Ctrl-C is for us: it ends when we do
+            )
+
+    @classmethod
+    def current(cls) -> "_Starter":
+        """The one of this process."""
+        with cls._lock:
+            if cls._current is None or cls._current._process.poll() is not None:
+                cls._current = cls()
+            return cls._current
+
+    def start(self, limits: Limits, *ends: socket.socket) -> None:
+        """Let it start a process with these ends of sockets. If it is just ending, they are closed unused."""
+        head = LIMITS.pack(limits.cpu_seconds, limits.memory_bytes)
+        with suppress(OSError):
+            socket.send_fds(self._control, [head], [end.fileno() for end in ends])
+
+    @classmethod
+    def stop(cls) -> None:
+        """End it, and every process that it has started."""
+        with cls._lock:
+            starter, cls._current = cls._current, None
+            if starter is not None:
+                starter._control.close()
+                starter._process.wait()
+
+    @classmethod
+    def forget(cls) -> None:
+        """In a fork of this process: what its parent has started is not ours."""
+        cls._lock = threading.Lock()
+        starter, cls._current = cls._current, None
+        if starter is not None:
+            starter._control.close()
+            starter._process.returncode = 0
+
+
+atexit.register(_Starter.stop)
+if CAN_FORK:
+    os.register_at_fork(after_in_child=_Starter.forget)
+
+
+class LostJobError(Exception):
+    """A job was given to a process that was just ending: it was never begun."""
+
+
+class Job:
+    """Work in a process. Its methods block: call them in a thread. `kill` may be called from another one."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: Process | None = None
+        self._killed = threading.Event()
+        self._late = False
+
+    def items(self, function: Callable[..., Any], *args: Any) -> Generator[Any, None, None]:
+        """What the function returns, or what it yields as it comes."""
+        try:
+            yield from self._items((function, args))
+        except LostJobError:
+            yield from self._items((function, args))
+
+    def _items(self, work: tuple[Callable[..., Any], tuple[Any, ...]]) -> Generator[Any, None, None]:
+        process = self._process = ForkedProcess(self._limits) if CAN_FORK else SingleProcess(self._limits)
+        begun = False
+        try:
+            if self._killed.is_set():
+                return
+            with suppress(BrokenPipeError, ConnectionResetError):  # it is gone: reading shows why
+                pickle.dump(work, process.target, protocol=pickle.HIGHEST_PROTOCOL)
+                process.target.flush()
+            while not isinstance(message := self._next(process, begun=begun), End):
+                if isinstance(message, Failure):
+                    raise message.error
+                begun = True
+                yield message.value
+        finally:
+            process.close()
+
+    def _next(self, process: Process, *, begun: bool) -> Item | Failure | End:
+        timer = threading.Timer(PATIENCE * self._limits.cpu_seconds, self._end_late)
+        timer.daemon = True
+        timer.start()
+        try:
+            message: Item | Failure | End = pickle.load(process.source)
+        except (EOFError, OSError, pickle.UnpicklingError):  # it has ended in the middle of its work
+            code = process.exit_code()
+            if code is None and not begun and not self._killed.is_set():
+                raise LostJobError("a worker process could not be started") from None
+            raise self._why(code) from None
+        finally:
+            timer.cancel()
+        return message
+
+    def _why(self, code: int | None) -> Exception:
+        """The error for a process that ended without a result."""
+        limits = self._limits
+        if self._late or code in CPU_SIGNALS:
+            return exceeded(f"{limits.cpu_seconds:g} seconds of CPU time", "cpu_seconds", "cpu-seconds")
+        if code in (OUT_OF_MEMORY, -9):  # 9: the system needed its memory
+            return exceeded(f"{limits.memory_bytes} bytes of memory", "memory_bytes", "memory-mb")
+        return WorkerError(f"a worker process ended with {code}")
+
+    def _end_late(self) -> None:
+        self._late = True
+        self.kill()
+
+    def kill(self) -> None:
+        """End the work. Whoever waits for it gets an error."""
+        self._killed.set()
+        process = self._process
+        if process is not None:
+            process.kill()
+
+
+class WorkerPool:
+    """The processes of one application, as many at once as it may have."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._slots = asyncio.Semaphore(limits.worker_processes or os.cpu_count() or 1)
+        self._waiting = 0
+
+    async def run(
+        self, size: int, collect: Callable[[Iterator[Any]], T], function: Callable[..., Any], /, *args: Any
+    ) -> T:
+        """What `collect` makes of the values that a function gives which works on so many bytes.
+
+        The function runs in a worker process unless they are few, `collect` in a thread of this process.
+        """
+        if size <= IN_PROCESS_BYTES:
+            return await asyncio.to_thread(lambda: collect(values_of(function(*args))))
+        async with self.job() as job:
+            return await asyncio.to_thread(lambda: collect(job.items(function, *args)))
+
+    @asynccontextmanager
+    async def job(self) -> AsyncGenerator[Job, None]:
+        """A place to work in a process, for as long as the block lasts."""
+        async with self._slot():
+            job = Job(self._limits)
+            try:
+                yield job
+            finally:
+                job.kill()
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncGenerator[None, None]:
+        """A place among the processes; if too many wait for one, a refusal."""
+        if self._slots.locked() and self._waiting >= self._limits.worker_queue:
+            raise Problem(
+                503,
+                f"{self._waiting} requests wait for a worker process already",
+                hint="try again later; asgi(limits=Limits(worker_queue=…)) lets more wait",
+                headers={"retry-after": str(RETRY_SECONDS)},
+            )
+        self._waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+
+def spooled(pieces: Iterable[bytes]) -> SpooledFile:
+    """Bytes in a file that is in memory while it is small, and gone when it is closed."""
+    file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 # whoever sends it closes it
+    try:
+        for piece in pieces:
+            file.write(piece)
+    except BaseException:
+        file.close()
+        raise
+    size = file.tell()
+    file.seek(0)
+    return SpooledFile(file, size)
+
+
+def only(items: Iterator[Any]) -> Any:
+    """The one value of a job, which is read to its end."""
+    values = list(items)
+    if not values:
+        raise WorkerError("a worker process was ended before it had a result")
+    return values[0]
+
+
+def exceeded(what: str, name: str, setting: str) -> Problem:
+    """The refusal of a request that takes more than a limit allows."""
+    return Problem(
+        413, f"the request takes more than {what}", hint=f"send less at once, or {raise_limit(name, setting)}"
+    )
+
+
+def raise_limit(name: str, setting: str) -> str:
+    """How to change a limit."""
+    return f"raise the limit: asgi(limits=Limits({name}=…)), partita serve --{setting}"
+
+
+def check_expansion(received: int, made: int, limits: Limits, where: str = "") -> None:
+    """Refuse what becomes many times as large as it was sent."""
+    if made > EXPANSION_FLOOR and made > received * limits.expansion:
+        raise Problem(
+            413,
+            f"the content expands to more than {limits.expansion} times its size",
+            where=where,
+            hint=f"send it uncompressed or in pieces, or {raise_limit('expansion', 'expansion')}",
+        )

@@ -1,0 +1,98 @@
+/** Exported pages, opened from the disk: every message of every recording is in them, and nothing else happens. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { missingIn, openEverything, picturesIn, strangers } from "./setup/export_checks";
+import { openFile } from "./setup/file";
+import { writeLong } from "./setup/long";
+import { ROOT } from "./setup/processes";
+import { partita, python, storeIn } from "./setup/site";
+
+const FULL = process.env.PARTITA_FULL === "1";
+const LIMIT = FULL ? 3_600_000 : 240_000;
+const LONG = 400;
+const PICTURES = "markup and pictures";
+const LOGS = FULL
+  ? [join(ROOT, "tests/fixtures/agent-logs"), join(ROOT, "../shared/corpora/agent-logs")]
+  : [join(ROOT, "tests/fixtures/agent-logs/codex/single")];
+const WRITE = readFileSync(join(dirname(fileURLToPath(import.meta.url)), "setup/write_threads.py"), "utf8");
+
+interface Exported {
+  readonly thread: string;
+  readonly file: string;
+}
+
+describe("exported pages", () => {
+  const folder = mkdtempSync(join(tmpdir(), "partita-exports-"));
+  const pages: Exported[] = [];
+  const lines = new Map<string, string>();
+  beforeAll(async () => {
+    const store = storeIn(folder);
+    await writeLong(store, LONG);
+    await python(WRITE, store);
+    for (const logs of LOGS.filter(existsSync))
+      await partita(folder, "import", logs, "--store", store).catch((error: Error) => {
+        if (!FULL) throw error; // among all logs there are malformed ones, for which it exits with 1
+      });
+    const write = async (format: string, ...more: string[]): Promise<Exported[]> => {
+      const to = join(folder, format);
+      mkdirSync(to);
+      const args = ["--all", "--internal", "--format", format, "-o", to, "--store", store, "--json"];
+      const told = await partita(folder, "export", ...args, ...more);
+      return told
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line) as Exported);
+    };
+    pages.push(...(await write("html")));
+    for (const { thread, file } of await write("jsonl", "--no-redact")) lines.set(thread, file);
+  }, LIMIT);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it(
+    "hold every message and every part, ask for nothing and report no error",
+    async () => {
+      expect(pages.map(({ thread }) => thread)).toEqual(
+        expect.arrayContaining(["long", PICTURES, "fixtures"]),
+      );
+      expect(pages.length).toBeGreaterThan(FULL ? 30 : 3);
+      const found: Record<string, unknown> = {};
+      const sums = { messages: 0, parts: 0, pictures: 0 };
+      for (const { thread, file } of pages) {
+        const { page, asked, wrong, close } = await openFile(file);
+        await page.evaluate(openEverything).catch((error: Error) => wrong.push(error.message));
+        const { missing, messages, parts } = await page.evaluate(missingIn);
+        const { pictures, unloaded } = await page.evaluate(picturesIn);
+        wrong.push(...(await page.evaluate(strangers)));
+        const held = await page.evaluate(() => document.getElementById("partita")?.textContent ?? "");
+        const stored = readFileSync(lines.get(thread) ?? "", "utf8");
+        const count = stored.split("\n").filter(Boolean).length;
+        if (JSON.parse(held).messages.length !== count) missing.push(`messages: there are ${count}`);
+        const damaged = [...held.replaceAll("\\u003c", "<").matchAll(/"(data:image\/[^"]*)"/g)]
+          .map(([, address = ""]) => address)
+          .filter((address) => !stored.includes(address));
+        // Recordings hold the beginning of a picture, or words in place of it; of ours, all can be decoded.
+        const errors = thread === PICTURES ? wrong : wrong.filter((one) => !one.includes("ERR_INVALID_URL"));
+        if (thread === PICTURES) expect({ pictures, unloaded }).toEqual({ pictures: 6, unloaded: 0 });
+        if (missing.length || damaged.length || errors.length || asked.join() !== pathToFileURL(file).href)
+          found[thread] = {
+            missing: missing.slice(0, 20),
+            damaged: damaged.map((one) => one.slice(0, 200)),
+            errors,
+            asked,
+          };
+        sums.messages += messages;
+        sums.parts += parts;
+        sums.pictures += pictures;
+        await close();
+      }
+      console.log(`${pages.length} pages, ${JSON.stringify(sums)}`);
+      expect(found).toEqual({});
+      expect(sums.messages).toBeGreaterThan(LONG + (FULL ? 300 : 50));
+      expect(sums.pictures).toBeGreaterThan(5);
+    },
+    LIMIT,
+  );
+});
