@@ -33,7 +33,7 @@ from .auth.loopback import Loopback, cookie_with
 from .auth.user import UserAuth, UserFunction, headers_of
 from .feed import Feed
 from .gate.gate import Gate
-from .hub import Agents, CallerView, Hub
+from .hub import ROOT, Agents, CallerView, Hub
 from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
@@ -228,7 +228,7 @@ class _Inner:
                 await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        caller = CallerView(self._app.opened(), principal, headers_of(scope))
+        caller = CallerView(self._app.opened(), principal, headers_of(scope), scope.get(ROOT, ""))
         await self._routes({**scope, CALLER: caller}, receive, send)
 
 
@@ -242,7 +242,7 @@ def _below(scope: Scope) -> Scope:
         below = f"/{below}"  # some take the slash away, too
     if below == scope["path"] and not root:
         return scope
-    return {**scope, "path": below, "raw_path": None, "root_path": ""}
+    return {**scope, "path": below, "raw_path": None, "root_path": "", ROOT: root}
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from litestar.di import NamedDependency
 
@@ -26,6 +26,9 @@ from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
 from .worker_pool import WorkerPool
+
+ROOT: Final = "partita.root"
+"""Where the scope of a request says under which path the application is mounted."""
 
 
 class Agents:
@@ -66,11 +69,16 @@ class Hub:
 class CallerView:
     """One request's view of everything: what is another's does not exist in it."""
 
-    def __init__(self, hub: Hub, principal: Principal, headers: Mapping[str, str] | None = None) -> None:
-        """`headers` are those of the request, names in lower case."""
+    def __init__(
+        self, hub: Hub, principal: Principal, headers: Mapping[str, str] | None = None, root: str = ""
+    ) -> None:
+        """`headers` are those of the request, names in lower case; `root` is the path that the application is
+        mounted under.
+        """
         self.hub = hub
         self.principal = principal
         self.headers = headers or {}
+        self.root = root
 
     @cached_property
     def store(self) -> Store:
@@ -110,7 +118,8 @@ class CallerView:
             return self
         if self.principal.resource_id is not None:
             raise Problem(403, "this key is for another resource", hint="leave the resource out")
-        return CallerView(self.hub, replace(self.principal, resource_id=resource_id), self.headers)
+        principal = replace(self.principal, resource_id=resource_id)
+        return CallerView(self.hub, principal, self.headers, self.root)
 
     def run_options(
         self,

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.errors import ConflictError, NotFoundError, UnavailableError
 from partita.runtime.budgets import Budgets, Meter, OwnerTotals
 from partita.runtime.client_tools import check_client_tools, client_tools
 from partita.runtime.error_mask import ErrorMask, mask_errors
@@ -207,7 +207,7 @@ class Session:
         an input that is there already is a `ConflictError`, and so is always a `run_id` that is.
         """
         if self._closing.is_set():
-            raise StoreError("the session is closed", hint="open another one")
+            raise UnavailableError("the session is closed", hint="open another one, or ask again later")
         how = options or Options()
         check_client_tools(agent, how.tools)
         self._keeper.start()

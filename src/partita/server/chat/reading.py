@@ -15,6 +15,7 @@ from partita.formats.losses import Loss
 from partita.runtime.principal import Principal
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.client_outputs import ClientOutput
+from partita.server.files import same_files
 from partita.server.roles import require
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
@@ -37,7 +38,7 @@ def read_message(raw: JsonObject, place: int, thread_id: str) -> Message:
 
 def same_words(one: Message, other: Message) -> bool:
     """Whether two messages say the same."""
-    return type(one) is type(other) and one.parts == other.parts
+    return type(one) is type(other) and (one.parts == other.parts or same_files(one, other))
 
 
 def check_roles(said: Sequence[JsonObject], principal: Principal) -> None:

@@ -14,6 +14,7 @@ from partita.server.problems import Problem
 from partita.server.replies import Reply
 from partita.server.roles import require
 from partita.store import threads as stored
+from partita.store.display_titles import with_display_titles
 from partita.store.excerpts import Excerpt
 from partita.store.ids import new_id
 from partita.store.numbered_messages import NumberedQuery
@@ -157,7 +158,7 @@ async def list_threads(
     )
     return Reply(
         ThreadPage(
-            threads=[mastra_thread(thread) for thread in found.items],
+            threads=[mastra_thread(one) for one in await acting.store.read(with_display_titles, found.items)],
             total=found.total,
             page=asked.number,
             per_page=False if asked.size is None else asked.size,
@@ -171,7 +172,9 @@ async def get_thread(
     caller: Caller, thread_id: FromPath[str], resource_id: ResourceId = None
 ) -> Reply[MastraThread]:
     """What a thread says of itself."""
-    return Reply(mastra_thread((await open_thread(caller, thread_id, resource_id)).thread))
+    opened = await open_thread(caller, thread_id, resource_id)
+    (thread,) = await opened.store.read(with_display_titles, [opened.thread])
+    return Reply(mastra_thread(thread))
 
 
 @post(THREADS, status_code=200, tags=TAGS, summary="Make a thread")

@@ -18,6 +18,7 @@ from partita.formats.ai_sdk.ui.chat import dump_chat, group_runs, join_chat
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
+from partita.server.files import with_addresses, with_references
 from partita.server.hub import Caller, CallerView
 from partita.server.open_calls import save_checked, update_part_checked
 from partita.server.replies import Reply
@@ -131,7 +132,8 @@ async def list_messages(
         answer = _written(page, known, backwards=choice.backwards)
     else:
         page = _visible(caller, await choice.read_whole_runs(caller.store, thread_id))
-        dumped = dump_chat(page.items[::-1] if choice.backwards else page.items, version)
+        items = with_addresses(caller, page.items) if choice.blobs is None else page.items
+        dumped = dump_chat(items[::-1] if choice.backwards else items, version)
         answer = MessagePage(items=dumped.payload, next=page.next, losses=_lost(dumped.losses))
     if timings:
         times = await caller.store.read(part_times, thread_id, [message.id for message in page.items])
@@ -197,7 +199,10 @@ async def save_messages(
     """
     await thread_of(caller, thread_id)
     loaded = _read(data, format_name)
-    new, kept = await _without_joined(caller, thread_id, loaded.messages, data, format_name)
+    messages = [
+        await with_references(caller, message, f"$[{place}]") for place, message in enumerate(loaded.messages)
+    ]
+    new, kept = await _without_joined(caller, thread_id, messages, data, format_name)
     if caller.principal.may("admin"):
         saved = await caller.store.save_messages(new, thread_id=thread_id)
     else:

@@ -15,8 +15,9 @@ from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
 from partita.server.roles import require
 from partita.store import threads
+from partita.store.display_titles import with_display_titles
 from partita.store.transaction import Transaction
-from partita.store.values import UsageTotals
+from partita.store.values import Page, UsageTotals
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
@@ -106,11 +107,14 @@ async def list_threads(
         QueryParameter(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
     ] = None,
 ) -> Reply[Listing[Thread]]:
-    """Every condition must hold. `since` and `until` are about when something was said last."""
+    """Every condition must hold. `since` and `until` are about when something was said last. A thread without
+    a title is shown under the first words of its first question.
+    """
     members = tuple((object_of(metadata, "metadata") or {}).items())
     narrowed = replace(wanted, metadata=members)
     page = await caller.store.read(threads.list_page, narrowed, limit=limit, cursor=cursor, order=order)
-    return Reply(listing(page))
+    shown = await caller.store.read(with_display_titles, page.items)
+    return Reply(listing(Page(tuple(shown), page.next)))
 
 
 @post("/api/threads", tags=TAGS, summary="Make a thread")
@@ -132,7 +136,8 @@ async def create_thread(
 @get("/api/threads/{thread_id:str}", tags=TAGS, summary="A thread")
 async def get_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[Thread]:
     """What a thread says of itself; its messages are apart."""
-    return Reply(await thread_of(caller, thread_id))
+    (thread,) = await caller.store.read(with_display_titles, [await thread_of(caller, thread_id)])
+    return Reply(thread)
 
 
 @patch("/api/threads/{thread_id:str}", tags=TAGS, summary="Change a thread")
