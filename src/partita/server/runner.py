@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -132,6 +133,18 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._tell = tell
+        self._stop: Callable[[], object] | None = None
+
+    async def main_loop(self) -> None:
+        """Wait until the server is to stop; once a second the date of responses is set.
+
+        Uvicorn looks ten times a second, which is most of what an idle server would do.
+        """
+        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+        self._stop = partial(loop.call_soon_threadsafe, stopping.set)
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), 1.0)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
@@ -174,6 +187,8 @@ class Server(uvicorn.Server):
         """Take note of a signal."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
+        if self._stop is not None:
+            self._stop()
 
 
 def raise_file_limit() -> None:
