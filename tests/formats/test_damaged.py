@@ -128,7 +128,15 @@ DAMAGE: dict[str, tuple[str, Json]] = {
     ),
     "an id that is an object": (
         "ai-sdk-chunks",
-        [{"type": "source-url", "sourceId": "s", "url": "https://example.com", "toolCallId": {"x": 1}}],
+        [
+            {
+                "type": "source-url",
+                "sourceId": "s",
+                "url": "https://example.com",
+                "title": "T",
+                "toolCallId": {},
+            }
+        ],
     ),
     "a status that is a list": (
         "gemini-cli",
