@@ -268,6 +268,7 @@ class Session:
     def _begin(self, work: Work) -> None:
         run_id = work.live.run.id
         self._live[run_id] = work.live
+        self._keeper.wake()
         task = asyncio.create_task(work.do(), name=f"work on run {run_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
