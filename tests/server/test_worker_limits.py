@@ -128,7 +128,7 @@ async def test_work_ends_when_its_client_is_gone(store: Store, serve: Serve) -> 
         _, writer = await asyncio.open_connection("127.0.0.1", httpx.URL(url).port)
         writer.write(head.encode() + body)
         await writer.drain()
-        while descendants(os.getpid()) == idle:
+        while not descendants(os.getpid()) - idle:
             await asyncio.sleep(0.02)
         writer.close()
         gone = monotonic()

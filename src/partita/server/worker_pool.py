@@ -358,7 +358,9 @@ def only(items: Iterator[Any]) -> Any:
 def exceeded(what: str, name: str, setting: str) -> Problem:
     """The refusal of a request that takes more than a limit allows."""
     return Problem(
-        413, f"the request takes more than {what}", hint=f"send less at once, or {raise_limit(name, setting)}"
+        413,
+        f"the request takes more than {what}",
+        hint=f"ask for less at once, or {raise_limit(name, setting)}",
     )
 
 
