@@ -16,6 +16,7 @@ from partita.runtime.plugged.as_agent import as_agent
 from partita.server.app import asgi
 from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
+from partita.store.ids import new_id
 from partita.store.opening import open_store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
@@ -112,11 +113,16 @@ class Talk(Chat):
         heard(await self.reply(asks.id, state="approval-responded", approval=approval))
 
 
+def new_store(folder: Path) -> str:
+    """An empty store of its own for each row: the rows of a test share their folder."""
+    return empty_store(folder, f"{new_id()}.db")
+
+
 @asynccontextmanager
 async def served(folder: Path, *agents: Made, url: str | None = None) -> AsyncGenerator[Talk]:
     """Agents behind a server: `ada` talks to the first, unless another is named."""
     named = {f"agent{number}": made.agent for number, made in enumerate(agents)}
-    async with open_store(url or empty_store(folder)) as store:
+    async with open_store(url or new_store(folder)) as store:
         services = {name: as_agent(agent) for name, agent in named.items()}
         app = asgi(services, store=store, user=by_header, routes="all")
         async with app.lifespan(), client_of(app) as client:
@@ -195,7 +201,7 @@ RESTARTED: dict[str, Make] = {**KINDS, "LangGraph with a checkpointer that is lo
 
 @each_row("make", RESTARTED.values(), ids=RESTARTED)
 async def test_another_process_continues(tmp_path: Path, make: Make) -> None:
-    memory, url = Memory(), empty_store(tmp_path)
+    memory, url = Memory(), new_store(tmp_path)
     async with served(tmp_path, make((("dig", {"depth": 2}), "One."), memory), url=url) as talk:
         await talk.say("m1", "Hi")
     made = make(("Two.",), memory)
@@ -214,7 +220,7 @@ ASKED: Seen = [("user", "Hi"), ("call", "blast")]
 @approving_rows
 async def test_a_call_that_needs_an_approval(tmp_path: Path, make: Make, approved: bool) -> None:
     """In another process, with the answer of a page that first tries to give the output itself."""
-    memory, url = Memory(), empty_store(tmp_path)
+    memory, url = Memory(), new_store(tmp_path)
     made = make((ASKS,), memory)
     async with served(tmp_path, made, url=url) as talk:
         await talk.say("m1", "Hi")
