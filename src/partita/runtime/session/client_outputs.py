@@ -30,6 +30,8 @@ class ClientOutput(NamedTuple):
     output: ToolOutput
     tool_name: str | None = None
     input: Json | UnsetType = UNSET
+    server_tools: frozenset[str] = frozenset()
+    """Names of tools that the server runs: an output of theirs is refused."""
     public: bool = False
     """Whether end users may see the text of an error: it was reported for one of them."""
 
@@ -40,11 +42,11 @@ def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessa
         return None
     metadata: Json = message.content.metadata
     on_server: Json = metadata.get(SERVER_CALLS) if is_object(metadata) else None
-    if is_array(on_server) and call.id in on_server:
+    if call.name in given.server_tools or (is_array(on_server) and call.id in on_server):
         raise ApprovalError(
             f"call {call.id!r} is not the client's to run",
             where=f"tool {call.name}",
-            hint="answer what the agent asked; it then runs the call itself",
+            hint="the server runs it, once what the agent asked is answered",
         )
     if call.provider_executed or call.state != "input-available":
         state = "run by the provider" if call.provider_executed else call.state

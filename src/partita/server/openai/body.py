@@ -8,9 +8,12 @@ from msgspec import Meta
 from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.openai_chat.reading.load import load
+from partita.server.hub import CallerView
+from partita.server.roles import require
 from partita.types.json import JsonObject, is_object
 
 THREAD: Final = "thread_id"
+INSTRUCTIONS: Final = ("system", "developer")
 
 
 class StreamOptions(msgspec.Struct, omit_defaults=True):
@@ -62,6 +65,21 @@ def read_body(body: CompletionBody) -> Loaded:
             "a tool that is no function", where="$.tools", hint="only functions can be run by the client"
         )
     return loaded
+
+
+def check_history(body: CompletionBody, caller: CallerView, *, is_stored: bool) -> None:
+    """Refuse what only the server may say, from a caller who may only send messages of its own.
+
+    In a thread, answers before the last question are ignored: the server has stored them.
+    """
+    for place, raw in enumerate(body.messages):
+        role, where = raw.get("role"), f"$.messages[{place}]"
+        if role in INSTRUCTIONS:
+            if not caller.hub.settings.client_system:
+                require(caller.principal, "write", "give instructions", where=where, hint="leave them out")
+        elif role != "user" and not is_stored:
+            hint = "name a thread, whose history the server has: metadata.thread_id"
+            require(caller.principal, "write", "bring along a history", where=where, hint=hint)
 
 
 def _with_parameters(tool: JsonObject) -> JsonObject:
