@@ -9,10 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, AgentRequest, Network, tool
+from partita import Agent, AgentRequest, Network, client_tool, tool
 from partita.runtime.network.routing import FINISH, ROUTE
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
+from partita.runtime.tools.toolset import Toolset
 from partita.server.app import PartitaApp, asgi
 from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
@@ -214,7 +215,9 @@ async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_wor
         yield "Done."
 
     released = asyncio.Event()
-    app = asgi({"waiting": waiting}, store=store, user=who)
+    agent = as_agent(waiting)
+    agent.tools = Toolset([client_tool("show_map", "Show a place.")])  # type: ignore[attr-defined]
+    app = asgi({"waiting": agent}, store=store, user=who)
     thread = f"own-{at_work}"
     async with app.lifespan(), client_of(app) as http:
         asking = asyncio.create_task(ask(http, "waiting", thread))
@@ -222,8 +225,9 @@ async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_wor
         listed = await http.get(f"/api/threads/{thread}/runs", headers={"x-role": "write"})
         run_id = listed.json()["items"][0]["id"]
         given = {"toolCallId": "c1", "errorText": denied}
-        while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
-            await asyncio.sleep(0.01)  # until the call is stored
+        async with asyncio.timeout(10):
+            while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
+                await asyncio.sleep(0.01)  # until the call is stored
         assert answer.status_code == 200, answer.text
         released.set()
         said = await asking
