@@ -1,5 +1,6 @@
 """The text of exceptions: end users see a reference to the log instead, live, reloaded and exported alike."""
 
+import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator
@@ -8,10 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, AgentRequest, Network, tool
+from partita import Agent, AgentRequest, Network, client_tool, tool
 from partita.runtime.network.routing import FINISH, ROUTE
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
+from partita.runtime.tools.toolset import Toolset
 from partita.server.app import PartitaApp, asgi
 from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
@@ -19,6 +21,7 @@ from partita.stream.sse import SseDecoder
 from partita.types.chunks import ToolInputAvailable
 from partita.types.json import loads
 from tests.server.conftest import client_of, says, scripted
+from tests.tables import each_row
 
 SECRET = "sk-live-hunter2"
 REFERENCE = re.compile(r"Reference: (\S{8})")
@@ -87,14 +90,6 @@ async def reloaded(http: httpx.AsyncClient, thread: str, role: str = "chat") -> 
     return items
 
 
-async def run_in(http: httpx.AsyncClient, thread: str) -> str:
-    """The id of the last run of a thread."""
-    page = await http.get(f"/api/threads/{thread}/runs", headers={"x-role": "read"})
-    assert page.status_code == 200, page.text
-    id_: str = page.json()["items"][0]["id"]
-    return id_
-
-
 def errors_in(said: list[Any]) -> list[str]:
     """The error texts of chunks."""
     return [chunk["errorText"] for chunk in said if "errorText" in chunk]
@@ -109,7 +104,7 @@ async def test_an_exception_is_a_reference_live_and_reloaded(http: httpx.AsyncCl
     (_, message) = await reloaded(http, "t1")
     assert message["metadata"]["ended"] == {"status": "failed", "reason": text}
     assert SECRET not in str(said) + str(message)
-    run_id = await run_in(http, "t1")
+    run_id = (await http.get("/api/threads/t1/runs", headers={"x-role": "write"})).json()["items"][0]["id"]
     again = await chunks(await http.get(f"/api/runs/{run_id}/stream"))
     assert errors_in(again) == [text]
     tail = await chunks(await http.get(f"/api/runs/{run_id}/stream?after=3"))
@@ -141,7 +136,7 @@ async def test_the_error_of_a_tool_is_a_reference_and_the_model_sees_it(
 
 async def test_two_who_watch_one_run_see_what_their_roles_allow(http: httpx.AsyncClient) -> None:
     await ask(http, "broken", "t1", "write")
-    run_id = await run_in(http, "t1")
+    run_id = (await http.get("/api/threads/t1/runs", headers={"x-role": "write"})).json()["items"][0]["id"]
     path = f"/api/runs/{run_id}/stream"
     seen = {
         role: errors_in(await chunks(await http.get(path, headers={"x-role": role})))
@@ -206,20 +201,39 @@ async def test_an_on_error_for_tools_and_one_that_fails(
     assert "on_error failed" in caplog.text
 
 
-async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store) -> None:
-    """What the client reported for a call is what it reloads."""
+@each_row("at_work", [False, True], ids=["the run has ended", "the run is at work"])
+async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_work: bool) -> None:
+    """Whether the run has ended at the call or waits for it: what the client reported is what it reloads."""
     denied = "The user closed the map."
+    asked = asyncio.Event()
 
     async def waiting(request: AgentRequest) -> AsyncIterator[Any]:
         yield ToolInputAvailable("c1", "show_map", {"place": "Bell"})
+        if at_work:
+            asked.set()
+            await released.wait()
+        yield "Done."
 
-    app = asgi({"waiting": waiting}, store=store, user=who, routes="all")
+    released = asyncio.Event()
+    agent = as_agent(waiting)
+    agent.tools = Toolset([client_tool("show_map", "Show a place.")])  # type: ignore[attr-defined]
+    app = asgi({"waiting": agent}, store=store, user=who, routes="all")
+    thread = f"own-{at_work}"
     async with app.lifespan(), client_of(app) as http:
-        await ask(http, "waiting", "t1")
+        asking = asyncio.create_task(ask(http, "waiting", thread))
+        await (asked.wait() if at_work else asyncio.wait([asking]))
+        listed = await http.get(f"/api/threads/{thread}/runs", headers={"x-role": "write"})
+        run_id = listed.json()["items"][0]["id"]
         given = {"toolCallId": "c1", "errorText": denied}
-        answer = await http.post(f"/api/runs/{await run_in(http, 't1')}/output", json=given)
+        async with asyncio.timeout(10):
+            while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
+                await asyncio.sleep(0.01)  # until the call is stored
         assert answer.status_code == 200, answer.text
-        (_, message) = await reloaded(http, "t1")
+        released.set()
+        said = await asking
+        if at_work:
+            assert errors_in(said) == [denied]
+        (_, message) = await reloaded(http, thread)
     assert [part["errorText"] for part in message["parts"] if "errorText" in part] == [denied]
     assert "publicErrors" not in str(message)
 
@@ -228,7 +242,9 @@ async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.A
     for agent in ("broken", "tooled", "net"):
         assert SECRET not in str(await ask(http, agent, agent))
         (_, message) = await reloaded(http, agent)
-        run = await run_in(http, agent)
+        run = (await http.get(f"/api/threads/{agent}/runs", headers={"x-role": "write"})).json()["items"][0][
+            "id"
+        ]
         names = {"thread_id": agent, "run_id": run, "other_id": run, "message_id": message["id"]}
         for path in (f"/api/memory/threads/{agent}/messages", f"/api/assistant-ui/threads/{agent}/messages"):
             assert REFERENCE.search((await http.get(path)).text), path
