@@ -101,6 +101,8 @@ async def test_expensive_requests_are_refused_and_name_the_limit(tight: httpx.As
     assert "Limits(" in said["hint"]
     assert "partita serve --" in said["hint"]
     assert memory() - before < 24 * MEBIBYTE
+    metrics = (await tight.get("/metrics")).text
+    assert "partita_workers_exceeded_total 0.0" not in metrics
 
 
 async def test_an_import_that_was_refused_in_the_middle_can_be_sent_again(store: Store) -> None:

@@ -174,7 +174,8 @@ class PartitaApp:
                 await stack.enter_async_context(session)
                 await stack.enter_async_context(LogSealer(store, self.settings.seal_after))
                 self._open = stack.pop_all()
-            self.metrics.observe(store, session)
+            workers = WorkerPool(self.settings.limits)
+            self.metrics.observe(store, session, workers)
             self.hub = Hub(
                 store=store,
                 session=session,
@@ -184,7 +185,7 @@ class PartitaApp:
                 feed=Feed(store),
                 published=self.published,
                 readiness=Readiness(store),
-                workers=WorkerPool(self.settings.limits),
+                workers=workers,
             )
 
     async def close(self) -> None:

@@ -15,9 +15,11 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
 from contextlib import asynccontextmanager, suppress
+from http import HTTPStatus
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, Final, Protocol, TypeVar, cast
 
+from partita.runtime.log_context import get_logger
 from partita.types.json import dumps
 
 from .problems import Problem
@@ -26,6 +28,8 @@ from .settings import MEBIBYTE, Limits
 from .worker_process import LIMITS, OUT_OF_MEMORY, STATUS, End, Failure, Item, WorkerError, values_of
 
 T = TypeVar("T")
+
+LOG: Final = get_logger("partita.server")
 
 IN_PROCESS_BYTES: Final = 8 * 1024
 """What is no larger is worked on in this process: the slowest conversions of it take a tenth of a second."""
@@ -288,7 +292,12 @@ class WorkerPool:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._slots = asyncio.Semaphore(limits.worker_processes or os.cpu_count() or 1)
-        self._waiting = 0
+        self.waiting = 0
+        """How many requests wait for a process."""
+        self.working = 0
+        """How many processes are at work."""
+        self.exceeded = 0
+        """How many requests were refused because they exceeded a limit."""
 
     async def run(
         self, size: int, collect: Callable[[Iterator[Any]], T], function: Callable[..., Any], /, *args: Any
@@ -315,21 +324,28 @@ class WorkerPool:
     @asynccontextmanager
     async def _slot(self) -> AsyncGenerator[None, None]:
         """A place among the processes; if too many wait for one, a refusal."""
-        if self._slots.locked() and self._waiting >= self._limits.worker_queue:
+        if self._slots.locked() and self.waiting >= self._limits.worker_queue:
             raise Problem(
                 503,
-                f"{self._waiting} requests wait for a worker process already",
+                f"{self.waiting} requests wait for a worker process already",
                 hint="try again later; asgi(limits=Limits(worker_queue=…)) lets more wait",
                 headers={"retry-after": str(RETRY_SECONDS)},
             )
-        self._waiting += 1
+        self.waiting += 1
         try:
             await self._slots.acquire()
         finally:
-            self._waiting -= 1
+            self.waiting -= 1
+        self.working += 1
         try:
             yield
+        except Problem as problem:
+            if problem.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                self.exceeded += 1
+                LOG.warning("a worker process was ended: %s", problem.what)
+            raise
         finally:
+            self.working -= 1
             self._slots.release()
 
 

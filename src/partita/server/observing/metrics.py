@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from partita.runtime.failures import FailureKind
 from partita.runtime.session.session import Session
+from partita.server.worker_pool import WorkerPool
 from partita.store.facade.store import Store
 from partita.types.runs import Run
 from partita.version import __version__
@@ -54,6 +55,7 @@ class Metrics:
         """Log lines that were left out because there were too many of their kind."""
         self.store: Store | None = None
         self.session: Session | None = None
+        self.workers: WorkerPool | None = None
         """Whose numbers are read when they are asked for."""
         self.requests = Counter(
             "partita_requests",
@@ -98,9 +100,9 @@ class Metrics:
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
-    def observe(self, store: Store, session: Session) -> None:
+    def observe(self, store: Store, session: Session, workers: WorkerPool) -> None:
         """Include the numbers of a store and of a session."""
-        self.store, self.session = store, session
+        self.store, self.session, self.workers = store, session, workers
 
     def drop_log_line(self) -> None:
         """Count a log line that was left out."""
@@ -147,6 +149,8 @@ class _Plain(Collector):
             yield from _of_session(metrics.session)
         if metrics.store is not None:
             yield from _of_store(metrics.store)
+        if metrics.workers is not None:
+            yield from _of_workers(metrics.workers)
 
 
 def _of_session(session: Session) -> Iterator[Metric]:
@@ -164,6 +168,16 @@ def _of_session(session: Session) -> Iterator[Metric]:
     )
     yield CounterMetricFamily(
         "partita_runs_recovered", "Runs of other processes that were ended here.", counts.recovered
+    )
+
+
+def _of_workers(workers: WorkerPool) -> Iterator[Metric]:
+    yield GaugeMetricFamily("partita_workers_working", "Worker processes at work.", workers.working)
+    yield GaugeMetricFamily(
+        "partita_workers_waiting", "Requests that wait for a worker process.", workers.waiting
+    )
+    yield CounterMetricFamily(
+        "partita_workers_exceeded", "Requests that exceeded a limit of their worker.", workers.exceeded
     )
 
 
