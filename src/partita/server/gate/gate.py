@@ -86,7 +86,7 @@ class Gate:
             principal = await self._principal(scope, head, asked)
             body = await taken(head, receive, self._limits)
         except PartitaError as error:
-            await refuse(send, error, headers, head=head)
+            await refuse(send, error, headers, path=scope["path"], head=head)
             return
         if body is not None:
             state = {**scope.get("state", {}), "principal": principal}
@@ -99,7 +99,7 @@ class Gate:
         except Problem as problem:
             if answer.begun:
                 raise
-            await refuse(answer, problem, (), head=head)
+            await refuse(answer, problem, (), path=head.path, head=head)
 
     async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
         """Who asks, if they may, and not too often."""
