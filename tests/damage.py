@@ -5,6 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from partita.types.json import Json, dumps, is_array, is_object, loads
 from tests.leaves import Path
@@ -18,6 +19,42 @@ WRONG: tuple[Json, ...] = (
 
 TELLING = ("type", "id", "role", "name", "content", "text", "parts", "state", "status", "metadata", "index")
 """Names of members that mean something in most formats."""
+
+
+ROOTS = 40
+"""How many values of a payload are tried in the place of the payload."""
+
+
+def misplaced(payload: Json) -> Iterator[Json]:
+    """Values of a payload in its place: one of each kind of place, bare, in a list, and as messages."""
+    for path in _kinds(payload)[:ROOTS]:
+        value: Any = payload
+        for step in path:
+            value = value[step]
+        yield from (value, [value], {"messages": value})
+
+
+def mistaken(payload: Json, one_in: int) -> Iterator[Json]:
+    """Copies of a payload with one damage each: every kind of place is missing, or holds something wrong."""
+    damages = [(path, wrong) for path in _kinds(payload) for wrong in (*WRONG, UNSET)]
+    for (*path, last), wrong in damages[::one_in]:
+        copy = loads(dumps(payload))
+        place: Any = copy
+        for step in path:
+            place = place[step]
+        if wrong is UNSET:
+            del place[last]
+        else:
+            place[last] = deepcopy(wrong)
+        yield copy
+
+
+def _kinds(payload: Json) -> list[Path]:
+    """One path for each kind of place: items of a list are of one kind."""
+    kinds: dict[tuple[str, ...], Path] = {}
+    for path in _places(payload):
+        kinds.setdefault(tuple(step if isinstance(step, str) else "*" for step in path), path)
+    return list(kinds.values())
 
 
 @st.composite

@@ -97,7 +97,7 @@ def _server(stranger: Stranger, folder: Path) -> Generator[tuple[str, str], None
         start_new_session=True,
     )
     try:
-        address = wait_for_address(process)
+        address, _ = wait_for_address(process)
         making = [partita, "keys", "create", "--resource", "ada"]
         key = subprocess.run(
             making, env=surroundings, capture_output=True, text=True, check=True

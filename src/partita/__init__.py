@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from .runtime.tools.tool import tool as tool
     from .server.app import PartitaApp as PartitaApp
     from .server.app import asgi as asgi
+    from .server.auth.user import Connection as Connection
     from .server.settings import Limits as Limits
     from .server.settings import Settings as Settings
     from .store.blocking.store import SyncStore as SyncStore
@@ -499,6 +500,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
         "PartitaApp",
     ),
     "partita.runtime.principal": ("Principal",),
+    "partita.server.auth.user": ("Connection",),
     "partita.runtime.budgets": (
         "Budget",
         "Budgets",

@@ -48,7 +48,8 @@ async def more(store: Store) -> None:
         [
             UserMessage(id="m1", content=f"Use {TOKEN} for Lighthouse."),
             AssistantMessage(
-                id="m2", content=[ReasoningPart("Careful."), call, TextPart("\x1b[31mDone\x1b[0m.")]
+                id="m2",
+                content=[ReasoningPart("Careful: /home/kari/shop."), call, TextPart("\x1b[31mDone\x1b[0m.")],
             ),
             UserMessage(id="hidden", content="A notice.", internal=True),
         ],
@@ -148,8 +149,14 @@ def test_secrets_stay_when_that_is_wanted(store: str) -> None:
     result = export(store, DEPLOY, "--no-redact", "--format", "jsonl")
     assert result.stdout.count(TOKEN) == 2
     assert result.stderr == ""
-    only = export(store, DEPLOY, "--secret", "email", "--format", "jsonl")
-    assert only.stdout == result.stdout
+
+
+def test_a_kind_that_is_named_is_found_besides_the_others(store: str) -> None:
+    usual = export(store, DEPLOY, "--format", "jsonl")
+    more = export(store, DEPLOY, "--secret", "home", "--secret", "email", "--format", "jsonl")
+    assert TOKEN not in more.stdout
+    assert more.stdout == usual.stdout.replace("/home/kari/", "/home/[redacted: user 1]/")
+    assert more.stdout != usual.stdout
 
 
 def test_a_branch_and_what_is_hidden(store: str) -> None:

@@ -12,6 +12,7 @@ WITHOUT = {
     "completion": "it prints a script",
     "convert": "it prints JSON",
     "fold": "it prints JSON",
+    "config trust": "it prints one sentence",
     "hook": "it prints nothing",
     "keys revoke": "it prints nothing",
     "mcp": "it speaks JSON already",

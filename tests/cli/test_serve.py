@@ -55,8 +55,10 @@ class Server:
             self._at = Piped("serve", *arguments, environment=given, folder=home, given=None)
             self._at.wait_for(b"/api/docs)\n")
             self.line = self._at.written.decode().strip()
-        self.url = self.line.removeprefix("Partita is at ").partition(" ")[0]
-        self.client = httpx.Client(base_url=self.url, timeout=30, verify=False)
+        self.address = self.line.removeprefix("Partita is at ").partition(" ")[0]
+        self.url, _, self.token = self.address.partition("/?token=")
+        headers = {"authorization": f"Bearer {self.token}"} if self.token else {}
+        self.client = httpx.Client(base_url=self.url, headers=headers, timeout=30, verify=False)
 
     def stop(self) -> tuple[int, str]:
         self._at.process.send(signal.SIGTERM)
@@ -94,7 +96,9 @@ def threads(server: Server) -> list[dict[str, Any]]:
 def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, running: list[Server]) -> None:
     server = Server(tmp_path, "--port", "0", "--log-level", "info", PARTITA_LOG_FORMAT="json")
     running.append(server)
-    assert server.line == f"Partita is at {server.url} (API docs: {server.url}/api/docs)"
+    assert (
+        server.line == f"Partita is at {server.url}/?token={server.token} (API docs: {server.url}/api/docs)"
+    )
     assert {"A picnic that must not get wet", "Lamp oil, and who may order it"} <= {
         thread["title"] for thread in threads(server)
     }
@@ -114,6 +118,45 @@ def test_an_empty_store_has_examples_and_an_agent_that_answers(tmp_path: Path, r
     running.append(again)
     assert "c" in {thread["id"] for thread in threads(again)}  # what was said is still there
     assert again.stop() == (0, "")
+
+
+def test_without_keys_only_who_has_the_token_is_served(tmp_path: Path, running: list[Server]) -> None:
+    port = str(free_port())
+    first = Server(tmp_path, "--port", port, "--no-import", "--no-demo")
+    running.append(first)
+    assert httpx.get(f"{first.url}/api/threads").status_code == 401
+    assert threads(first) == []
+    file = tmp_path / ".local" / "state" / "partita" / f"token-{port}"
+    if sys.platform == "linux":
+        assert file.read_text().strip() == first.token
+        assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o077) == (0o600, 0)
+    with httpx.Client(base_url=first.url, follow_redirects=True) as browser:
+        assert browser.get(first.address).status_code == 200
+        assert browser.get("/api/threads").status_code == 200
+        first.stop()
+        running.append(Server(tmp_path, "--port", port, "--no-import", "--no-demo"))
+        assert browser.get("/api/threads").status_code == 200, "an open tab still works"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folder is elsewhere")
+def test_a_token_that_others_may_know_is_replaced(tmp_path: Path, running: list[Server]) -> None:
+    port = str(free_port())
+    file = tmp_path / ".local" / "state" / "partita" / f"token-{port}"
+    file.parent.mkdir(parents=True)
+    file.write_text("a" * 43)
+    file.chmod(0o644)
+    server = Server(tmp_path, "--port", port, "--no-import", "--no-demo")
+    running.append(server)
+    assert server.token != "a" * 43
+    assert (file.read_text().strip(), file.stat().st_mode & 0o777) == (server.token, 0o600)
+
+
+def test_the_token_can_be_left_out(tmp_path: Path, running: list[Server]) -> None:
+    server = Server(tmp_path, "--port", "0", "--no-import", "--no-demo", "--no-token")
+    running.append(server)
+    assert server.line == f"Partita is at {server.url} (API docs: {server.url}/api/docs)"
+    assert threads(server) == []
+    assert not (tmp_path / ".local" / "state").exists()
 
 
 def with_session(home: Path) -> Path:

@@ -18,8 +18,17 @@ declare module "next/navigation" {
   export function redirect(address: string): never;
 }
 
-declare module "next/server" {
-  export function connection(): Promise<void>;
+declare module "next/headers" {
+  interface Kept {
+    httpOnly?: boolean;
+    sameSite?: "lax" | "strict";
+    maxAge?: number;
+  }
+  export function cookies(): Promise<{
+    has(name: string): boolean;
+    set(name: string, value: string, kept?: Kept): void;
+  }>;
+  export function headers(): Promise<Headers>;
 }
 
 declare module "*.css";

@@ -17,6 +17,13 @@ from tests.docs.blocks import ROOT, blocks_of
 
 CHAT = ROOT / "examples" / "chat"
 PACKAGES = ROOT / "web" / "node_modules"
+VISITOR = "4b0d0d36-7a53-4c3a-9a2e-6f6a0b1d8f11"
+THROUGH_NEXT = {
+    "origin": "http://localhost:3000",
+    "x-forwarded-host": "localhost:3000",
+    "cookie": f"visitor={VISITOR}",
+}
+"""What the server receives from the page, by way of a rewrite."""
 
 
 @pytest.fixture
@@ -34,7 +41,7 @@ async def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
     async with (
         module.chat.lifespan(),
         httpx.AsyncClient(
-            transport=transport, base_url="http://localhost:8000", headers={"origin": "http://localhost:3000"}
+            transport=transport, base_url="http://localhost:8000", headers=THROUGH_NEXT
         ) as client,
     ):
         yield client
@@ -77,6 +84,30 @@ async def test_a_berth_waits_for_leave(client: httpx.AsyncClient, approved: bool
 async def test_pages_of_other_sites_are_refused(client: httpx.AsyncClient) -> None:
     answer = await client.get("/api/summaries", headers={"origin": "http://localhost:3001"})
     assert answer.status_code == 403
+
+
+async def test_every_browser_has_its_own_chats(client: httpx.AsyncClient) -> None:
+    """Also those on other machines, which reach the server by way of the page."""
+    await ask(client, said("When is the tide?"))
+    assert len((await client.get("/api/summaries")).json()["items"]) == 1
+    other = {"cookie": f"visitor={VISITOR[::-1]}", "x-forwarded-host": "192.0.2.7:3000"}
+    assert (await client.get("/api/summaries", headers=other)).json()["items"] == []
+    assert (await client.get("/api/threads/c1/messages", headers=other)).status_code == 404
+    for cookie in ("", "visitor=ada", "other=1"):
+        for path in ("/api/summaries", "/api/threads", "/api/agents", "/api/chat/c1/stream"):
+            answer = await client.get(path, headers={"cookie": cookie})
+            assert answer.status_code == 401, path
+
+
+async def test_the_page_publishes_nothing_but_the_chat(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/")).status_code == 404
+    for path in ("/api/stats", "/api/search?q=tide", "/api/docs", "/v1/models", "/api/memory/threads"):
+        assert (await client.get(path)).status_code == 404, path
+
+
+def test_the_page_is_for_this_machine_alone() -> None:
+    scripts = json.loads((CHAT / "web" / "package.json").read_text("utf-8"))["scripts"]
+    assert all("-H 127.0.0.1" in scripts[name] for name in ("dev", "start"))
 
 
 NEXT = Path(__file__).with_name("next.d.ts")

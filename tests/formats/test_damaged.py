@@ -1,17 +1,21 @@
 """Damaged payloads are read or refused with words; they are never changed, and nothing else is raised."""
 
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partita.errors import PartitaError
 from partita.formats.converting import convert
+from partita.formats.events import load_events
 from partita.formats.registry import all_formats
 from partita.testing.everything import everything
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json, JsonObject, is_array
 from tests.converting import outcome
-from tests.damage import damaged
+from tests.damage import damaged, misplaced, mistaken
 from tests.formats.mastra_streams import STREAMS
 from tests.recordings import FAMILIES, LOGS, Recording, recordings
 from tests.sampling import FULL
@@ -65,6 +69,41 @@ def test_damage_to_recordings(name: str, data: st.DataObject, target: str) -> No
     outcome(data.draw(damaged(payload_of(recording))), name, target)
 
 
+def read_or_refused(payload: Json, name: str) -> None:
+    """A format, and its decoder of streams, read a payload or refuse it with an error of ours."""
+    format_ = all_formats()[name]
+    if format_.load is not None:
+        with suppress(PartitaError):
+            format_.load(payload)
+    if format_.decoder is not None:
+        with suppress(PartitaError):
+            load_events(format_.decoder(), payload if is_array(payload) else [payload])
+
+
+READ = sorted(name for name, one in all_formats().items() if one.load or one.decoder)
+
+
+def sources_of(name: str) -> list[Json]:
+    """What is known in a format: what we write, and recordings."""
+    own = [written(name)] if name in BOTH_WAYS else []
+    streams = list(STREAMS.values()) if name == "mastra-stream" else []
+    return [*own, *streams, *map(payload_of, recorded(name)[: SMALLEST if FULL else 1])]
+
+
+@each_row("name", READ, ids=READ)
+def test_a_piece_of_a_payload_in_its_place(name: str) -> None:
+    for payload in sources_of(name):
+        for value in misplaced(payload) if FULL else islice(misplaced(payload), 30):
+            read_or_refused(value, name)
+
+
+@each_row("name", READ, ids=READ)
+def test_every_kind_of_place_in_a_recording_may_be_wrong(name: str) -> None:
+    for payload in sources_of(name) if FULL else sources_of(name)[-1:]:
+        for value in mistaken(payload, 1 if FULL else 197):
+            read_or_refused(value, name)
+
+
 def gemini(said: Json) -> Json:
     return {
         "candidates": [{"content": {"role": "model", "parts": [{"text": "a"}]}, "citationMetadata": said}]
@@ -87,6 +126,18 @@ DAMAGE: dict[str, tuple[str, Json]] = {
         "otel-genai",
         [{"role": "user", "parts": [{"type": {"type": "text"}, "content": "x"}]}],
     ),
+    "an id that is an object": (
+        "ai-sdk-chunks",
+        [
+            {
+                "type": "source-url",
+                "sourceId": "s",
+                "url": "https://example.com",
+                "title": "T",
+                "toolCallId": {},
+            }
+        ],
+    ),
     "a status that is a list": (
         "gemini-cli",
         {
@@ -103,6 +154,18 @@ def test_what_is_no_longer_what_it_was_is_read(source: str, payload: Json) -> No
     for target in TARGETS:
         outcome(payload, source, target)
         assert outcome(payload, source, target, carry=True) is not None
+
+
+REFUSED: dict[str, tuple[str, Json]] = {
+    "a message without parts": ("otel-genai", {"role": "user"}),
+    "parts that are null": ("otel-genai", {"role": "assistant", "parts": None}),
+}
+
+
+@each_row(("source", "payload"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_read_is_refused(source: str, payload: Json) -> None:
+    with pytest.raises(PartitaError):
+        convert(payload, source, "canonical")
 
 
 def test_what_was_given_stays_as_it_was() -> None:

@@ -72,3 +72,18 @@ async def test_who_goes_ends_it() -> None:
     async with asyncio.timeout(20):
         await EventStream(body.pieces())({}, receive, send)
     assert body.closed
+
+
+async def test_a_large_piece_is_handed_over_in_small_ones() -> None:
+    """A connection keeps what it is given until its client takes it."""
+    sent: list[bytes] = []
+
+    async def large() -> AsyncGenerator[bytes, None]:
+        yield b"a" * 200_000
+
+    async def send(event: Event) -> None:
+        sent.append(event.get("body", b""))
+
+    await EventStream(large())({}, never, send)
+    assert b"".join(sent) == b"a" * 200_000
+    assert max(map(len, sent)) <= 65_536

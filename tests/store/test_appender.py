@@ -62,6 +62,9 @@ class Counting:
     def tell(self, topic: str) -> None:
         self._engine.tell(topic)
 
+    def change_mark(self) -> object | None:
+        return self._engine.change_mark()
+
     async def close(self) -> None:
         await self._engine.close()
 

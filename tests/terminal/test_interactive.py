@@ -122,30 +122,40 @@ def test_what_is_appended_to_a_session_is_told(desk: Desk) -> None:
 
 
 def address(terminal: Terminal) -> str:
-    terminal.wait_for("Partita is at ")
+    """The address that a server prints, with its token."""
+    terminal.wait_for("/api/docs)")
     return terminal.shown.partition("Partita is at ")[2].split()[0]
+
+
+def client_at(address: str) -> httpx.Client:
+    """A client that has the token of an address."""
+    url, _, token = address.partition("/?token=")
+    return httpx.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=30)
 
 
 def test_a_server_is_left_with_one_ctrl_c(desk: Desk) -> None:
     with desk.terminal("serve", "--port", "0") as terminal:
-        assert httpx.get(f"{address(terminal)}/api/threads", timeout=30).status_code == 200
+        with client_at(address(terminal)) as client:
+            assert client.get("/api/threads").status_code == 200
         terminal.type(CTRL_C)
         assert terminal.end(20).code == 0
         assert terminal.shown.endswith("^C")  # and nothing after it
 
 
 def test_a_server_with_a_run_at_work_is_left_at_once_with_two(desk: Desk) -> None:
-    with desk.terminal("serve", "--port", "0", "--no-import") as terminal:
-        url = address(terminal)
-        with httpx.stream("POST", f"{url}/api/chat", json=CHAT, timeout=30) as answer:
-            for text in answer.iter_text():
-                if "text-delta" in text:
-                    break
-            began = time.monotonic()
-            terminal.type(CTRL_C)
-            terminal.type(CTRL_C)
-            assert terminal.end(20).code == 0
-            assert time.monotonic() - began < 8
+    with (
+        desk.terminal("serve", "--port", "0", "--no-import") as terminal,
+        client_at(address(terminal)) as client,
+        client.stream("POST", "/api/chat", json=CHAT) as answer,
+    ):
+        for text in answer.iter_text():
+            if "text-delta" in text:
+                break
+        began = time.monotonic()
+        terminal.type(CTRL_C)
+        terminal.type(CTRL_C)
+        assert terminal.end(20).code == 0
+        assert time.monotonic() - began < 8
     (run,) = desk.piped("runs", "--thread", "c", "--json").end().output.splitlines()
     assert b'"status":"interrupted"' in run
 
@@ -222,13 +232,15 @@ def test_the_tour_is_drawn(desk: Desk) -> None:
 
 
 def test_a_window_that_is_closed_ends_a_server_in_order(desk: Desk) -> None:
-    with desk.terminal("serve", "--port", "0", "--no-import") as terminal:
-        url = address(terminal)
-        with httpx.stream("POST", f"{url}/api/chat", json=CHAT, timeout=30) as answer:
-            for text in answer.iter_text():
-                if "text-delta" in text:
-                    break
-            assert terminal.hang_up() == 0
+    with (
+        desk.terminal("serve", "--port", "0", "--no-import") as terminal,
+        client_at(address(terminal)) as client,
+        client.stream("POST", "/api/chat", json=CHAT) as answer,
+    ):
+        for text in answer.iter_text():
+            if "text-delta" in text:
+                break
+        assert terminal.hang_up() == 0
     (run,) = desk.piped("runs", "--thread", "c", "--json").end().output.splitlines()
     assert b'"status":"interrupted"' in run
 

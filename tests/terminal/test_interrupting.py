@@ -145,7 +145,7 @@ def test_a_server_with_a_run_at_work(tmp_path: Path, sent: signal.Signals) -> No
         folder = tmp_path / str(place)
         folder.mkdir()
         desk = Desk(folder)
-        process = desk.piped("serve", "--port", "0", "--no-import", given=None)
+        process = desk.piped("serve", "--port", "0", "--no-import", "--no-token", given=None)
         process.wait_for(b"Partita is at ")
         process.wait_for(b"docs)\n")
         url = process.written.split()[3].decode()

@@ -56,3 +56,25 @@ describe("the frame of the page", () => {
     expect(await violationsInBoth(page)).toEqual([]);
   });
 });
+
+describe("a server with a token", () => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await serve({ args: ["--token"] });
+  });
+  afterAll(() => site.stop());
+
+  it("lets in who opens the printed address, and no one else", async () => {
+    const expected = [/401/];
+    const stranger = await site.open("", { fresh: true, expected });
+    await stranger.getByRole("heading", { name: "This server asks for a key" }).waitFor();
+    const page = await site.open("", { fresh: true, expected });
+    await page.goto(`${site.address}${site.entrance}`);
+    await page.getByRole("link", { name: "Analytics" }).waitFor();
+    expect(page.url()).not.toContain("token");
+    await page.reload();
+    await page.getByRole("link", { name: "Analytics" }).waitFor();
+    await site.closePages();
+    site.check();
+  });
+});

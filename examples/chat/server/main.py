@@ -1,11 +1,12 @@
 """A harbour office that answers in a chat: FastAPI in front, Partita behind it."""
 
 import os
+from http.cookies import SimpleCookie
 from pathlib import Path
 
 from fastapi import FastAPI
 
-from partita import Agent, asgi, tool
+from partita import Agent, Connection, asgi, tool
 
 SCRIPT = Path(__file__).with_name("script.json")
 MODEL = os.environ.get("MODEL", f"scripted:{SCRIPT}")  # a script needs no key; or anthropic:claude-sonnet-4-5
@@ -19,14 +20,21 @@ def tide(harbour: str) -> dict[str, str]:
 
 @tool(approval="always")
 def book_berth(boat: str, nights: int) -> str:
-    """Book a berth for a boat. Somebody must allow it first."""
+    """Book a berth for a boat. The user must allow it first."""
     return f"Berth 7 is kept for the {boat}, {nights} nights."
+
+
+def visitor(request: Connection) -> str | None:
+    """The user of a request: the random id that the page has put into a cookie of the browser."""
+    cookie = SimpleCookie(request.headers.get("cookie", "")).get("visitor")
+    return cookie.value if cookie is not None and len(cookie.value) == 36 else None
 
 
 office = Agent(MODEL, tools=[tide, book_berth], name="office", instructions="You answer in a harbour office.")
 chat = asgi(
     office,
     store=os.environ.get("DATABASE_URL", "sqlite:///chat.db"),
+    user=visitor,
     origins=["http://localhost:3000"],
 )
 app = FastAPI(lifespan=chat.lifespan)

@@ -73,7 +73,11 @@ Examples:
     "--redact/--no-redact", default=None, help="Replace secrets by marks. This is done unless you say no."
 )
 @click.option(
-    "--secret", "kinds", metavar="KIND", multiple=True, help="Look for this kind alone; again for more."
+    "--secret",
+    "kinds",
+    metavar="KIND",
+    multiple=True,
+    help="Also look for this kind, such as email or home; may be given again.",
 )
 @click.option("--also", metavar="TEXT", multiple=True, help="Replace this text, too; may be given again.")
 @click.option(

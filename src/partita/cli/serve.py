@@ -52,6 +52,9 @@ Examples:
     help="Who answers: anthropic:MODEL, module:attribute …",
 )
 @click.option("--keys/--no-keys", default=False, help="Only those may ask who have a key.")
+@click.option(
+    "--token/--no-token", default=True, help="Without keys: serve only who has the token of the address."
+)
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="A site whose pages may ask.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="A name the server may have.")
 @click.option(
@@ -86,6 +89,30 @@ Examples:
     show_default=True,
     help="The least important log lines to write.",
 )
+@click.option(
+    "--cpu-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="N",
+    help="CPU time for a request that converts, inspects, imports or shares.",
+)
+@click.option(
+    "--memory-mb",
+    type=click.IntRange(min=16),
+    default=512,
+    show_default=True,
+    metavar="N",
+    help="Memory for such a request, in megabytes.",
+)
+@click.option(
+    "--expansion",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="How many times as large as its body the content of a request may become.",
+)
 @click.option("--open/--no-open", "opens", default=None, help="Open the browser.")
 @click.pass_context
 def serve(
@@ -96,6 +123,7 @@ def serve(
     url: str | None,
     names: tuple[str, ...],
     keys: bool,
+    token: bool,
     origins: tuple[str, ...],
     hosts: tuple[str, ...],
     cwds: tuple[str, ...],
@@ -105,13 +133,17 @@ def serve(
     lease: float | None,
     log_format: Literal["text", "json"],
     log_level: str,
+    cpu_seconds: float,
+    memory_mb: int,
+    expansion: int,
     opens: bool | None,
 ) -> None:
     """Serve the store and agents over HTTP, until Ctrl-C; a second Ctrl-C waits for nobody.
 
     What `useChat` of the AI SDK calls is there, and an API for all else: see /api/docs. Without --keys, only
-    this machine may ask. Sessions of agents that are found here are brought in while the server runs; where
-    there are none, and the store is empty, a few examples are put in it.
+    you can use it, on this machine: the printed address has a token that other users do not know. Sessions
+    of agents that are found here are brought in while the server runs; where there are none, and the store is
+    empty, a few examples are put in it.
     """
     from partita.cli.serving.agents import agents_of
     from partita.cli.serving.examples import Examples
@@ -119,7 +151,7 @@ def serve(
     from partita.server.app import asgi
     from partita.server.log_output import logging_to_stderr
     from partita.server.runner import serve_on
-    from partita.server.settings import Settings
+    from partita.server.settings import MEBIBYTE, Limits, Settings
 
     app = asgi(
         agents_of(names),
@@ -130,16 +162,18 @@ def serve(
         hosts=hosts,
         cwds=cwds,
         routes="all",
+        limits=Limits(cpu_seconds=cpu_seconds, memory_bytes=memory_mb * MEBIBYTE, expansion=expansion),
         settings=None if lease is None else Settings(lease=lease),
     )
     chosen = ctx.get_parameter_source("port") is not ParameterSource.DEFAULT
     sockets = _sockets(app, host, port, chosen=chosen)
+    query = f"/?token={_require_token(app, sockets, kept=port != 0)}" if token and not keys else ""
     examples = Examples() if demo and not (imports and sessions_here()) else None
     with logging_to_stderr(log_format, log_level):
         serve_on(
             app,
             sockets,
-            tell=lambda address: _tell(address, opens=bool(opens)),
+            tell=lambda address: _tell(address, query, opens=bool(opens)),
             before=None if examples is None else examples.put_in,
             beside=together(
                 *(() if examples is None else (examples.act,)),
@@ -166,12 +200,24 @@ def _sockets(app: "PartitaApp", host: str, port: int, *, chosen: bool) -> "list[
     raise AssertionError("the last one either opens or raises")
 
 
-def _tell(address: str, *, opens: bool) -> None:
-    tell(f"Partita is at {address} (API docs: {address}/api/docs)")
+def _require_token(app: "PartitaApp", sockets: "list[socket.socket]", *, kept: bool) -> str:
+    """The token that the application asks for from now on. That of a port which was chosen is kept."""
+    import secrets
+
+    from partita.cli.serving.token import token_for
+    from partita.server.sockets import port_of
+
+    token = token_for(port_of(sockets[0])) if kept else secrets.token_urlsafe(32)
+    app.require_token(token)
+    return token
+
+
+def _tell(address: str, query: str, *, opens: bool) -> None:
+    tell(f"Partita is at {address}{query} (API docs: {address}/api/docs)")
     if opens and _has_desktop():
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(f"{address}{query}")
 
 
 def _has_desktop() -> bool:

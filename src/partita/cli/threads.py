@@ -93,6 +93,8 @@ def _pages(
     store: "Store", wait: Wait, wanted: Mapping[str, Any], *, limit: int | None, with_errors: bool
 ) -> "Iterator[tuple[Sequence[Listed], bool]]":
     """Threads as they are asked for, and whether there are more after them."""
+    from partita.store.display_titles import with_display_titles
+
     cursor: str | None = None
     size = PAGE if limit is None else limit
     while True:
@@ -102,7 +104,8 @@ def _pages(
             # In the same order: as many of those with errors cover all that are on this page.
             with_trouble: dict[str, Any] = {**wanted, "has_errors": True}
             failed = {one.id for one in wait(store.list_threads(**with_trouble, limit=size, cursor=cursor))}
-        yield [Listed(thread, thread.id in failed) for thread in page], page.has_more
+        shown = wait(store.read(with_display_titles, page.items))
+        yield [Listed(thread, thread.id in failed) for thread in shown], page.has_more
         cursor = page.next
         if cursor is None or limit is not None:
             return

@@ -97,6 +97,15 @@ SETTINGS: Final = (
         guarded="it decides who can reach the server",
     ),
     Setting(
+        key="serve.token",
+        environment="PARTITA_SERVE_TOKEN",
+        kind="switch",
+        default=True,
+        meaning="Without keys, serve only who has the token of the printed address.",
+        options=("serve.token",),
+        guarded="it decides who can reach the server",
+    ),
+    Setting(
         key="serve.origins",
         environment="PARTITA_SERVE_ORIGINS",
         kind="texts",
@@ -173,6 +182,33 @@ SETTINGS: Final = (
         options=("serve.opens",),
     ),
     Setting(
+        key="serve.cpu_seconds",
+        environment="PARTITA_SERVE_CPU_SECONDS",
+        kind="seconds",
+        default=10.0,
+        least=0,
+        meaning="CPU time for one request that converts, inspects, imports or shares.",
+        options=("serve.cpu_seconds",),
+    ),
+    Setting(
+        key="serve.memory_mb",
+        environment="PARTITA_SERVE_MEMORY_MB",
+        kind="number",
+        default=512,
+        least=16,
+        meaning="Memory for such a request, in megabytes.",
+        options=("serve.memory_mb",),
+    ),
+    Setting(
+        key="serve.expansion",
+        environment="PARTITA_SERVE_EXPANSION",
+        kind="number",
+        default=50,
+        least=1,
+        meaning="How many times as large as its body the content of a request may become.",
+        options=("serve.expansion",),
+    ),
+    Setting(
         key="import.agents",
         environment="PARTITA_IMPORT_AGENTS",
         kind="texts",
@@ -228,6 +264,7 @@ BY_OPTION: Final[Mapping[str, Setting]] = {
 VARIABLES: Final[Mapping[str, str]] = {
     "PARTITA_CONFIG": "The file to read in the place of your own `partita.toml`.",
     "PARTITA_PAGE": "A folder with another build of the page.",
+    "PARTITA_REDACT_LIMIT": "How many characters are searched for secrets at once; 128000000 unless set.",
     "PARTITA_TRACEBACK": "Set to 1: errors come with a traceback.",
 }
 """Variables of the environment that no file can set."""

@@ -207,6 +207,8 @@ def _shown(message: AssistantMessage) -> Iterator[Shown]:
 
 def _is_shown(chunk: JsonObject, name: str, shown: set[Shown]) -> bool:
     owner = chunk.get("toolCallId", ANYWHERE)
+    if not isinstance(owner, str):  # a member that no chunk of this kind has, kept as it was
+        owner = ANYWHERE
     return any((owner, place, dumps(chunk[name])) in shown for place in CLAIMS[name])
 
 

@@ -24,6 +24,13 @@ def client_tools(agent: AgentService) -> frozenset[str]:
     return frozenset(tool.name for tool in own if tool.function is None)
 
 
+def server_tools(agent: AgentService) -> frozenset[str]:
+    """The tools of an agent that the server runs, as far as the agent names them."""
+    tools: object = getattr(agent, "tools", None)
+    own = tools.values() if isinstance(tools, Toolset) else ()
+    return frozenset(tool.name for tool in own if tool.function is not None)
+
+
 def check_client_tools(agent: AgentService, tools: Sequence[ToolSpec]) -> None:
     """Refuse tools that come with a request if the agent would not offer them to its model."""
     if tools and not getattr(agent, SUPPORT, False):

@@ -36,7 +36,9 @@ Group: TypeAlias = Literal[
 
 GROUPS: Final[tuple[Group, ...]] = get_args(Group)
 
-CHAT_APP: Final[frozenset[Group]] = frozenset({"chat", "threads", "messages", "blobs", "agents", "health"})
+CHAT_APP: Final[frozenset[Group]] = frozenset(
+    {"chat", "threads", "messages", "blobs", "agents", "runs", "health"}
+)
 """What an application with `user` or `keys` publishes unless it names groups: a chat, and its history."""
 
 EVERYTHING: Final[frozenset[Group]] = frozenset(GROUPS)
@@ -74,12 +76,13 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "PATCH /api/threads/{thread_id}": "chat",
         "DELETE /api/threads/{thread_id}": "chat",
         "POST /api/threads/{thread_id}/branch": "chat",
+        "GET /api/summaries": "read",
         "GET /api/feed": "read",
     },
     "messages": {
         "GET /api/threads/{thread_id}/messages": "read",
         "GET /api/threads/{thread_id}/messages/{message_id}": "read",
-        "GET /api/threads/{thread_id}/outline": "read",
+        "GET /api/threads/{thread_id}/outline": "logs",
     },
     "blobs": {
         "GET /api/blobs/{digest}": "read",
@@ -107,9 +110,8 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "POST /api/threads/{thread_id}/fork": "write",
     },
     "search": {
-        "GET /api/search": "read",
+        "GET /api/search": "logs",
         "GET /api/parts": "logs",
-        "GET /api/summaries": "logs",
         "GET /api/facets": "logs",
     },
     "logs": {
@@ -148,7 +150,7 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
             for name, permission in _MASTRA.items()
         },
         "GET /api/memory/config": "read",
-        "GET /api/memory/search": "read",
+        "GET /api/memory/search": "logs",
     },
     "assistant-ui": {
         "GET /api/assistant-ui/threads": "read",

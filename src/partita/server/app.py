@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias, cast
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from litestar import Litestar
 from litestar.di import Provide
@@ -27,13 +27,14 @@ from partita.store.opening import open_store
 from partita.stream.targets import Target
 
 from .access import EVERYTHING, Group, check_known, groups_of
+from .auth.addresses import Proxies
 from .auth.authenticator import Authenticator
 from .auth.keys import KeyAuth
-from .auth.loopback import Loopback
+from .auth.loopback import Loopback, cookie_with
 from .auth.user import UserAuth, UserFunction, headers_of
 from .feed import Feed
 from .gate.gate import Gate
-from .hub import Agents, CallerView, Hub
+from .hub import ROOT, Agents, CallerView, Hub
 from .log_sealer import LogSealer
 from .observing.agents import WatchedAgent
 from .observing.measuring import Measured, note_route
@@ -56,6 +57,8 @@ from .worker_pool import WorkerPool
 LOG: Final = get_logger("partita.server")
 
 LOOKING: Final = frozenset({"GET", "HEAD"})
+TOKEN: Final = "token"
+"""The parameter of the page's address that holds the token."""
 
 AgentLike: TypeAlias = Any
 """A service, the name of one, a function that answers, an agent of another framework: see `as_agent`."""
@@ -90,6 +93,7 @@ class PartitaApp:
         self._opening = asyncio.Lock()
         self.hub: Hub | None = None
         """Store and session, while the application is open."""
+        self._loopback = Loopback(Proxies(settings.trust_proxy))
         inner = _Inner(self, cast("App", _litestar()))
         gate = Gate(
             inner,
@@ -103,8 +107,35 @@ class PartitaApp:
 
     def _authenticator(self, user: UserFunction | None, keys: bool) -> Authenticator:
         if user is not None:
-            return UserAuth(user)
-        return KeyAuth(lambda: self.opened().store) if keys else Loopback()
+            return UserAuth(user, Proxies(self.settings.trust_proxy))
+        return KeyAuth(lambda: self.opened().store) if keys else self._loopback
+
+    def require_token(self, token: str) -> None:
+        """Serve only callers that send this token: of an application that serves this machine alone.
+
+        They send it as `Authorization: Bearer …`. A browser opens `/?token=…`, and receives a cookie.
+        """
+        assert not self.authenticates, "callers have keys, or are users"
+        self._loopback.token = token
+
+    async def send_token_cookie(self, scope: Scope, send: Send) -> bool:
+        """Exchange the token in the address of the page for a cookie, and take it out of the address."""
+        query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        shown = [value for name, value in query if name == TOKEN]
+        if len(shown) != 1 or not self._loopback.is_token(shown[0]):
+            return False
+        rest = urlencode([pair for pair in query if pair[0] != TOKEN])
+        headers = {
+            "location": f"./?{rest}" if rest else "./",
+            "set-cookie": cookie_with(shown[0], scope),
+            "cache-control": "no-store",
+            "referrer-policy": "no-referrer",
+            "content-length": "0",
+        }
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": 303, "headers": raw})
+        await send({"type": "http.response.body", "body": b""})
+        return True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or take part in the lifespan of a server."""
@@ -196,10 +227,11 @@ class _Inner:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if "page" in self._app.published and is_page(scope["path"]) and scope["method"] in LOOKING:
-            await send_page(scope, send)
+            if not await self._app.send_token_cookie(scope, send):
+                await send_page(scope, send)
             return
         principal: Principal = scope["state"]["principal"]
-        caller = CallerView(self._app.opened(), principal, headers_of(scope))
+        caller = CallerView(self._app.opened(), principal, headers_of(scope), scope.get(ROOT, ""))
         await self._routes({**scope, CALLER: caller}, receive, send)
 
 
@@ -213,7 +245,7 @@ def _below(scope: Scope) -> Scope:
         below = f"/{below}"  # some take the slash away, too
     if below == scope["path"] and not root:
         return scope
-    return {**scope, "path": below, "raw_path": None, "root_path": ""}
+    return {**scope, "path": below, "raw_path": None, "root_path": "", ROOT: root}
 
 
 @cache
@@ -248,6 +280,7 @@ def asgi(
     origins: tuple[str, ...] | list[str] = (),
     hosts: tuple[str, ...] | list[str] = (),
     credentials: bool = False,
+    trust_proxy: bool | Collection[str] = False,
     cwds: tuple[str, ...] | list[str] = (),
     client_system: bool = False,
     limits: Limits | None = None,
@@ -268,6 +301,10 @@ def asgi(
     `client_system`, callers with the role `chat` may send instructions for the agent. `budgets` limit what
     runs may use. `deps`, `context` and `config` are given to the agent: see `as_agent`.
 
+    Without `user` and `keys`, a request that a proxy passed on is refused. `trust_proxy` names the networks
+    of proxies whose `X-Forwarded-For` gives the address of the client, or is `True` for any proxy that
+    connects; that client must then be of this machine.
+
     `routes` are the groups of routes to publish, or `all`; every other route is a 404. By default, with
     `user` or `keys`, those are `CHAT_APP`: the chat, and the history of its users. `page` adds the web page
     to them, or leaves it out.
@@ -283,6 +320,7 @@ def asgi(
         hosts=tuple(hosts) or base.hosts,
         credentials=credentials or base.credentials,
         cwds=tuple(cwds) or base.cwds,
+        trust_proxy=base.trust_proxy if trust_proxy is False else _trusted(trust_proxy),
         client_system=client_system or base.client_system,
         limits=limits or base.limits,
         budgets=budgets or base.budgets,
@@ -291,6 +329,10 @@ def asgi(
     values = {"deps": deps, "context": context, "config": config}
     groups = groups_of(routes, page, has_users=user is not None or keys)
     return PartitaApp(_named(agents, values), store, full, user, keys, groups)
+
+
+def _trusted(trust_proxy: bool | Collection[str]) -> bool | tuple[str, ...]:
+    return trust_proxy if isinstance(trust_proxy, bool) else tuple(trust_proxy)
 
 
 def _named(

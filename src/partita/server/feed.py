@@ -1,4 +1,7 @@
-"""What changes in the store, told to pages that listen: one looks, once a second, for all of them."""
+"""What changes in the store, sent to pages that listen: one task looks for all of them, once a second.
+
+It reads the database only if it was written to since.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -110,17 +113,27 @@ class Feed:
 
     async def _watch(self) -> None:
         seen: Seen | None = None
+        mark: object | None = None
         while True:
-            try:
-                if seen is None:
-                    seen = await self._store.read(begin)
-                news = await self._store.read(look, seen)
-            except PartitaError:  # the store is busy, or away: the next look tells more
-                news = News((), ())
-            self.looks += 1
-            for listener in self._listeners:
-                listener.take(news)
+            before, mark = mark, self._store.engine.change_mark()  # before the look: what comes later differs
+            if mark is None or mark != before:
+                seen, is_complete = await self._look(seen)
+                mark = mark if is_complete else None
             await asyncio.sleep(self._every)
+
+    async def _look(self, seen: Seen | None) -> tuple[Seen | None, bool]:
+        """Send what changed; returns what was seen, and whether that is all there is."""
+        try:
+            if seen is None:
+                seen = await self._store.read(begin)
+            news = await self._store.read(look, seen)
+        except PartitaError:  # the store is busy or unavailable: the next look finds it
+            return seen, False
+        finally:
+            self.looks += 1
+        for listener in self._listeners:
+            listener.take(news)
+        return seen, not news.more
 
 
 def event(name: str, data: bytes) -> bytes:

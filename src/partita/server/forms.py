@@ -8,10 +8,9 @@ from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
-from partita.runtime.client_tools import check_client_tools, client_tools
+from partita.runtime.client_tools import check_client_tools, client_tools, server_tools
 from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
-from partita.runtime.tools.toolset import Toolset
 from partita.stream.sse import DONE
 from partita.types.runs import Run
 
@@ -48,9 +47,7 @@ def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolS
         check_client_tools(agent, tools)
     except AgentError as error:
         raise ConversionError(error.what, where="$.tools", hint=error.hint) from error
-    own: object = getattr(agent, "tools", None)
-    declared = client_tools(agent)
-    taken = {tool.name for tool in own.values()} - declared if isinstance(own, Toolset) else set[str]()
+    taken, declared = server_tools(agent), client_tools(agent)
     for place, tool in enumerate(tools):
         if tool.name in taken:
             raise ConversionError(

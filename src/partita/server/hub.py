@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from litestar.di import NamedDependency
 
 from partita.errors import NotFoundError
 from partita.formats.format import ToolSpec
+from partita.runtime.client_tools import server_tools
 from partita.runtime.error_mask import mask_errors, sees_errors
 from partita.runtime.principal import Principal
 from partita.runtime.replay.provenances import Provenances
@@ -25,6 +26,9 @@ from .problems import Problem
 from .progress import ImportProgress
 from .settings import Settings
 from .worker_pool import WorkerPool
+
+ROOT: Final = "partita.root"
+"""Where the scope of a request says under which path the application is mounted."""
 
 
 class Agents:
@@ -65,11 +69,16 @@ class Hub:
 class CallerView:
     """One request's view of everything: what is another's does not exist in it."""
 
-    def __init__(self, hub: Hub, principal: Principal, headers: Mapping[str, str] | None = None) -> None:
-        """`headers` are those of the request, names in lower case."""
+    def __init__(
+        self, hub: Hub, principal: Principal, headers: Mapping[str, str] | None = None, root: str = ""
+    ) -> None:
+        """`headers` are those of the request, names in lower case; `root` is the path that the application is
+        mounted under.
+        """
         self.hub = hub
         self.principal = principal
         self.headers = headers or {}
+        self.root = root
 
     @cached_property
     def store(self) -> Store:
@@ -96,13 +105,21 @@ class CallerView:
         session = self.hub.session if owner is None else self.hub.session.scoped(owner)
         return session if sees_errors(self.principal) else session.with_masked_errors()
 
+    @cached_property
+    def server_tools(self) -> frozenset[str]:
+        """Tools whose outputs the caller may not give: those that agents run here, unless it may write."""
+        if self.principal.may("write"):
+            return frozenset()
+        return frozenset().union(*map(server_tools, self.hub.agents.by_name.values()))
+
     def acting_for(self, resource_id: str | None) -> "CallerView":
         """The same caller with the data of one resource, if that is allowed."""
         if not resource_id or resource_id == self.principal.resource_id:
             return self
         if self.principal.resource_id is not None:
             raise Problem(403, "this key is for another resource", hint="leave the resource out")
-        return CallerView(self.hub, replace(self.principal, resource_id=resource_id), self.headers)
+        principal = replace(self.principal, resource_id=resource_id)
+        return CallerView(self.hub, principal, self.headers, self.root)
 
     def run_options(
         self,

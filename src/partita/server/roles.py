@@ -42,15 +42,17 @@ def admit(app: ASGIApp) -> ASGIApp:
     return admitting
 
 
-def require(principal: Principal, permission: Permission, what: str, *, where: str = "") -> None:
-    """Refuse a caller without a permission. `what` names the thing that is refused."""
+def require(
+    principal: Principal, permission: Permission, what: str, *, where: str = "", hint: str = ""
+) -> None:
+    """Refuse a caller without a permission. `what` says what is refused, as a verb and its object."""
     if not principal.may(permission):
-        roles = roles_with(permission)
+        roles = " or ".join(repr(role) for role in roles_with(permission))
         raise Problem(
             403,
             f"the role {principal.role!r} may not {what}",
             where=where,
-            hint=f"this needs the role {' or '.join(repr(role) for role in roles)}: see docs/security.md",
+            hint=f"{hint}, or use the role {roles}" if hint else f"use the role {roles}",
         )
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -155,6 +156,18 @@ class Server(uvicorn.Server):
         self._tell = tell
         self._drains = False
         self._watchdog: threading.Timer | None = None
+        self._stop: Callable[[], object] | None = None
+
+    async def main_loop(self) -> None:
+        """Wait until the server is to stop; once a second the date of responses is set.
+
+        Uvicorn looks ten times a second, which is most of what an idle server would do.
+        """
+        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+        self._stop = partial(loop.call_soon_threadsafe, stopping.set)
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stopping.wait(), 1.0)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
@@ -201,6 +214,8 @@ class Server(uvicorn.Server):
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self._drains = sig == signal.SIGTERM
         self.should_exit = True
+        if self._stop is not None:
+            self._stop()
         if self._watchdog is None:
             self._start_watchdog(EXIT_IN, 1)
 

@@ -20,10 +20,14 @@ class Limits:
     body_seconds: float = 30.0
     """Until all of a body must be there."""
     upload_bytes: int = 2048 * MEBIBYTE
-    """Of what is imported, and of blobs."""
+    """Of what is imported."""
     upload_seconds: float = 600.0
+    blob_bytes: int = 256 * MEBIBYTE
+    """Of one blob: a database writes it as one value."""
     depth: int = 200
     """How deep JSON may be nested."""
+    values: int = 2_000_000
+    """How many values JSON may have: each takes far more memory than its bytes."""
     headers: int = 100
     header_bytes: int = 32 * 1024
     target_bytes: int = 16 * 1024
@@ -55,6 +59,9 @@ class Settings:
     """Whether these pages may send cookies."""
     hosts: tuple[str, ...] = ()
     """Names under which the server may be asked for, besides those of this machine; `*.example` too."""
+    trust_proxy: bool | tuple[str, ...] = False
+    """Proxies whose `X-Forwarded-For` gives the address of the client: `True` for the one that connects, or
+    the networks of several. Others are not believed."""
     cwds: tuple[str, ...] = ()
     """Folders in which a request may let its agent work, and in those below them; none unless listed."""
     client_system: bool = False

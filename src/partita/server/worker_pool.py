@@ -22,7 +22,7 @@ from partita.types.json import dumps
 
 from .problems import Problem
 from .replies import SpooledFile
-from .settings import Limits
+from .settings import MEBIBYTE, Limits
 from .worker_process import LIMITS, OUT_OF_MEMORY, STATUS, End, Failure, Item, WorkerError, values_of
 
 T = TypeVar("T")
@@ -267,7 +267,7 @@ class Job:
         if self._late or code in CPU_SIGNALS:
             return exceeded(f"{limits.cpu_seconds:g} seconds of CPU time", "cpu_seconds", "cpu-seconds")
         if code in (OUT_OF_MEMORY, -9):  # 9: the system needed its memory
-            return exceeded(f"{limits.memory_bytes} bytes of memory", "memory_bytes", "memory-mb")
+            return exceeded(f"{limits.memory_bytes / MEBIBYTE:g} MB of memory", "memory_bytes", "memory-mb")
         return WorkerError(f"a worker process ended with {code}")
 
     def _end_late(self) -> None:
@@ -358,7 +358,9 @@ def only(items: Iterator[Any]) -> Any:
 def exceeded(what: str, name: str, setting: str) -> Problem:
     """The refusal of a request that takes more than a limit allows."""
     return Problem(
-        413, f"the request takes more than {what}", hint=f"send less at once, or {raise_limit(name, setting)}"
+        413,
+        f"the request takes more than {what}",
+        hint=f"ask for less at once, or {raise_limit(name, setting)}",
     )
 
 

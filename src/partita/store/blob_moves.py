@@ -158,6 +158,22 @@ def _taken_out(place: Place, value: Json) -> Moved | None:
     return _moved(path, value.encode("utf-8", "surrogatepass"), "text")
 
 
+class FileData(NamedTuple):
+    """The bytes of a data URL, their hash, and the type that it says."""
+
+    data: bytes
+    hash: str
+    media_type: str | None
+
+
+def data_of(url: str) -> FileData | None:
+    """The bytes of a data URL that can be made again from them."""
+    found = _data_url((), url) if url.startswith("data:") else None
+    if found is None or found.move.kind != "data":
+        return None
+    return FileData(found.data, found.move.hash, found.move.media_type)
+
+
 def _data_url(path: tuple[Step, ...], url: str) -> Moved | None:
     match = DATA_URL.match(url)
     if match is None:

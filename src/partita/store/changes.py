@@ -47,6 +47,8 @@ class News(NamedTuple):
 
     threads: Sequence[ThreadNews]
     runs: Sequence[RunNews]
+    more: bool = False
+    """Whether there is more to tell though nothing else changes."""
 
 
 @dataclass(slots=True)
@@ -69,10 +71,12 @@ def begin(tx: Transaction) -> Seen:
 
 def look(tx: Transaction, seen: Seen) -> News:
     """What changed since. What was told is noted in `seen`."""
-    return News(_threads(tx, seen), _runs(tx, seen))
+    news, more = _threads(tx, seen)
+    return News(news, _runs(tx, seen), more)
 
 
-def _threads(tx: Transaction, seen: Seen) -> list[ThreadNews]:
+def _threads(tx: Transaction, seen: Seen) -> tuple[list[ThreadNews], bool]:
+    """The threads that are new or have changed, and whether there are more of them."""
     at = threads.c.changed_at
     columns = (threads.c.owner, threads.c.id, threads.c.key, threads.c.updated_at, at)
     query = select(*columns).where(tx.mine(threads))
@@ -84,7 +88,7 @@ def _threads(tx: Transaction, seen: Seen) -> list[ThreadNews]:
     whole = len(changed) < AT_ONCE
     seen.since = tx.now - BACK if whole else max(seen.since, changed[-1].changed_at)
     seen.threads = {key: row.changed_at for key, row in found.items() if row.changed_at >= seen.since}
-    return news
+    return news, not whole or len(added) == AT_ONCE
 
 
 def _thread(row: Row[Any]) -> ThreadNews:

@@ -40,9 +40,16 @@ def read_messages(tx: Transaction, rows: Sequence[Row[Any]], mode: BlobMode) -> 
     if mode == "reference" or all(row.blobs is None for row in rows):
         return tuple(_message(row, None) for row in rows)
     moves = {row.key: _moves(row) for row in rows if row.blobs is not None}
+    if mode == "files":
+        moves = {key: [move for move in some if not _is_file(move)] for key, some in moves.items()}
     wanted = [(row.owner, move.hash) for row in rows for move in moves.get(row.key, ())]
     loaded = blobs.load(tx, wanted)
     return tuple(_message(row, _whole(row, moves.get(row.key), loaded)) for row in rows)
+
+
+def _is_file(move: Move) -> bool:
+    """Whether what has moved is a file of the message itself, not of a call in it."""
+    return move.kind == "data" and len(move.path) == 3 and move.path[0] == "parts"
 
 
 def _moves(row: Row[Any]) -> list[Move]:

@@ -33,7 +33,7 @@ WHERE m.owner = t.owner AND m.thread_id = t.id AND m.id = t.active_leaf_id
 ASKED: Final = """
 SELECT t.owner, t.id, (
     SELECT m.preview FROM messages m WHERE m.owner = t.owner AND m.thread_id = t.id AND m.role = 'user'
-    ORDER BY m.seq LIMIT 1
+        AND NOT m.internal AND m.preview <> '' ORDER BY m.seq LIMIT 1
 ) AS preview FROM {chosen}
 """
 

@@ -15,8 +15,10 @@ Order: TypeAlias = Literal["asc", "desc"]
 Branch: TypeAlias = Literal["active", "all"]
 """`active`: the way from the first message to the active leaf; `all`: the other branches too."""
 
-BlobMode: TypeAlias = Literal["inline", "reference"]
-"""`inline`: large outputs and files are put back in place; `reference`: `blob:` urls stand for them."""
+BlobMode: TypeAlias = Literal["inline", "reference", "files"]
+"""`inline`: large outputs and files are put back in place; `reference`: `blob:` urls stand for them; `files`:
+`blob:` urls stand for the files of a message, all else is put back.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import AgentError, PartitaError
-from partita.formats.redaction.redactor import Redactor, Rules
+from partita.formats.redaction.walking import redact
 from partita.runtime.recordings.recording import Exchange, Request
 from partita.types.json import Json
 
@@ -157,10 +157,7 @@ class Matching:
 
 def without_secrets(text: str) -> str:
     """A text to be shown."""
-    redactor = Redactor(Rules())
-    redactor.text(text, "")
-    redactor.learned()
-    return redactor.text(text, "")
+    return redact(text).value
 
 
 def _counted(count: int, noun: str) -> str:

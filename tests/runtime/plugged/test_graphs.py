@@ -8,9 +8,11 @@ import pytest
 
 from partita.errors import AgentError
 from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.service import Options
 from partita.runtime.session.session import Session
 from partita.types.chunks import ToolApprovalRequest, ToolInputDelta
 from partita.types.json import Json
+from partita.types.messages import ToolCallPart, text_of
 from partita.types.parts import DataPart, ReasoningPart
 from partita.types.tools import ExecutionDeniedOutput, JsonOutput, TextOutput
 from tests.runtime.plugged.turns import THREAD, decide, done, turn
@@ -313,3 +315,137 @@ def test_what_is_no_graph_is_refused(make: Callable[[], Any], why: str) -> None:
     thing = make()
     with pytest.raises(AgentError, match=why):
         as_agent(thing)
+
+
+async def test_a_member_of_a_network_is_resumed(session: Session) -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import interrupt
+
+    from partita.runtime.network.network import Network
+    from tests.runtime.network.test_waiting import DONE, route, scripted
+    from tests.runtime.plugged.graphs import node_of
+
+    def ask(state: Any) -> dict[str, Any]:
+        return {"messages": [AIMessage(f"{interrupt('Sure?')}")]}
+
+    member = as_agent(node_of(ask, InMemorySaver()))
+    network = Network(scripted(route("agent", "guide", "Guide."), DONE), agents={"guide": member})
+    run = await session.wait((await session.start(network, THREAD, "Go")).id)
+    message = await session.store.get_message(THREAD, run.message_id or "")
+    assert message is not None
+    (call,) = [part for part in message.parts if isinstance(part, ToolCallPart)]
+    await decide(session, call, True, "Quite.")
+    run = await session.wait((await session.start(network, THREAD)).id)
+    assert (run.status, run.error) == ("completed", None)
+    page = await session.store.list_messages(THREAD, limit=None)
+    assert "Quite." in str(page.items[1])
+
+
+async def test_an_interrupt_is_not_resumed_behind_other_messages(session: Session) -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import interrupt
+
+    from tests.runtime.plugged.graphs import node_of
+
+    ran: list[Any] = []
+
+    def ask(state: Any) -> dict[str, Any]:
+        if len(state["messages"]) > 1:
+            ran.append(interrupt("Sure?"))
+        return {"messages": [AIMessage("Done.")]}
+
+    graph = node_of(ask, InMemorySaver())
+    first = await turn(session, graph, "My secret is 7.")
+    waits = await turn(session, graph, "Go")
+    await session.store.delete_messages(THREAD, [first.message.id])
+    await decide(session, waits.calls[0], True)
+    left = await turn(session, graph)
+    assert (left.run.status, ran) == ("failed", [])
+    assert "no checkpoint with the interrupt" in str(left.run.error)
+
+
+RESERVED: dict[str, dict[str, Any]] = {
+    "the thread": {"thread_id": "of another owner"},
+    "a checkpoint": {"checkpoint_id": "1"},
+    "a namespace": {"checkpoint_ns": "x"},
+}
+
+
+@each_row("configurable", RESERVED.values(), ids=RESERVED)
+@each_row("settings", [True, False], ids=["in the settings", "in the config"])
+async def test_no_request_chooses_the_state_of_a_graph(
+    session: Session, configurable: dict[str, Any], settings: bool
+) -> None:
+    from tests.runtime.plugged.graphs import Model, graph_of
+
+    model = Model(answers=[["Hello"]])
+    given = {"configurable": configurable}
+    agent = as_agent(graph_of(model), config=None if settings else given)
+    left = await turn(session, agent, "Hi", Options(settings=given if settings else {}))
+    assert (left.run.status, model.asked) == ("failed", [])
+    assert next(iter(configurable)) in str(left.run.error)
+
+
+async def test_config_and_context_are_those_of_the_request(session: Session) -> None:
+    from langchain_core.messages import AIMessage
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.runtime import Runtime
+
+    from partita.runtime.service import conversation_key
+    from tests.runtime.plugged.graphs import GRAPH, START
+
+    def tell(state: Any, config: RunnableConfig, runtime: Runtime[Any]) -> dict[str, Any]:
+        known = config.get("configurable", {})
+        seen.append([known[name] for name in ("tenant", "thread_id", "owner", "partita_thread_id")])
+        return {"messages": [AIMessage(f"For {runtime.context['user']}.")]}
+
+    seen: list[Any] = []
+    builder: Any = GRAPH.StateGraph(GRAPH.MessagesState, context_schema=dict)
+    builder.add_node("node", tell)
+    builder.add_edge(START, "node")
+    agent = as_agent(
+        builder.compile(),
+        config=lambda request: {"configurable": {"tenant": request.text}},
+        context=lambda request: {"user": request.owner},
+    )
+    run = await session.start(agent, THREAD, "Hi", resource_id="ada")
+    await session.wait(run.id)
+    message = await session.store.scoped("ada").get_message(THREAD, run.message_id or "")
+    assert message is not None
+    assert text_of(message) == "For ada."
+    assert seen == [["Hi", conversation_key("ada", THREAD), "ada", THREAD]]
+
+
+async def test_the_other_channels_are_those_of_the_branch(session: Session) -> None:
+    """Two models speak at once, and a channel beside the messages counts the turns of the branch."""
+    import operator
+    from typing import Annotated
+
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from tests.runtime.plugged.graphs import GRAPH, START, Model
+
+    class State(GRAPH.MessagesState):
+        turns: Annotated[int, operator.add]
+
+    counts: list[int] = []
+    builder: Any = GRAPH.StateGraph(State)
+    models = [Model(answers=[["a", "b", "c"]] * 4), Model(answers=[["1", "2", "3"]] * 4)]
+    for number, model in enumerate(models):
+
+        async def speak(state: Any, model: Any = model, number: int = number) -> dict[str, Any]:
+            if number == 0:
+                counts.append(state.get("turns", 0))
+            return {"messages": [await model.ainvoke(state["messages"])], "turns": 1 - number}
+
+        builder.add_node(f"node{number}", speak)
+        builder.add_edge(START, f"node{number}")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    await turn(session, graph, "One")
+    await turn(session, graph, "Two")
+    page = await session.store.list_messages(THREAD, limit=None)
+    await session.wait((await session.start(as_agent(graph), THREAD, after=page.items[2].id)).id)
+    await turn(session, graph, "Three")
+    assert counts == [0, 1, 1, 2]

@@ -57,6 +57,9 @@ class GatedEngine:
     def tell(self, topic: str) -> None:
         self._engine.tell(topic)
 
+    def change_mark(self) -> object | None:
+        return self._engine.change_mark()
+
     async def close(self) -> None:
         """Leave the engine to who opened it."""
 

@@ -1,11 +1,13 @@
 """Those who watch see what is stored, all of it, in order, wherever and whenever they come."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 
 import pytest
 
 from partita.errors import NotFoundError, UnavailableError
-from partita.runtime.session.live_run import WINDOW
+from partita.runtime.session.live_run import BATCH_BYTES, WINDOW, Seen
 from partita.runtime.session.session import Session
 from partita.store.facade.store import Store
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta
@@ -214,3 +216,31 @@ async def test_what_a_run_has_produced_is_the_same_before_and_after_it_ends(sess
     assert [text_of(message) for message in before.messages] == ["one "]
     assert [text_of(message) for message in after.messages] == ["one two", "three"]
     assert after.last_seq == (await session.last_seq(run.id)) > before.last_seq
+
+
+async def test_those_who_watch_are_given_little_at_once(store: Store) -> None:
+    """A client that does not read keeps what it was given in memory."""
+    words = [TextDelta("t", f"{number:03}" + "." * 50_000) for number in range(20)]
+    puppet = Puppet(*talk(), *words)
+    async with Session(store, beat=3600, recover=False) as session:
+        run = await session.start(puppet, "t1", "Well?")
+        watcher = Watcher(session, run.id, everything=True)
+        await watcher.until(words[-1])
+        live = [[one async for one in _until(session, run.id, words[-1])]]
+        puppet.end()
+        await session.wait(run.id)
+        await watcher.task
+        live.append([seen async for seen in session.follow(run.id)])
+    for batches in live:
+        told = [one.chunk for seen in batches for one in seen]
+        assert [chunk for chunk in told if isinstance(chunk, TextDelta) and len(chunk.delta) > 100] == words
+        assert max(sum(len(one.json) for one in seen) for seen in batches) < BATCH_BYTES + 60_000
+
+
+async def _until(session: Session, run_id: str, last: Chunk) -> AsyncIterator[Sequence[Seen]]:
+    """What a watcher that comes late is given, up to a chunk."""
+    async with aclosing(session.follow(run_id)) as batches:
+        async for seen in batches:
+            yield seen
+            if any(one.chunk == last for one in seen):
+                return

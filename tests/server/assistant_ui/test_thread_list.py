@@ -3,7 +3,7 @@
 import httpx
 
 from partita.server.app import asgi
-from partita.server.assistant_ui.titles import LONGEST, first_words
+from partita.store.display_titles import LONGEST, first_words
 from partita.store.facade.store import Store
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, UserMessage

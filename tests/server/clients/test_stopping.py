@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from itertools import count
 from typing import Any
 
+import httpx
 import pytest
 
 from partita.runtime.agent.agent import Agent
@@ -227,6 +228,9 @@ async def test_a_run_that_does_not_stop_is_waited_for_in_bounds(
     state = await chat.send("And how old?")
     assert (state.status, [request.status for request in state.requests]) == ("error", [503])
     assert "has not stopped yet" in (state.error or "")
+    async with httpx.AsyncClient(base_url=here.url, verify=False) as client:
+        refused = await client.post("/api/chat/harbour/stop")
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
 
 
 @on_all_releases

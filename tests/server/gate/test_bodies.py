@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partita.server.app import asgi
 from partita.server.gate.bodies import is_upload, media_type
 from partita.server.gate.gate import Gate
 from partita.server.plain import Event, Receive, Scope, Send
 from partita.server.problems import Problem
 from partita.server.settings import Limits, Settings
+from partita.store.facade.store import Store
+from tests.server.conftest import client_of
 from tests.server.gate.asking import JSON, Somebody, ask, client, gated, scope_of
 from tests.tables import each_row
 
@@ -227,3 +230,14 @@ HEADS: dict[str, tuple[dict[str, Any], int]] = {
 async def test_a_head_is_no_larger_than_allowed(asked: dict[str, Any], status: int) -> None:
     gate, _ = gated()
     assert (await ask(gate, scope_of(**asked))).status == status
+
+
+async def test_json_with_too_many_values_is_refused(store: Store) -> None:
+    """Each takes far more memory than its bytes, in whatever reads it."""
+    app = asgi(None, store=store, limits=Limits(values=100))
+    async with app.lifespan(), client_of(app) as client:
+        metadata = {"a": [[]] * 100}
+        refused = await client.post("/api/threads", json={"id": "t1", "metadata": metadata})
+        taken = await client.post("/api/threads", json={"id": "t1", "metadata": {"a": "[]," * 500}})
+    assert (refused.status_code, refused.json()["detail"]) == (413, "the JSON has too many values")
+    assert taken.status_code == 201

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.server.gate.depth import is_deeper
+from partita.server.gate.depth import has_more_values, is_deeper
 from partita.types.json import Json, dumps, is_array, is_object
 from tests.strategies_json import json_values
 from tests.tables import each_row
@@ -89,3 +89,18 @@ CASES: dict[str, tuple[bytes, int, bool]] = {
 @each_row(("text", "limit", "deeper"), CASES.values(), ids=CASES)
 def test_cases(text: bytes, limit: int, deeper: bool) -> None:
     assert is_deeper(text, limit) is deeper
+
+
+def marks(value: Json) -> int:
+    """How many values there are, as they are counted: one for each list and object, and for each comma."""
+    if not is_object(value) and not is_array(value):
+        return 0
+    inner = list(value.values()) if is_object(value) else value
+    return 1 + max(len(inner) - 1, 0) + sum(map(marks, inner))
+
+
+@given(JSON)
+def test_values_are_counted_whatever_strings_hold(value: Json) -> None:
+    text = dumps(value)
+    assert not has_more_values(text, marks(value))
+    assert marks(value) == 0 or has_more_values(text, marks(value) - 1)

@@ -75,7 +75,8 @@ SITES = {
     ("DELETE", "Cross-Site"): 403,
     ("POST", "same-origin"): 200,
     ("POST", "none"): 200,
-    ("GET", "cross-site"): 200,  # a link somebody followed
+    ("GET", "cross-site"): 403,  # an image or a script of another site, or a link
+    ("GET", "same-origin"): 200,
 }
 
 

@@ -165,7 +165,7 @@ async def test_to_a_caller_with_a_resource_other_threads_do_not_exist(store: Sto
                 assert answer.status_code == missing.status_code == 404, name
                 assert answer.text.replace("t1", "t0") == missing.text, name
         assert ids(await listed(one)) == ["m1"]
-        assert (await one.get(f"{API}/threads/t1")).json().get("title") is None
+        assert (await one.get(f"{API}/threads/t1")).json()["title"] == "Hello."  # its first words
 
 
 async def test_who_may_see_all_is_refused_a_thread_of_another_resource_than_the_one_he_names(

@@ -9,6 +9,8 @@ import pytest
 from partita.server.app import asgi
 from partita.store.facade.store import Store
 from partita.store.values import ConsumptionRecord
+from partita.types.messages import SystemMessage, UserMessage
+from partita.types.parts import FilePart
 from partita.types.threads import Thread
 from partita.types.value import Extra
 from tests.server.conftest import client_of, scripted, user_in_header
@@ -320,3 +322,36 @@ async def test_who_may_see_everything_can_say_whose(client: httpx.AsyncClient, s
     assert (await client.get("/api/threads/t1?resourceId=ann")).json()["title"] == "of ann"
     await client.delete("/api/threads/t1?resourceId=ann")
     assert (await client.get("/api/threads/t1")).json()["resourceId"] == "bob"
+
+
+QUESTION = "  How tall is\n\tthe lighthouse  " + "of the old harbour, " * 20
+
+
+async def test_a_thread_without_a_title_is_listed_under_its_first_question(
+    client: httpx.AsyncClient, store: Store
+) -> None:
+    await store.create_thread("t1")
+    secret = UserMessage(id="i1", content="Internal.", internal=True)
+    file = FilePart(url="data:image/png;base64,iVBORw0KGgo=", media_type="image/png")
+    picture = UserMessage(id="f1", content=[file])
+    system = SystemMessage(id="s1", content="Obey.")
+    asked = [UserMessage(id="u1", content=QUESTION), UserMessage(id="u2", content="Later.")]
+    await store.save_messages([system, secret, picture, *asked], thread_id="t1")
+    title = "How tall is the lighthouse of the old harbour, of the old…"
+    listed = {
+        "/api/threads": lambda said: said["items"][0]["title"],
+        "/api/threads/t1": lambda said: said["title"],
+        "/api/summaries": lambda said: said["items"][0]["preview"][:30],
+        "/api/assistant-ui/threads": lambda said: said[0]["title"],
+        "/api/assistant-ui/threads/t1": lambda said: said["title"],
+        "/api/memory/threads": lambda said: said["threads"][0]["title"],
+        "/api/memory/threads/t1": lambda said: said["title"],
+    }
+    for path, title_in in listed.items():
+        shown = title_in((await client.get(path)).json())
+        assert shown in (title, title[:30]), path
+    stored = await store.get_thread_by_id("t1")
+    assert stored is not None
+    assert stored.title is None
+    await client.patch("/api/threads/t1", json={"title": "Lights"})
+    assert (await client.get("/api/threads")).json()["items"][0]["title"] == "Lights"

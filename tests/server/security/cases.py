@@ -124,7 +124,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "GET /api/threads": (Ask(), Ask(query={"text": "marmalade"}), Ask(query=HERS)),
     "POST /api/threads": (Ask({"id": "<thread>", "title": "Mine"}), Ask({"id": "<thread>"}, HERS)),
     "GET /api/threads/{thread_id}": (Ask(), Ask(query=HERS)),
-    "PATCH /api/threads/{thread_id}": (Ask({"title": "Mine", "metadata": {"a": 1}}), Ask({"title": None})),
+    "PATCH /api/threads/{thread_id}": (Ask({"title": None}), Ask({"title": "Mine", "metadata": {"a": 1}})),
     "DELETE /api/threads/{thread_id}": (Ask(), Ask(query=HERS)),
     "POST /api/threads/{thread_id}/clone": (Ask(), Ask({"id": "copy"})),
     "POST /api/threads/{thread_id}/fork": (Ask({"messageId": "<message>"}),),

@@ -77,7 +77,8 @@ async def test_what_is_another_s_is_answered_like_what_nobody_has(place: Harbour
                 async with asking_as(place.app, await place.key(who, "admin")) as client:
                     with recording() as done:
                         answer = await send(client, case.route, case.ask, ids)
-                answers.append(Seen(told(answer, ids, who), done))
+                is_idle = case.route.path in IDLE  # what /readyz finds holds for a moment
+                answers.append(Seen(told(answer, ids, who), [] if is_idle else done))
                 if SECRET in answer.text + str(answer.headers):
                     leaking.add(str(case.route))
             if answers[0] != answers[1]:

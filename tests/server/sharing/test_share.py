@@ -1,6 +1,8 @@
 """A thread leaves as a file: whole, readable, without its secrets and without what was chosen to stay."""
 
 import base64
+import pickle
+import random
 import re
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +20,9 @@ from partita.runtime.recordings.files import parse_recording
 from partita.runtime.requests import Asked, note_of
 from partita.server.page.files import page_files
 from partita.server.sharing import html as html_module
+from partita.server.sharing.gathering import gather
+from partita.server.sharing.making import make
+from partita.server.sharing.request import ShareFormat, ShareRequest
 from partita.store.facade.store import Store
 from partita.store.log.run_log import LogEntry
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageStart, TextDelta, TextEnd, TextStart
@@ -332,3 +337,36 @@ async def test_what_is_no_request_is_refused(
 
 async def test_a_thread_that_is_not_there_is_not_found(client: httpx.AsyncClient) -> None:
     assert (await client.post("/api/threads/nowhere/share", json={"format": "jsonl"})).status_code == 404
+
+
+@pytest.mark.usefixtures("thread", "reader")
+async def test_a_picture_is_shared_as_it_is(store: Store, client: httpx.AsyncClient) -> None:
+    content = base64.b64encode(random.Random(7).randbytes(3000)).decode()
+    url = f"data:image/png;base64,{content[:100]}/AKIAIOSFODNN7EXAMPLE/password/{content[100:]}"
+    picture = FilePart(url=url, media_type="image/png")
+    secret = UserMessage(id="m8", content=f"password={content[200:220]} and AKIAIOSFODNN7EXAMPLE")
+    await store.save_messages([UserMessage(id="m9", content=[picture]), secret], thread_id="t1")
+    data = embedded((await share(client, format="html")).text)
+    assert url in dumps(data).decode()
+    assert "AKIAIOSFODNN7EXAMPLE" not in dumps(data).decode().replace(url, "")
+
+
+@pytest.mark.usefixtures("thread")
+async def test_more_than_can_be_searched_is_refused(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITA_REDACT_LIMIT", "50")
+    told = (await share(client, 413, format="jsonl")).json()
+    assert told["detail"] == "more than 50 characters to search for secrets"
+    assert "PARTITA_REDACT_LIMIT" in told["hint"]
+
+
+async def test_a_file_can_be_made_in_another_process(store: Store, thread: Thread) -> None:
+    formats: tuple[ShareFormat, ...] = ("markdown", "jsonl", "fixture")
+    for name in formats:
+        request = ShareRequest(format=name)
+        gathered = await gather(store, thread, request.messages, logs=True)
+        arguments = pickle.loads(pickle.dumps((gathered, request, "1")))
+        file = pickle.loads(pickle.dumps(make(*arguments)))
+        assert file == make(gathered, request, "1")
+        assert TOKEN.encode() not in b"".join(file.pieces)

@@ -37,6 +37,8 @@ export class Site {
 
   constructor(
     readonly address: string,
+    /** The path that the server printed behind its address: with a token, if it has one. */
+    readonly entrance: string,
     readonly folder: string,
     private readonly process: Running,
     private readonly owned: boolean,
@@ -122,7 +124,15 @@ async function serveAt(
   const place = folder ?? mkdtempSync(join(tmpdir(), "partita-e2e-"));
   const store = ["--store", storeIn(place)];
   const order = {
-    arguments: ["serve", ...store, "--no-import", ...(demo ? [] : ["--no-demo"]), ...port, ...args],
+    arguments: [
+      "serve",
+      ...store,
+      "--no-import",
+      "--no-token",
+      ...(demo ? [] : ["--no-demo"]),
+      ...port,
+      ...args,
+    ],
     environment: { ...process.env, HOME: place, XDG_DATA_HOME: place, ...env },
     folder: ROOT,
   };
@@ -131,8 +141,8 @@ async function serveAt(
     let said = "";
     child.listen((written) => {
       said = written;
-      const found = /Partita is at (http:\/\/\S+)/.exec(said);
-      if (found?.[1]) resolve(new Site(found[1], place, child, folder === undefined));
+      const found = /Partita is at (http:\/\/[^/\s]+)(\S*) /.exec(said);
+      if (found?.[1]) resolve(new Site(found[1], found[2] ?? "", place, child, folder === undefined));
     });
     void child.ended.then((code) => reject(new Error(`partita serve ended with ${code}:\n${said}`)));
   });

@@ -37,8 +37,8 @@ function KeyForm({ wrong, retry }: { wrong: boolean; retry: () => void }) {
         />
         {wrong && <p role="alert">The server does not know this key.</p>}
         <p>
-          One is made with <code>partita keys create --resource NAME</code>. This tab forgets it when it is
-          closed.
+          Open the address that <code>partita serve</code> printed, or make a key with{" "}
+          <code>partita keys create --resource NAME</code>. This tab forgets it when it is closed.
         </p>
         <Button kind="primary" type="submit" disabled={!key.trim()}>
           Enter

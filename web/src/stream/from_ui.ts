@@ -17,6 +17,10 @@ import { shared } from "./shared";
 type Fields = Readonly<Record<string, unknown>>;
 
 const NETWORK_KEY = "networkExecution";
+
+/** The address that the server gives a stored file. */
+const STORED = /^(?:\/[^?#]*)?\/api\/blobs\/([0-9a-f]{64})$/;
+
 const OURS_ALONE = new Set(["image", "data", "foreign", "tool-call", "tool-result"]);
 
 /** Members of a UI part that mean the same in a canonical call. */
@@ -67,6 +71,9 @@ function partOf(raw: unknown, role: string, children?: ChildFold): AssistantPart
   if (raw.type.startsWith("data-")) return dataOf(raw, raw.type);
   if (raw.type === "dynamic-tool" || raw.type.startsWith("tool-"))
     return role === "assistant" ? callOf(raw, raw.type, children) : foreign(raw);
+  const { url } = raw;
+  if (typeof url === "string" && STORED.test(url))
+    return { ...raw, url: url.replace(STORED, "blob:sha256:$1") } as unknown as AssistantPart;
   return raw as unknown as AssistantPart; // the others are written alike
 }
 

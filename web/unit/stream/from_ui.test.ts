@@ -165,3 +165,17 @@ describe("what sub-agents do", () => {
     },
   );
 });
+
+describe("the address of a stored file", () => {
+  const hash = "ab".repeat(32);
+  it.each([
+    [`/api/blobs/${hash}`, `blob:sha256:${hash}`],
+    [`/assistant/api/blobs/${hash}`, `blob:sha256:${hash}`],
+    [`https://elsewhere.example/api/blobs/${hash}`, `https://elsewhere.example/api/blobs/${hash}`],
+    ["/api/blobs/short", "/api/blobs/short"],
+  ])("%s is read as %s", (url, expected) => {
+    const parts = [{ type: "file", url, mediaType: "image/png" }];
+    const message = { id: "a1", role: "assistant", parts } as unknown as UIMessage;
+    expect(fromUi(message).content.parts).toEqual([{ type: "file", url: expected, mediaType: "image/png" }]);
+  });
+});

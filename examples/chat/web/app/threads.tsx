@@ -7,7 +7,7 @@ interface Summary {
   runStatus?: string;
 }
 
-/** The chats there are, read again whenever something has changed. */
+/** The chats of this browser, read again whenever something has changed. */
 export function Threads({ current, changed }: { current: string; changed: string }) {
   const [chats, setChats] = useState<Summary[]>([]);
 
@@ -19,9 +19,9 @@ export function Threads({ current, changed }: { current: string; changed: string
 
   return (
     <nav>
-      <Link className="new" href="/" prefetch={false}>
+      <a className="new" href="/">
         New chat
-      </Link>
+      </a>
       {chats.map(({ thread, preview, runStatus }) => (
         <Link
           key={thread.id}

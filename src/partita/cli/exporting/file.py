@@ -15,7 +15,7 @@ from partita.cli.thread_data import raw_entries, whole_messages
 from partita.cli.view.text import counted, escaped
 from partita.errors import FormatError, NotFoundError
 from partita.formats.losses import Loss
-from partita.formats.redaction.kinds import BY_NAME
+from partita.formats.redaction.kinds import BY_NAME, WANTED
 from partita.formats.redaction.redactor import Finding
 from partita.formats.redaction.removal import Leaving
 from partita.formats.registry import get_format
@@ -105,7 +105,7 @@ def wanted_file(
         format=known.get(name, "jsonl"),
         target=target,
         redact=RedactRequest(
-            kinds=[] if redact is False else list(kinds) or None,
+            kinds=[] if redact is False else sorted(WANTED.union(kinds)),
             custom=[CustomSecret(text) for text in also],
         ),
         leave_out=LeaveOut(kinds=[kind for kind in get_args(Leaving) if kind in leave_out]),

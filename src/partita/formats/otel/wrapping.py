@@ -59,7 +59,7 @@ def unwrapped(payload: Json) -> Wrapped:
         if is_event(payload):
             return Wrapped([], [_event(payload, "$")], {}, "events")
         if "role" in payload:
-            return Wrapped([], [(payload, "$", False)], {}, "list")
+            return Wrapped([], [(_message(payload, "$"), "$", False)], {}, "list")
         return _attributes(payload, "$")
     raws = checked_array(payload, "$", "a recording", HINT)
     if any(is_event(raw) for raw in raws):
@@ -99,15 +99,17 @@ def _list(value: Json, path: str) -> list[Any]:
 
 
 def _messages(raws: list[Any], path: str, is_made: bool) -> list[tuple[JsonObject, str, bool]]:
-    found: list[tuple[JsonObject, str, bool]] = []
-    for index, raw in enumerate(raws):
-        where = f"{path}[{index}]"
-        message = checked_object(raw, where, "a message", HINT)
-        if not isinstance(message.get("role"), str):
-            raise ConversionError("a message without a role", where=f"{where}.role", hint=HINT)
-        checked_array(message.get("parts"), f"{where}.parts", "the parts of a message", HINT)
-        found.append((message, where, is_made))
-    return found
+    places = [f"{path}[{index}]" for index in range(len(raws))]
+    return [(_message(raw, where), where, is_made) for raw, where in zip(raws, places, strict=True)]
+
+
+def _message(raw: Json, path: str) -> JsonObject:
+    """A message that has a role and parts."""
+    message = checked_object(raw, path, "a message", HINT)
+    if not isinstance(message.get("role"), str):
+        raise ConversionError("a message without a role", where=f"{path}.role", hint=HINT)
+    checked_array(message.get("parts"), f"{path}.parts", "the parts of a message", HINT)
+    return message
 
 
 def is_event(raw: Json) -> bool:

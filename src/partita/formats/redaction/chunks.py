@@ -17,6 +17,8 @@ from partita.types.chunks import (
     ReasoningFileChunk,
     ReasoningStart,
     TextDelta,
+    TextEnd,
+    TextStart,
     ToolInputDelta,
 )
 
@@ -37,20 +39,49 @@ class RedactedChunks(NamedTuple):
 
 def redacted_chunks(chunks: Sequence[Chunk], redactor: Redactor, path: str) -> RedactedChunks:
     """The same chunks without secrets."""
-    blocks: dict[Block, list[int]] = {}
-    for index, chunk in enumerate(chunks):
-        if (block := _block(chunk)) is not None:
-            blocks.setdefault(block, []).append(index)
     now = [redacted(_with_delta(chunk, ""), redactor, f"{path}[{at}]") for at, chunk in enumerate(chunks)]
     torn: set[int] = set()
-    for places in blocks.values():
+    for places, seams in _texts(chunks):
         texts = [_delta(chunks[place]) for place in places]
-        plain = redactor.joined(texts, f"{path}[{places[0]}]")
+        plain = redactor.joined(texts, f"{path}[{places[0]}]", seams)
         for place, was, text in zip(places, texts, plain, strict=True):
             now[place] = _with_delta(now[place], text)
             if was != text:
                 torn.add(place)
     return RedactedChunks(now, frozenset(torn))
+
+
+class _Text(NamedTuple):
+    """Deltas of one text, and which of them begin another part that follows at once."""
+
+    places: list[int]
+    seams: list[int]
+
+
+def _texts(chunks: Sequence[Chunk]) -> list[_Text]:
+    """The texts that come in deltas. A secret may begin in one part and end in the next of the same type."""
+    texts: list[_Text] = []
+    by_block: dict[Block, _Text] = {}
+    last: Block | None = None
+    has_ended = False
+    for index, chunk in enumerate(chunks):
+        block = _block(chunk)
+        if block is None:
+            has_ended = has_ended or isinstance(chunk, ENDS)
+            last = last if isinstance(chunk, BETWEEN) else None
+            continue
+        text = by_block.get(block)
+        if text is None:
+            if has_ended and last is not None and last[:-1] == block[:-1]:
+                text = by_block[last]
+                text.seams.extend([len(text.places)] if text.seams else [0, len(text.places)])
+            else:
+                text = _Text([], [])
+                texts.append(text)
+            by_block[block] = text
+        text.places.append(index)
+        last, has_ended = block, False
+    return texts
 
 
 def _block(chunk: Chunk) -> Block | None:
@@ -89,6 +120,10 @@ def _with_delta(chunk: Chunk, text: str) -> Chunk:
         case _:
             return chunk
 
+
+ENDS: Final = (TextEnd, ReasoningEnd)
+BETWEEN: Final = (*ENDS, TextStart, ReasoningStart)
+"""What stands between two texts that follow each other at once."""
 
 REASONING: Final = (ReasoningStart, ReasoningDelta, ReasoningEnd, ReasoningFileChunk)
 FILES: Final = (FileChunk, ReasoningFileChunk)

@@ -1,11 +1,12 @@
-"""What somebody wants replaced besides: strings, and patterns that cannot run away.
+"""Texts and patterns that are to be replaced besides the known kinds.
 
 A pattern is searched in texts of any size, so it is a small language: letters, `.`, classes, `\\d` and its
-likes, `^ $`, alternatives at the top, and quantifiers that take what they can and give nothing back. There
-are no groups. Each place of a text is then looked at once, in bounded time.
+likes, `^ $`, alternatives at the top, and possessive quantifiers with an upper limit. There are no groups,
+and all quantifiers together have a limit: each place of a text is searched in bounded time.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from partita.errors import DecodeError
@@ -15,11 +16,15 @@ MOST: Final = 100
 REACH: Final = 256
 """How far a quantifier without an end reaches."""
 
+TOTAL_REACH: Final = 4096
+"""How far all quantifiers of all patterns reach together."""
+
 _TOKEN: Final = re.compile(
     r"(?P<item>\\[dDwWsSbBnrt]|\\[^A-Za-z0-9]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[\](){}*+?|])"
     r"(?P<count>[*+?]|\{[0-9]{1,3}(?:,[0-9]{0,3})?\})?"
     r"|(?P<or>\|)"
 )
+_HIGH: Final = re.compile(r"\{[0-9]+,([0-9]+)\}\+")
 
 
 class Custom(NamedTuple):
@@ -29,32 +34,48 @@ class Custom(NamedTuple):
     is_pattern: bool = False
 
 
-def compiled(customs: list[Custom]) -> list[re.Pattern[str]]:
-    """The patterns for what was given; an error that says which one is no good."""
+def compiled(customs: Sequence[Custom]) -> list[re.Pattern[str]]:
+    """The patterns among what was given; an error that says which text or pattern cannot be used."""
     if len(customs) > MOST:
         raise DecodeError(
             f"more than {MOST} strings and patterns",
             where="redact.custom",
             hint="give fewer, or patterns for several",
         )
-    return [_compiled(one, f"redact.custom[{number}]") for number, one in enumerate(customs)]
+    patterns: list[re.Pattern[str]] = []
+    reach = 0
+    for number, custom in enumerate(customs):
+        where = f"redact.custom[{number}]"
+        _check(custom, where)
+        if custom.is_pattern:
+            expression = _bounded(custom.text, where)
+            reach += sum(int(high) for high in _HIGH.findall(expression))
+            if reach > TOTAL_REACH:
+                raise DecodeError(
+                    f"the quantifiers of the patterns reach over more than {TOTAL_REACH} characters together",
+                    where=where,
+                    hint="write {1,20} instead of +, or give fewer patterns",
+                )
+            patterns.append(_pattern(expression, where))
+    return patterns
 
 
-def _compiled(custom: Custom, where: str) -> re.Pattern[str]:
+def _check(custom: Custom, where: str) -> None:
     if not custom.text:
         raise DecodeError("there is nothing to look for", where=where, hint="give a string or a pattern")
     if len(custom.text) > LONGEST:
         raise DecodeError(f"longer than {LONGEST} characters", where=where, hint="give a part of it")
-    if not custom.is_pattern:
-        return re.compile(re.escape(custom.text))
+
+
+def _pattern(expression: str, where: str) -> re.Pattern[str]:
     try:
-        pattern = re.compile(_bounded(custom.text, where))
+        pattern = re.compile(expression)
     except re.error as error:
         raise DecodeError(
-            f"the pattern is no good: {error}", where=where, hint="write it as a regular expression"
+            f"the pattern cannot be compiled: {error}", where=where, hint="write it as a regular expression"
         ) from None
     if pattern.match(""):
-        raise DecodeError("the pattern matches nothing at all", where=where, hint="ask for at least a letter")
+        raise DecodeError("the pattern matches an empty text", where=where, hint="ask for at least a letter")
     return pattern
 
 

@@ -1,52 +1,43 @@
-"""Secrets in texts: found, numbered, replaced. The same secret bears the same number everywhere.
+"""Secrets in texts: found, numbered, replaced. The same secret has the same number everywhere.
 
-It works in two passes. The first learns which secrets there are; the second replaces them, those too that
-stand somewhere without what gave them away.
+It works in two passes. The first learns which secrets there are; the second replaces them, also where they
+stand without what gave them away.
 """
 
-import base64
-import binascii
-import re
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final, NamedTuple
-from urllib.parse import quote, unquote
+from itertools import islice, pairwise
+from typing import Final, NamedTuple, Self
 
-from partita.types.json import dumps
+from partita.errors import ConfigError, DecodeError
 
-from .custom import Custom, compiled
-from .kinds import (
-    BY_NAME,
-    CUSTOM,
-    CUSTOM_LABEL,
-    PASSWORD,
-    SCHEME,
-    SECRET_NAME,
-    WANTED,
-    is_plausible,
-)
+from .custom import Custom
+from .data_urls import data_urls, without_content
+from .detectors import AUTHORIZATION_SCHEME
+from .kinds import BY_NAME, COOKIE, CUSTOM, CUSTOM_LABEL, HOME, PASSWORD, WANTED
+from .literals import HEAD, Literals
+from .names import is_secret_value, strength_of
+from .scanner import Scanner
+from .spans import Span
+from .user_names import UserNames
 
 PLACES: Final = 20
-"""How many places of one secret are told."""
+"""How many places of one secret are reported."""
 
-SPREADS: Final = 8
-"""A secret of so many characters is no word: it is replaced wherever it stands."""
+MOST_SPREADING: Final = 1000
+"""How many secrets are looked for in other places than where their format or name gave them away."""
 
-DATA_URL: Final = re.compile(
-    r"data:(?P<type>(?:text/|application/(?:json|xml|javascript|x-sh|yaml|x-yaml|toml|sql|x-ndjson)|"
-    r"image/svg\+xml)[^,;]{0,100})(?P<options>(?:;[^,;]{0,100}){0,5}),",
-    re.IGNORECASE,
-)
+LIMIT: Final = 128_000_000
+"""How many characters are searched unless the rules or `LIMIT_VARIABLE` say otherwise."""
 
+LIMIT_VARIABLE: Final = "PARTITA_REDACT_LIMIT"
 
-class Span(NamedTuple):
-    """A secret in a text."""
-
-    start: int
-    end: int
-    kind: str
-    secret: str
+LONGEST_MEMBER: Final = 8192
+COOKIES: Final = ("cookie", "set-cookie")
+SEAM_REACH: Final = 64
+"""How far behind the end of a part a secret may begin that is given away by the end of that part."""
 
 
 class Piece(NamedTuple):
@@ -70,26 +61,54 @@ class Finding:
     places: list[str] = field(default_factory=list[str])
 
 
+class RedactionLimitError(DecodeError):
+    """More text than is searched for secrets at once."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"more than {limit:,} characters to search for secrets",
+            hint=f"take fewer messages, leave out tool outputs, or set {LIMIT_VARIABLE} to another number",
+        )
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int]]:
+        return type(self), (self.limit,)
+
+
+def limit_from_environment() -> int:
+    """How many characters are searched at once."""
+    text = os.environ.get(LIMIT_VARIABLE) or str(LIMIT)
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(
+            f"{text!r} is not a number of characters", where=LIMIT_VARIABLE, hint=f"such as {LIMIT}"
+        )
+    return int(text)
+
+
 @dataclass(frozen=True)
 class Rules:
-    """Which kinds are looked for, what besides, and which findings stay."""
+    """Which kinds are looked for, what besides, which findings stay, and how many characters are searched."""
 
     kinds: frozenset[str] = WANTED
     custom: tuple[Custom, ...] = ()
     keep: frozenset[str] = frozenset()
+    limit: int = field(default_factory=limit_from_environment)
 
 
 class Redactor:
     """Texts in, texts without secrets out."""
 
     def __init__(self, rules: Rules) -> None:
-        self._kinds = [kind for name, kind in BY_NAME.items() if name in rules.kinds]
-        self._custom = compiled(list(rules.custom))
-        self._keep = rules.keep
+        self._rules = rules
+        self._scanner = Scanner(rules.kinds, rules.custom)
+        self._users = UserNames() if HOME in rules.kinds else None
         self._known: dict[tuple[str, str], Finding] = {}
         self._numbers: dict[str, int] = {}
-        self._spreading: re.Pattern[str] | None = None
-        self._meant: dict[str, tuple[str, str]] = {}
+        self._spans_of: dict[str, list[Span]] = {}
+        self._spreading: dict[str, str] = {}
+        self._literals = Literals(())
+        self._clean: set[str] = set()
+        self._searched = 0
         self.learning = True
 
     @property
@@ -100,85 +119,127 @@ class Redactor:
     @property
     def has_custom(self) -> bool:
         """Whether anything may be a secret, numbers too."""
-        return bool(self._custom)
+        return self._scanner.has_custom
 
     def learned(self) -> None:
         """All texts were seen once: from here on they are replaced."""
         self.learning = False
-        for kind, secret in self._known:
-            spreads = kind == CUSTOM or (len(secret) >= SPREADS and BY_NAME[kind].spreads)
-            for form in _forms(secret) if spreads else ():
-                self._meant.setdefault(form, (kind, secret))
-        longest_first = sorted(self._meant, key=len, reverse=True)
-        self._spreading = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+        self._clean.clear()
+        spreading = (
+            (secret, kind)
+            for kind, secret in self._known
+            if kind != CUSTOM and len(secret) >= HEAD and BY_NAME[kind].spreads
+        )
+        self._spreading = dict(islice(spreading, MOST_SPREADING))
+        self._literals = Literals(self._spreading)
+        if self._users is not None:
+            self._users.learned()
 
     def text(self, text: str, path: str) -> str:
         """A text without its secrets."""
-        opened = DATA_URL.match(text)
-        if opened is not None:
-            return self._data_url(text, opened, path)
-        return self.joined([text], path)[0]
+        if text in self._clean:
+            return text
+        pieces = self._pieces(text, path)
+        return _cut(text, [text], pieces)[0] if pieces else text
 
-    def joined(self, texts: Sequence[str], path: str) -> list[str]:
-        """Pieces of one text without its secrets; of one across pieces, the mark stands in the first."""
-        whole = "".join(texts)
-        pieces = self.pieces(whole, path)
-        if not pieces:
-            return list(texts)
-        cut: list[str] = []
-        start = 0
-        for text in texts:
-            cut.append(_within(whole, start, start + len(text), pieces))
-            start += len(text)
-        return cut
+    def joined(self, texts: Sequence[str], path: str, seams: Sequence[int] = ()) -> list[str]:
+        """Pieces of one text without its secrets; of one across pieces, the mark stands in the first.
 
-    def pieces(self, text: str, path: str) -> list[Piece]:
+        `seams`: the indices of pieces that begin another part. Each part is searched alone, too, and a piece
+        that held nothing but a part of a secret has its mark, since parts are not empty.
+        """
+        whole = texts[0] if len(texts) == 1 else "".join(texts)
+        pieces = self._pieces(whole, path, parts=_starts(texts, seams))
+        return _cut(whole, texts, pieces, keep_filled=bool(seams)) if pieces else list(texts)
+
+    def member(self, name: str, value: str, path: str) -> str:
+        """The value of a member, which may be a secret because of its name."""
+        named = self._named(name, value)
+        if named is None:
+            return self.text(value, path)
+        pieces = self._pieces(value, path, named=(named,))
+        return _cut(value, [value], pieces)[0] if pieces else value
+
+    def _named(self, name: str, value: str) -> Span | None:
+        if len(value) > LONGEST_MEMBER or len(value) < 3 or not name:
+            return None
+        if name.lower() in COOKIES and COOKIE in self._rules.kinds:
+            return Span(0, len(value), COOKIE, value) if "=" in value else None
+        strength = strength_of(name)
+        if strength is None or PASSWORD not in self._rules.kinds:
+            return None
+        scheme = AUTHORIZATION_SCHEME.match(value)
+        start = scheme.end() if scheme else 0
+        if not is_secret_value(value[start:], strength):
+            return None
+        return Span(start, len(value), PASSWORD, value[start:])
+
+    def _pieces(
+        self, text: str, path: str, *, parts: Sequence[int] = (), named: Sequence[Span] = ()
+    ) -> list[Piece]:
         """What stands for which part of a text."""
-        spans = self._spans(text)
+        encoded: list[Piece] = []
+        urls = list(data_urls(text)) if "data:" in text else []
+        for url in urls:
+            if url.text is not None and (inner := self._pieces(url.text, path)):
+                plain = _cut(url.text, [url.text], inner)[0]
+                encoded.append(Piece(url.start, url.end, url.encoded(plain)))
+        if self.learning and text not in self._spans_of:
+            self._searched += len(text) - sum(url.end - url.start for url in urls)
+            if self._searched > self._rules.limit:
+                raise RedactionLimitError(self._rules.limit)
+        spans = _outermost([*self._spans(without_content(text, urls) if urls else text, parts), *named])
+        if not spans and not urls:
+            self._clean.add(text)
+            return []
         if self.learning:
             for span in spans:
                 self._finding(span.kind, span.secret)
             return []
-        return self._replaced(spans, path)
+        pieces = self._replaced(spans, path)
+        return sorted([*pieces, *encoded]) if encoded else pieces
 
-    def member(self, name: str, value: str, path: str) -> str:
-        """The value of a member, which may be a secret because of its name."""
-        wanted = any(kind.name == PASSWORD for kind in self._kinds)
-        if not wanted or len(value) < 3 or len(value) > 8192 or not SECRET_NAME.fullmatch(name):
-            return self.text(value, path)
-        scheme = SCHEME.match(value)
-        start = scheme.end() if scheme else 0
-        if not is_plausible(value[start:], named_password=True):
-            return self.text(value, path)
-        span = Span(start, len(value), PASSWORD, value[start:])
-        if self.learning:
-            self.text(value, path)
-            self._finding(span.kind, span.secret)
-            return value
-        pieces = self._replaced([span], path)
-        return _within(value, 0, len(value), pieces) if pieces else value
+    def _spans(self, text: str, parts: Sequence[int]) -> list[Span]:
+        """The secrets of a text; of one in several parts, those of each part and those across its seams."""
+        found = self._scanned(text)
+        if parts:
+            found = [
+                span
+                for span in found
+                if any(span.start - SEAM_REACH <= seam < span.end for seam in parts[1:])
+            ]
+            for start, end in pairwise((*parts, len(text))):
+                alone = self._scanned(text[start:end])
+                found += [span._replace(start=span.start + start, end=span.end + start) for span in alone]
+        if self._users is not None and self.learning:
+            self._users.learn(text)
+        if not self.learning:
+            found = [*found, *self._spread(text)]
+        return found
 
-    def _spans(self, text: str) -> list[Span]:
+    def _scanned(self, text: str) -> list[Span]:
+        known = self._spans_of.get(text)
+        if known is None:
+            known = self._spans_of[text] = self._scanner.spans(text)
+        return known
+
+    def _spread(self, text: str) -> list[Span]:
+        """Secrets that are known from other places."""
         found: list[Span] = []
-        for kind in self._kinds:
-            for match in kind.pattern.finditer(text):
-                start, end = _place(match)
-                secret = text[start:end]
-                if kind.name != PASSWORD or is_plausible(secret):
-                    found.append(Span(start, end, kind.name, secret))
-        for pattern in self._custom:
-            found.extend(
-                Span(*match.span(), CUSTOM, match[0]) for match in pattern.finditer(text) if match[0]
-            )
-        if self._spreading is not None:
-            spread = self._spreading.finditer(text)
-            found.extend(Span(*match.span(), *self._meant[match[0]]) for match in spread)
+        if self._spreading:
+            view = self._scanner.view(text)
+            for start, secret in self._literals.find(view.text):
+                end = start + len(secret)
+                if not secret.isalpha() or _is_word(view.text, start, end):
+                    found.append(Span(*view.span(start, end), self._spreading[secret], secret))
+        if self._users is not None:
+            found += [Span(start, end, HOME, name) for start, end, name in self._users.find(text)]
         return found
 
     def _replaced(self, spans: Iterable[Span], path: str) -> list[Piece]:
         """The pieces for spans; where they overlap, one mark stands for all that they cover."""
         pieces: list[Piece] = []
-        for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        for span in spans:
             finding = self._finding(span.kind, span.secret)
             overlaps = bool(pieces) and span.start < pieces[-1].end
             if not overlaps:
@@ -188,7 +249,7 @@ class Redactor:
             if finding.kept:
                 continue
             if overlaps:
-                pieces[-1] = pieces[-1]._replace(end=max(span.end, pieces[-1].end))
+                pieces[-1] = pieces[-1]._replace(end=span.end)
             else:
                 pieces.append(Piece(span.start, span.end, finding.mark))
         return pieces
@@ -199,56 +260,67 @@ class Redactor:
             label = CUSTOM_LABEL if kind == CUSTOM else BY_NAME[kind].label
             number = self._numbers[label] = self._numbers.get(label, 0) + 1
             id_ = sha256(f"{kind}:{secret}".encode(errors="surrogatepass")).hexdigest()[:16]
-            known = Finding(id_, kind, f"[redacted: {label} {number}]", _masked(secret), id_ in self._keep)
+            kept = id_ in self._rules.keep
+            known = Finding(id_, kind, f"[redacted: {label} {number}]", _masked(secret), kept)
             self._known[(kind, secret)] = known
         return known
 
-    def _data_url(self, url: str, opened: re.Match[str], path: str) -> str:
-        """A data URL of a text, whose text bears no secrets."""
-        body = url[opened.end() :]
-        try:
-            packed = ";base64" in opened["options"].lower()
-            text = base64.b64decode(unquote(body)).decode() if packed else unquote(body, errors="strict")
-        except (binascii.Error, UnicodeDecodeError, ValueError):
-            return self.joined([url], path)[0]
-        plain = self.joined([text], path)[0]
-        if plain == text:
-            return self.joined([url], path)[0]
-        written = base64.b64encode(plain.encode()).decode() if packed else quote(plain)
-        return url[: opened.end()] + written
+
+def _outermost(spans: Iterable[Span]) -> list[Span]:
+    """Spans in order, without those that lie in another; of equal ones, the first."""
+    outermost: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.end > span.start and (not outermost or span.end > outermost[-1].end):
+            outermost.append(span)
+    return outermost
 
 
-def _place(match: re.Match[str]) -> tuple[int, int]:
-    for name in match.re.groupindex:
-        if match[name] is not None:
-            return match.span(name)
-    return match.span()
+def _is_word(text: str, start: int, end: int) -> bool:
+    return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
 
 
-def _forms(secret: str) -> set[str]:
-    """How a secret may be written: as it is, in JSON, in an address."""
-    try:
-        return {secret, dumps(secret).decode()[1:-1], quote(secret, safe="")}
-    except UnicodeEncodeError:
-        return {secret}
+def _starts(texts: Sequence[str], seams: Sequence[int]) -> list[int]:
+    """Where parts begin in the text that is joined of pieces; nothing if there is one part."""
+    if not seams:
+        return []
+    starts = [0]
+    begins = frozenset(seams)
+    length = 0
+    for index, text in enumerate(texts):
+        if index in begins and index:
+            starts.append(length)
+        length += len(text)
+    return starts
 
 
-def _within(text: str, start: int, end: int, pieces: Sequence[Piece]) -> str:
-    """A part of a text, with the marks of what begins in it."""
-    written: list[str] = []
-    at = start
-    for piece in pieces:
-        if piece.end <= start or piece.start >= end:
-            continue
-        written.append(text[at : max(piece.start, at)])
-        if piece.start >= start:
-            written.append(piece.mark)
-        at = min(max(piece.end, at), end)
-    written.append(text[at:end])
-    return "".join(written)
+def _cut(
+    whole: str, texts: Sequence[str], pieces: Sequence[Piece], *, keep_filled: bool = False
+) -> list[str]:
+    """The pieces of a text again, with marks: each mark in the piece where the secret begins."""
+    cut: list[str] = []
+    start = index = 0
+    for text in texts:
+        end = start + len(text)
+        written: list[str] = []
+        at = start
+        mark = ""
+        while index < len(pieces) and pieces[index].start < end:
+            piece = pieces[index]
+            mark = piece.mark
+            if piece.start >= start:
+                written += (whole[at : piece.start], mark)
+            at = min(piece.end, end)
+            if piece.end > end:
+                break
+            index += 1
+        written.append(whole[at:end])
+        result = "".join(written)
+        cut.append(mark if keep_filled and text and not result else result)
+        start = end
+    return cut
 
 
 def _masked(secret: str) -> str:
-    """As much of a secret as tells its owner which one it is."""
+    """As much of a secret as its owner needs to know which one it is."""
     shown = 4 if len(secret) >= 20 else 2 if len(secret) >= 10 else 1
     return f"{secret[:shown]}…{secret[-2:] if len(secret) >= 20 else ''}"

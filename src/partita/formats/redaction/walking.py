@@ -4,11 +4,13 @@ What only means something to us (the type of a part, the state of a call) stays:
 for it. Everything else may bear a secret: names of members, ids, metadata, fields nobody knows.
 """
 
+import re
 import types
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
+from itertools import groupby
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeGuard, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -16,11 +18,22 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.types.chunks import DATA_PREFIX, DataChunk
 from partita.types.json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_array, is_object
+from partita.types.parts import ReasoningPart, TextPart
 from partita.types.value import Extra, Value
 
-from .redactor import Redactor
+from .redactor import Finding, Redactor, Rules
 
 T = TypeVar("T")
+
+SHORTEST_DATA: Final = 32
+BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]*+={0,2}")
+ENCODED: Final = frozenset({"data", "b64_json", "base64", "bytes", "image"})
+MEDIA_TYPES: Final = ("mediaType", "media_type", "mimeType", "mime_type")
+SIGNATURES: Final = frozenset(
+    {"signature", "thoughtSignature", "thought_signature", "encrypted_content", "encryptedContent"}
+)
+KEY_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
+"""The secret members of a JSON web key, which has a `kty`."""
 
 CLOSED: Final = (int, float, bool, type(None), datetime)
 """Types of fields that cannot hold a mark, and no words either."""
@@ -33,6 +46,24 @@ def redacted(value: T, redactor: Redactor, path: str = "$") -> T:
     except RecursionError:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
     return result
+
+
+class Redacted(NamedTuple, Generic[T]):
+    """A value without secrets, and what was found."""
+
+    value: T
+    findings: list[Finding]
+
+
+def redact(value: T, rules: Rules | None = None) -> Redacted[T]:
+    """A value of ours, JSON or a text without its secrets, in both passes.
+
+    Its arguments and its result can be pickled, so it can be called in another process.
+    """
+    redactor = Redactor(rules or Rules())
+    redacted(value, redactor)
+    redactor.learned()
+    return Redacted(redacted(value, redactor), redactor.findings)
 
 
 def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
@@ -72,8 +103,46 @@ def _value(value: Value, redactor: Redactor, path: str) -> Value:
 
 
 def _items(items: Sequence[Any], redactor: Redactor, path: str) -> Sequence[Any]:
-    now = tuple(_walk(item, redactor, f"{path}[{index}]") for index, item in enumerate(items))
+    texts = _adjacent_texts(items, redactor, path)
+    now = tuple(
+        _with_text(item, texts[index], redactor, f"{path}[{index}]")
+        if index in texts
+        else _walk(item, redactor, f"{path}[{index}]")
+        for index, item in enumerate(items)
+    )
     return items if all(a is b for a, b in zip(now, items, strict=True)) else now
+
+
+def _adjacent_texts(items: Sequence[Any], redactor: Redactor, path: str) -> dict[int, str]:
+    """Texts of parts that follow each other, by index: a secret may begin in one and end in the next."""
+    texts: dict[int, str] = {}
+    for _, group in groupby(enumerate(items), lambda numbered: _text_type(numbered[1])):
+        run = list(group)
+        if len(run) > 1 and _text_type(run[0][1]) is not None:
+            indices = [index for index, _ in run]
+            parts: list[str] = [item["text"] if is_object(item) else item.text for _, item in run]
+            plain = redactor.joined(parts, f"{path}[{indices[0]}].text", range(len(parts)))
+            texts.update(zip(indices, plain, strict=True))
+    return texts
+
+
+def _text_type(item: object) -> str | None:
+    """The type of a part if it is a text."""
+    if isinstance(item, TextPart | ReasoningPart):
+        return item.type
+    if is_object(item) and isinstance(item.get("text"), str):
+        type_ = item.get("type")
+        return type_ if isinstance(type_, str) else ""
+    return None
+
+
+def _with_text(item: Any, text: str, redactor: Redactor, path: str) -> Any:
+    """A part without secrets whose text is known."""
+    if is_object(item):
+        rest = _members({name: value for name, value in item.items() if name != "text"}, redactor, path)
+        return {name: text if name == "text" else rest.pop(next(iter(rest))) for name in item}
+    rest = _walk(replace(item, text=""), redactor, path)
+    return item if text == item.text and rest == replace(item, text="") else replace(rest, text=text)
 
 
 def _extra(extra: Extra, redactor: Redactor, path: str) -> Extra:
@@ -89,26 +158,66 @@ def redacted_json(value: Json, redactor: Redactor, path: str) -> Json:
     if is_object(value):
         return _members(value, redactor, path)
     if is_array(value):
-        return [redacted_json(item, redactor, f"{path}[{index}]") for index, item in enumerate(value)]
+        return _elements(value, redactor, path)
     if redactor.has_custom and isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, redactor, path)
     return value
 
 
+def _elements(items: Sequence[Json], redactor: Redactor, path: str, name: str = "") -> list[Json]:
+    """The elements of an array. Its name, or an option such as `--token` before it, may announce a secret."""
+    texts = _adjacent_texts(items, redactor, path)
+    now: list[Json] = []
+    for index, item in enumerate(items):
+        inside = f"{path}[{index}]"
+        if index in texts:
+            now.append(_with_text(item, texts[index], redactor, inside))
+        elif isinstance(item, str):
+            option = items[index - 1] if index else ""
+            is_option = isinstance(option, str) and option.startswith("--") and "=" not in option
+            now.append(redactor.member(option if is_option else name, item, inside))
+        else:
+            now.append(redacted_json(item, redactor, inside))
+    return now
+
+
 def _members(members: Mapping[str, Json], redactor: Redactor, path: str) -> JsonObject:
-    told: JsonObject = {}
+    now: JsonObject = {}
+    named = members.get("name", members.get("key"))
     for name, value in members.items():
-        inside = f"{path}.{name}"
-        now = (
-            redactor.member(name, value, inside)
-            if isinstance(value, str)
-            else redacted_json(value, redactor, inside)
-        )
         new_name = redactor.text(name, path)
-        while new_name in told:
+        while new_name in now:
             new_name += "′"
-        told[new_name] = now
-    return told
+        now[new_name] = _member(
+            named if name == "value" and isinstance(named, str) else name,
+            value,
+            members,
+            redactor,
+            f"{path}.{name}",
+        )
+    return now
+
+
+def _member(name: str, value: Json, members: Mapping[str, Json], redactor: Redactor, path: str) -> Json:
+    if isinstance(value, str):
+        if _is_opaque(name, value, members):
+            return value
+        if name in KEY_MEMBERS and "kty" in members:
+            name = "private_key"
+        return redactor.member(name, value, path)
+    if is_array(value):
+        return _elements(value, redactor, path, name)
+    return redacted_json(value, redactor, path)
+
+
+def _is_opaque(name: str, value: str, members: Mapping[str, Json]) -> bool:
+    """Whether a text is encoded data that must stay as it is: a picture, a signature of a model."""
+    if len(value) < SHORTEST_DATA or BASE64.fullmatch(value) is None:
+        return False
+    if name in SIGNATURES:
+        return True
+    media_type = next((members[one] for one in MEDIA_TYPES if one in members), None)
+    return name in ENCODED and (isinstance(media_type, str) or "format" in members or name == "b64_json")
 
 
 def _number(value: float, redactor: Redactor, path: str) -> Json:

@@ -65,6 +65,12 @@ class Watcher:
                 return self._inventory.rescan()
             return self._look_where_told()
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether the system's events say when to look next, as long as the roots stay where they are."""
+        with self._lock:
+            return self._listener is not None and not (self._young or self._owed or self._unheard_files())
+
     def close(self) -> None:
         """Stop listening. Nothing is found from now on."""
         with self._lock:

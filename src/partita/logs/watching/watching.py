@@ -12,6 +12,9 @@ from .watcher import Watcher, Way
 POLL_INTERVAL = 0.5
 RESCAN_INTERVAL = 30.0
 
+CALM = 10
+"""How many times as long a look may wait where events say when to look."""
+
 REST = 4
 """How many times as long as a look takes must pass before the next, so that very many files cost little."""
 
@@ -53,7 +56,8 @@ async def watch(
             await _within(pause, news)
             begun = time.monotonic()
             changes = await asyncio.to_thread(watcher.look)
-            pause = max(poll_interval, REST * (time.monotonic() - begun))
+            usual = poll_interval * (CALM if watcher.is_calm else 1)
+            pause = max(usual, REST * (time.monotonic() - begun))
             tell(watcher.way)
             if changes:
                 yield frozenset(map(Path, changes))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from partita.errors import AgentError
-from partita.runtime.client_tools import check_client_tools
+from partita.runtime.client_tools import SUPPORT, check_client_tools
 from partita.runtime.registry import get_agent
 from partita.runtime.service import AgentService, Options, Prompt
 from partita.runtime.session.session import Session
@@ -25,7 +25,7 @@ from partita.types.messages import UserMessage
 from partita.types.runs import Run
 
 from .iterations import Iterations
-from .primitives import FunctionPrimitive, Primitive, primitive_of
+from .primitives import AgentPrimitive, FunctionPrimitive, Primitive, primitive_of
 from .router_view import resumption_of
 
 MAX_ITERATIONS: Final = 10
@@ -36,7 +36,6 @@ class Network:
 
     reads_internal = True
     """A task that continues needs the turns of its router, which are internal messages."""
-    supports_client_tools = False  # a member works to its end: it cannot wait for a client
 
     def __init__(
         self,
@@ -80,6 +79,12 @@ class Network:
         self._strings = strings
         self._store = store
         self._session = session
+
+    @property
+    def supports_client_tools(self) -> bool:
+        """Whether all its agents take tools that come with a request."""
+        agents = [one.agent for one in self._primitives.values() if isinstance(one, AgentPrimitive)]
+        return bool(agents) and all(getattr(agent, SUPPORT, False) for agent in agents)
 
     @property
     def session(self) -> Session:

@@ -91,7 +91,7 @@ class AgentPrimitive:
 
     def __init__(self, id: str, agent: AgentService, description: str) -> None:
         self.described = Described("agent", id, description)
-        self._agent = agent
+        self.agent = agent
 
     async def run(self, execution: Execution) -> AsyncGenerator[AgentStreamEvent, None]:
         """Its answer, chunk by chunk, under the execution."""
@@ -109,7 +109,7 @@ class AgentPrimitive:
                 yield ChunkEvent(chunk=ChildChunk(path, chunk))
         prompt = [*before, *(fold.snapshot() if started else ())]
         options = replace(execution.options, message_id=answer_id, instructions=None)
-        async with closed(self._agent.invoke(prompt, cwd=execution.cwd, options=options)) as events:
+        async with closed(self.agent.invoke(prompt, cwd=execution.cwd, options=options)) as events:
             async for event in events:
                 if isinstance(event, ErrorEvent):
                     failure = event.message

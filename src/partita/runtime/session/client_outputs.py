@@ -28,17 +28,21 @@ class ClientOutput(NamedTuple):
     output: ToolOutput
     tool_name: str | None = None
     input: Json | UnsetType = UNSET
+    server_tools: frozenset[str] = frozenset()
+    """Names of tools that the server runs: an output of theirs is refused."""
+    public: bool = False
+    """Whether end users may see the text of an error: it was reported for one of them."""
 
 
 def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessage) -> ToolCallPart | None:
     """The call of a message with its output; `None` when it is another one."""
     if call.id != given.tool_call_id:
         return None
-    if call.id in server_calls(message.content.metadata):
+    if call.name in given.server_tools or call.id in server_calls(message.content.metadata):
         raise ApprovalError(
             f"call {call.id!r} is not the client's to run",
             where=f"tool {call.name}",
-            hint="answer what the agent asked; it then runs the call itself",
+            hint="the server runs it, once what the agent asked is answered",
         )
     if call.provider_executed or call.state != "input-available":
         state = "run by the provider" if call.provider_executed else call.state
@@ -56,8 +60,8 @@ def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessa
 
 
 def public_text_of(given: ClientOutput) -> str | None:
-    """The error that a client reports for a tool of its own: end users may see it."""
-    return error_text(shortened(given.output))
+    """The error that an end user's client reports for a tool of its own."""
+    return error_text(shortened(given.output)) if given.public else None
 
 
 def output_chunk(given: ClientOutput) -> Chunk:

@@ -49,7 +49,9 @@ class Keeper:
         self._confirm = min(2 * beat, lease)
         self._suspects = Suspects(self._confirm)
         self._task: asyncio.Task[None] | None = None
-        self._closed = asyncio.Event()
+        self._closed = False
+        self._awake = asyncio.Event()
+        self._recovered: float | None = None
 
     def start(self) -> None:
         """Begin, unless it has."""
@@ -57,36 +59,66 @@ class Keeper:
             # Not in the context of the request that happened to come first: its log lines are not of that.
             self._task = asyncio.create_task(self._keep(), name="keeper of runs", context=Context())
 
+    def wake(self) -> None:
+        """There is a run to hold: listen to what others say of it."""
+        self._awake.set()
+
     async def close(self) -> None:
         """Stop keeping."""
-        self._closed.set()
+        self._closed = True
+        self.wake()
         if self._task is not None:
             self._store.engine.tell(self._owner)
             await self._task
             self._task = None
 
     async def _keep(self) -> None:
+        while not self._closed:
+            self._awake.clear()
+            if self._is_at_work():
+                await self._hold()
+                continue
+            await self._recover_runs()
+            if not self._closed:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._awake.wait(), self._recover_every if self._recover else None)
+
+    async def _hold(self) -> None:
+        """Hold the runs at work, until there has been none for a while.
+
+        Only here the store is watched for news: without runs nobody has anything to say to this process.
+        """
         loop = asyncio.get_running_loop()
-        looked = beaten = -self._lease - self._beat
+        beaten = worked = loop.time()  # whoever begins a run has a lease of it
         with self._store.engine.listen(self._owner) as news:
-            while not self._closed.is_set():
+            while not self._closed and loop.time() - worked < self._beat:
                 news.clear()
+                is_at_work = self._is_at_work()
                 with suppress(StoreError):  # the database may be back before the lease is over
-                    if self._is_at_work() and (loop.time() - beaten >= self._beat or await self._is_wanted()):
+                    if is_at_work and (loop.time() - beaten >= self._beat or await self._is_wanted()):
                         beaten = loop.time()
                         for signal in await self._store.beat(self._owner, self._lease):
                             self._hear(signal)
-                    every = self._confirm if self._suspects else self._lease / 2
-                    if self._recover and loop.time() - looked >= every:
-                        looked = loop.time()
-                        self._suspects.forget(monotonic() - 4 * self._confirm)
-                        self._report(
-                            await recover_runs(self._store, owner=self._owner, suspects=self._suspects)
-                        )
-                if not self._closed.is_set():
+                    await self._recover_runs()
+                worked = loop.time() if is_at_work else worked
+                if not self._closed:
                     await asyncio.sleep(BREATH)
-                    rest = beaten + self._beat - loop.time() if self._is_at_work() else self._beat
+                    rest = (beaten if is_at_work else worked) + self._beat - loop.time()
                     await news.wait(max(0.0, rest))
+
+    @property
+    def _recover_every(self) -> float:
+        """Seconds between two looks for runs that were left behind: fewer while some may have been."""
+        return self._confirm if self._suspects else self._lease / 2
+
+    async def _recover_runs(self) -> None:
+        """End runs that other processes left behind, if it is time to look for them."""
+        now = asyncio.get_running_loop().time()
+        if self._recover and (self._recovered is None or now - self._recovered >= self._recover_every):
+            self._recovered = now
+            self._suspects.forget(monotonic() - 4 * self._confirm)
+            with suppress(StoreError):
+                self._report(await recover_runs(self._store, owner=self._owner, suspects=self._suspects))
 
     def _report(self, recovered: Sequence[Run]) -> None:
         self._counts.recovered += len(recovered)

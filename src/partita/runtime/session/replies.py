@@ -229,7 +229,8 @@ def _written(reply: Reply) -> JsonObject:
             return {"kind": "answer", **told, "by": reply.by, "reason": reply.reason}
         case ClientOutput():
             output = to_json(reply.output)
-            return {"kind": "output", "tool_call_id": reply.tool_call_id, "output": output}
+            told = {"tool_call_id": reply.tool_call_id, "output": output, "public": reply.public}
+            return {"kind": "output", **told}
         case _:
             assert_never(reply)
 
@@ -246,6 +247,6 @@ def _read(wanted: JsonObject) -> Reply | None:
                 reason if isinstance(reason, str) else None,
             )
         case {"kind": "output", "tool_call_id": str(id), "output": output}:
-            return ClientOutput(id, OUTPUT.read(output))
+            return ClientOutput(id, OUTPUT.read(output), public=wanted.get("public") is True)
         case _:
             return None

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from partita.errors import ConflictError, NotFoundError, StoreError
+from partita.errors import ConflictError, NotFoundError, UnavailableError
 from partita.runtime.budgets import Budgets, Meter, OwnerTotals
 from partita.runtime.client_tools import check_client_tools, client_tools
 from partita.runtime.error_mask import ErrorMask, mask_errors
@@ -207,7 +207,7 @@ class Session:
         an input that is there already is a `ConflictError`, and so is always a `run_id` that is.
         """
         if self._closing.is_set():
-            raise StoreError("the session is closed", hint="open another one")
+            raise UnavailableError("the session is closed", hint="open another one, or ask again later")
         how = options or Options()
         check_client_tools(agent, how.tools)
         self._keeper.start()
@@ -268,6 +268,7 @@ class Session:
     def _begin(self, work: Work) -> None:
         run_id = work.live.run.id
         self._live[run_id] = work.live
+        self._keeper.wake()
         task = asyncio.create_task(work.do(), name=f"work on run {run_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -384,12 +385,15 @@ class Session:
         *,
         tool_name: str | None = None,
         input: Json | UnsetType = UNSET,
+        server_tools: frozenset[str] = frozenset(),
     ) -> None:
         """Give the output of a call that the client has run. What is shown of it must be what is stored.
 
-        Once no call of the message waits any more, a turn without input goes on with it.
+        Calls of `server_tools` are refused. Once no call of the message waits any more, a turn without input
+        continues it.
         """
-        await self._replies.give(thread_id, ClientOutput(tool_call_id, output, tool_name, input))
+        given = ClientOutput(tool_call_id, output, tool_name, input, server_tools, public=self._masks_errors)
+        await self._replies.give(thread_id, given)
 
     async def _at_hand(self, run_id: str) -> LiveRun | None:
         """The run, if this process works on it and it is this owner's."""

@@ -1,6 +1,6 @@
 """A run as server-sent events, for the response of any web framework."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from typing import Final
 
@@ -13,8 +13,10 @@ from partita.stream.targets import Target
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,
+    FileChunk,
     MessageAbort,
     MessageFinish,
+    ReasoningFileChunk,
     ToolApprovalRequest,
     ToolApprovalResponse,
     ToolOutputAvailable,
@@ -22,6 +24,7 @@ from partita.types.chunks import (
     ToolOutputDenied,
     ToolOutputError,
 )
+from partita.types.codec import encode
 from partita.types.messages import AssistantMessage
 from partita.types.runs import Run
 
@@ -47,6 +50,8 @@ TURNS: Final[frozenset[type[Chunk]]] = frozenset(
 )
 """Chunks that say what a run waits for, or no longer."""
 
+FILES: Final[frozenset[type[Chunk]]] = frozenset({FileChunk, ReasoningFileChunk})
+
 ASKED: Final = 0.5
 """A run that has asked and says nothing for so many seconds waits for its answer."""
 
@@ -71,6 +76,7 @@ async def follow_sse(
     since: int = 0,
     message_id: str | None = None,
     continued: AssistantMessage | None = None,
+    files: Callable[[Chunk], Awaitable[Chunk]] | None = None,
 ) -> AsyncGenerator[bytes, None]:
     """The events of a run for a client of that release of the AI SDK: what was said, then what comes.
 
@@ -79,6 +85,7 @@ async def follow_sse(
     `useChat` sends the answer once it has nothing to read. To stop reading does not stop the run. A `framing`
     writes another format; `since` is the number behind which it begins, as if nothing had come before.
     `continued` is the message that the run continues, as it was before; the client has it as `message_id`.
+    `files` is called with each chunk that is a file, and returns the chunk to send.
     """
     encoder = framing or (
         SseEncoder() if version is None else ChatEncoder(version, message_id=message_id, continued=continued)
@@ -94,7 +101,9 @@ async def follow_sse(
             if seen:
                 last, quiet = seen[-1].chunk, 0.0
                 questions.hear(seen)
-                said, held = _but_last_word([*held, *seen])
+                has_files = not FILES.isdisjoint([type(one.chunk) for one in seen])
+                shown = [await _file(one, files) for one in seen] if files and has_files else seen
+                said, held = _but_last_word([*held, *shown])
                 told = _events(encoder, said, after, run_id if ids else None)
             elif until_asked and questions.are_open:
                 yield encoder.finish()
@@ -114,6 +123,13 @@ async def follow_sse(
             events = b"".join([encoder.encode(chunk) for chunk in ending])
             yield _placed(events, run_id.encode(), seq) if ids and events else events
     yield encoder.finish()
+
+
+async def _file(seen: Seen, files: Callable[[Chunk], Awaitable[Chunk]]) -> Seen:
+    if type(seen.chunk) not in FILES:
+        return seen
+    chunk = await files(seen.chunk)
+    return seen if chunk is seen.chunk else seen._replace(chunk=chunk, json=encode(chunk))
 
 
 def _but_last_word(seen: Sequence[Seen]) -> tuple[Sequence[Seen], Sequence[Seen]]:

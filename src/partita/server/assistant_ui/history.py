@@ -5,11 +5,13 @@ from msgspec.structs import replace
 from partita.errors import ConflictError, ConversionError
 from partita.formats.ai_sdk.ui.load import load_message
 from partita.formats.losses import Loss
+from partita.runtime.principal import Principal
 from partita.server.open_calls import check_calls
+from partita.server.roles import require
 from partita.store import messages, saving, threads
 from partita.store.prepared import prepare
 from partita.store.transaction import Transaction
-from partita.types.messages import Message, SystemMessage
+from partita.types.messages import Message, SystemMessage, UserMessage
 
 from .rows import Row, checked_format, content_of
 
@@ -28,18 +30,22 @@ def read_row(row: Row) -> Message:
     return message
 
 
-def keep(tx: Transaction, thread_id: str, row: Row, message: Message) -> Message:
+def keep(tx: Transaction, thread_id: str, row: Row, message: Message, principal: Principal) -> Message:
     """Store a message, or leave the one that is there.
 
-    What a run wrote stays as it is: a page only repeats what it was told. Any other message is replaced when
-    it says something else now; it keeps its place and its times.
+    What a run wrote stays as it is: a page only repeats what it received. Any other message is replaced when
+    it says something else now; it keeps its place and its times. Only a caller who may write can replace a
+    message, or add one that is not a user's.
     """
     threads.find(tx, thread_id, lock=True)  # so that nobody changes it between the look and the change
     known = messages.get(tx, thread_id, row.id, "inline")
     if known is None:
+        if not isinstance(message, UserMessage):
+            require(principal, "write", "add an answer", where="$.content.role")
         return _add(tx, thread_id, row, message)
     if known.run_id is not None or _says_the_same(known, row):
         return known
+    require(principal, "write", f"change message {row.id!r}", where="$.content")
     check_calls(message, known)
     changed = replace(
         message, thread_id=thread_id, resource_id=known.resource_id, created_at=known.created_at

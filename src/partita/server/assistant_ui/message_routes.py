@@ -21,6 +21,7 @@ from msgspec import Meta
 
 from partita.errors import NotFoundError
 from partita.server.chat.rows import rows_from
+from partita.server.files import with_addresses, with_references
 from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.types.messages import Message
@@ -66,8 +67,8 @@ async def list_messages(
     """Every message that is shown on some branch, and which branch is the current one."""
     name = checked_format(format_)
     thread = await thread_of(caller, thread_id)
-    page = await caller.store.list_messages(thread_id, limit=None, branch="all", internal=None)
-    tree = tree_of(page.items, thread.active_leaf_id, name)
+    page = await caller.store.list_messages(thread_id, limit=None, branch="all", internal=None, blobs="files")
+    tree = tree_of(with_addresses(caller, page.items), thread.active_leaf_id, name)
     headers = {} if tree.head is None or not tree.head.isascii() else {"x-head-id": tree.head}
     return Reply(Repository(tree.head, tree.rows) if shape == "page" else tree.rows, headers=headers)
 
@@ -99,8 +100,9 @@ async def update_message(
 
 
 async def _kept(caller: CallerView, thread_id: str, row: Row) -> Row:
-    message = read_row(row)
-    return _row(await caller.store.write(keep, thread_id, row, message), checked_format(row.format))
+    message = await with_references(caller, read_row(row), "$.content")
+    kept = await caller.store.write(keep, thread_id, row, message, caller.principal)
+    return _row(kept, checked_format(row.format))
 
 
 def _row(message: Message, format_: str) -> Row:

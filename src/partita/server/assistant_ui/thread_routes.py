@@ -29,6 +29,7 @@ from partita.server.hub import Caller, CallerView
 from partita.server.replies import Reply
 from partita.server.routes.parameters import MOST
 from partita.store import threads as stored
+from partita.store.display_titles import with_display_titles
 from partita.store.ids import new_id
 from partita.store.transaction import Transaction
 from partita.types.json import JsonObject, is_object
@@ -136,7 +137,7 @@ async def list_threads(
 ) -> Reply[Any]:
     """The newest first. The header `x-next-cursor` says that there are more."""
     page = await caller.store.list_threads(limit=limit, cursor=after)
-    rows = [row_of(thread) for thread in page]
+    rows = [row_of(thread) for thread in await caller.store.read(with_display_titles, page.items)]
     headers = {} if page.next is None else {"x-next-cursor": page.next}
     return Reply(ThreadRows(rows, page.next) if shape == "page" else rows, headers=headers)
 
@@ -163,7 +164,8 @@ async def create_thread(
 @get(THREAD, tags=TAGS, summary="A thread")
 async def get_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[ThreadRow]:
     """What a thread says of itself."""
-    return Reply(row_of(await thread_of(caller, thread_id)))
+    (thread,) = await caller.store.read(with_display_titles, [await thread_of(caller, thread_id)])
+    return Reply(row_of(thread))
 
 
 @patch(THREAD, tags=TAGS, summary="Rename a thread, or put it away")

@@ -1,13 +1,10 @@
 """A title for a thread: the first words that a user said in it."""
 
 from collections.abc import Iterable
-from typing import Final
 
+from partita.store.display_titles import first_words
 from partita.types.json import Json, is_array, is_object
 from partita.types.messages import Message, UserMessage, text_of
-
-LONGEST: Final = 60
-"""How many characters a title has at most."""
 
 
 def title_of(messages: Iterable[Message]) -> str:
@@ -32,13 +29,3 @@ def _texts(parts: Json) -> list[str]:
         return [parts]
     items = parts if is_array(parts) else []
     return [item["text"] for item in items if is_object(item) and isinstance(item.get("text"), str)]
-
-
-def first_words(text: str) -> str:
-    """The beginning of a text, on one line, cut between words."""
-    line = " ".join(text.split())
-    if len(line) <= LONGEST:
-        return line
-    cut = line[: LONGEST - 1]
-    whole = cut.rpartition(" ")[0] if " " in cut and line[LONGEST - 1] != " " else cut
-    return f"{whole.rstrip(' ,;:.')}…"

@@ -1,64 +1,125 @@
-"""Addresses: which are this machine's own, and whether a request began and ended there."""
+"""Addresses: which are of this machine, which client sent a request, and whether a proxy passed it on."""
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Final
 
+from partita.errors import PartitaError
 from partita.server.plain import Scope
 
-FORWARDED: Final = frozenset(
-    (b"x-forwarded-for", b"x-real-ip", b"cf-connecting-ip", b"true-client-ip", b"forwarded")
-)
-"""Headers in which a proxy tells for whom it asks."""
+FORWARDED_FOR: Final = b"x-forwarded-for"
+FORWARDED: Final = b"x-forwarded"
+"""How the names of most headers begin that a proxy adds: `x-forwarded-for`, `-host`, `-proto`, `-port` …"""
 
-FOR: Final = re.compile(r'(?:^|[;,\s])for="?(\[[^\]]*\]|[^";,\s]*)', re.IGNORECASE)
-WITH_PORT: Final = re.compile(r"\[([^\]]+)\](?::\d+)?|([^:]+):\d+")
+OTHERS: Final = frozenset(
+    {
+        b"forwarded",
+        b"via",
+        b"x-real-ip",
+        b"x-client-ip",
+        b"x-cluster-client-ip",
+        b"x-original-forwarded-for",
+        b"x-original-host",
+        b"x-envoy-external-address",
+        b"x-vercel-forwarded-for",
+        b"x-appengine-user-ip",
+        b"x-azure-clientip",
+        b"true-client-ip",
+        b"cf-connecting-ip",
+        b"fly-client-ip",
+        b"fastly-client-ip",
+    }
+)
+"""Other headers that only a proxy adds."""
 
 
 @lru_cache(maxsize=1024)
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine: `localhost`, or an address that leads back to it."""
+    """Whether a host is this machine: `localhost`, or an address of its loopback interface."""
     if host == "localhost":
         return True
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return (mapped or address).is_loopback
+    address = _address(host)
+    return address is not None and address.is_loopback
 
 
-def is_local(scope: Scope) -> bool:
-    """Whether a request came from this machine, over an address that only this machine can reach.
+def came_through_proxy(scope: Scope) -> bool:
+    """Whether a request has a header that only a proxy adds. A proxy that adds none cannot be noticed."""
+    return any(name.startswith(FORWARDED) or name in OTHERS for name, _ in scope["headers"])
 
-    A proxy on this machine asks for others: who they are it tells in a header, and they must be here too.
-    """
-    if not (_is_here(scope.get("server")) and _is_here(scope.get("client"))):
-        return False
-    return all(
-        is_loopback(host)
-        for name, value in scope["headers"]
-        if name in FORWARDED
-        for host in _hosts(name, value.decode("latin-1"))
-    )
+
+class Proxies:
+    """The proxies whose `X-Forwarded-For` is believed: none, whichever sends a request, or some networks."""
+
+    def __init__(self, trust: bool | Iterable[str] = False) -> None:
+        self._any = trust is True
+        self._networks = () if isinstance(trust, bool) else tuple(_network(one) for one in trust)
+
+    def client_of(self, scope: Scope) -> str:
+        """The address of the client that sent a request; empty if it is not known.
+
+        Proxies append the address of their peer to `X-Forwarded-For`. So the client is the last address in it
+        that is not of a trusted proxy; what stands before that is what the client wrote itself.
+        """
+        client = scope.get("client")
+        address = str(client[0]) if client else ""
+        hops = _hops(scope)
+        if self._any:
+            return hops[-1] if hops else address
+        while hops and self._trusts(address):
+            address = hops.pop()
+        return address
+
+    def is_local(self, scope: Scope) -> bool:
+        """Whether a request came from this machine, to an address that only this machine can reach.
+
+        One that a proxy passed on came from this machine only if the proxy is trusted and says so.
+        """
+        if not _is_here(scope.get("server")) or not _is_here(scope.get("client")):
+            return False
+        if not came_through_proxy(scope):
+            return True
+        is_trusted = self._any or self._trusts(str(scope["client"][0]))
+        return is_trusted and bool(_hops(scope)) and is_loopback(self.client_of(scope))
+
+    def _trusts(self, host: str) -> bool:
+        address = _address(host)
+        return address is not None and any(address in network for network in self._networks)
 
 
 def _is_here(end: Any) -> bool:
-    """Whether an end of a connection is at this machine. Of a Unix socket nobody knows who is behind it."""
+    """Whether an end of a connection is at this machine. Who is behind a Unix socket is not known."""
     return bool(end) and is_loopback(str(end[0]))
 
 
-def _hosts(name: bytes, value: str) -> Iterable[str]:
-    found = FOR.findall(value) if name == b"forwarded" else value.split(",")
-    for one in found or ("",):
-        text = one.strip().strip('"')
-        match = WITH_PORT.fullmatch(text)
-        yield (match[1] or match[2]) if match else text
+def _hops(scope: Scope) -> list[str]:
+    """The addresses in `X-Forwarded-For`, without ports, the nearest last."""
+    values = [value.decode("latin-1") for name, value in scope["headers"] if name == FORWARDED_FOR]
+    return [_without_port(one.strip()) for value in values for one in value.split(",")]
 
 
-def client_of(scope: Scope) -> str:
-    """The address that a request came from, as far as that is known."""
-    client = scope.get("client")
-    return str(client[0]) if client else ""
+def _without_port(text: str) -> str:
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0] if text.count(":") == 1 else text
+
+
+@lru_cache(maxsize=1024)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        raise PartitaError(
+            f"{text!r} is not a network",
+            where="trust_proxy",
+            hint="use True, or addresses and networks such as 10.0.0.0/8",
+        ) from None

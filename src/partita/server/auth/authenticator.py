@@ -1,4 +1,4 @@
-"""What finds out who asks."""
+"""The protocol of authenticators: they find the caller of a request."""
 
 from typing import Protocol
 
@@ -7,13 +7,13 @@ from partita.server.plain import Scope
 
 
 class Authenticator(Protocol):
-    """Finds out who asks. Whatever it is that makes somebody unknown, to find out should take as long."""
+    """Finds the caller of a request. For an unknown one it should take equally long, whatever is wrong."""
 
     @property
     def is_open(self) -> bool:
-        """Whether anyone at this machine may ask: then a page must not be able to pass for somebody there."""
+        """Whether callers at this machine need no key: then no web page may pass for one of them."""
         ...
 
     async def __call__(self, scope: Scope) -> Principal | None:
-        """Who asks; `None` for somebody unknown."""
+        """The caller; `None` for one that is not known."""
         ...

@@ -10,7 +10,7 @@ from partita.runtime.principal import Principal
 from partita.server.plain import Scope
 from partita.server.problems import Problem
 
-from .addresses import client_of
+from .addresses import Proxies
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Connection:
     """What follows the `?`; of what was sent more than once, the last."""
     path: str
     client: str
-    """The address it came from; empty when that is not known."""
+    """The address of the client; empty when that is not known."""
     scope: Mapping[str, Any] = field(repr=False)
     """All of it, as ASGI has it."""
 
@@ -42,12 +42,13 @@ class UserAuth:
 
     is_open = False
 
-    def __init__(self, function: UserFunction) -> None:
+    def __init__(self, function: UserFunction, proxies: Proxies | None = None) -> None:
         self._function = function
+        self._proxies = proxies or Proxies()
 
     async def __call__(self, scope: Scope) -> Principal | None:
         """Who asks; `None` for nobody the function knows."""
-        said: Any = self._function(connection_of(scope))
+        said: Any = self._function(connection_of(scope, self._proxies))
         who: Any = await said if inspect.isawaitable(said) else said
         if isinstance(who, Principal):
             return who
@@ -72,8 +73,8 @@ def headers_of(scope: Scope) -> dict[str, str]:
     return headers
 
 
-def connection_of(scope: Scope) -> Connection:
-    """The head of a request."""
+def connection_of(scope: Scope, proxies: Proxies | None = None) -> Connection:
+    """The head of a request. The client's address is what trusted proxies say it is."""
     headers = headers_of(scope)
     query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True))
-    return Connection(headers, query, scope["path"], client_of(scope), scope)
+    return Connection(headers, query, scope["path"], (proxies or Proxies()).client_of(scope), scope)

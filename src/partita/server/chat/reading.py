@@ -12,8 +12,11 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.ai_sdk.ui.load import load_message
 from partita.formats.losses import Loss
+from partita.runtime.principal import Principal
 from partita.runtime.session.approvals import Answer
 from partita.runtime.session.client_outputs import ClientOutput
+from partita.server.files import same_files
+from partita.server.roles import require
 from partita.types.json import JsonObject
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart
 
@@ -35,11 +38,29 @@ def read_message(raw: JsonObject, place: int, thread_id: str) -> Message:
 
 def same_words(one: Message, other: Message) -> bool:
     """Whether two messages say the same."""
-    return type(one) is type(other) and one.parts == other.parts
+    return type(one) is type(other) and (one.parts == other.parts or same_files(one, other))
 
 
-def check_seed(message: Message, place: int) -> None:
-    """Refuse an answer that a client brings along if any call in it could still be run."""
+def check_roles(said: Sequence[JsonObject], principal: Principal) -> None:
+    """Refuse instructions and outputs of tools from a caller who may only send messages of its own."""
+    for place, raw in enumerate(said):
+        role = raw.get("role")
+        if role not in ("user", "assistant"):
+            where = f"$.messages[{place}].role"
+            require(principal, "write", f"send a message of the role {str(role)[:20]!r}", where=where)
+
+
+def check_seed(message: Message, place: int, principal: Principal) -> None:
+    """Refuse an answer that the server did not write, unless the caller may write any message; and always
+    one with a call that could still be run.
+    """
+    require(
+        principal,
+        "write",
+        f"add answer {message.id!r}, which is not of this chat",
+        where=f"$.messages[{place}]",
+        hint="load the messages of the chat again",
+    )
     for number, part in enumerate(message.parts):
         if isinstance(part, ToolCallPart) and part.output is None:
             raise ConversionError(

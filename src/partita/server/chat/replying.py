@@ -44,6 +44,7 @@ async def give_replies(caller: CallerView, thread_id: str, said: Sequence[JsonOb
                     reply.output,
                     tool_name=reply.tool_name,
                     input=reply.input,
+                    server_tools=caller.server_tools,
                 )
     return given
 

@@ -1,6 +1,7 @@
 """The routes that `useChat` calls: send, resume, stop."""
 
 from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -16,7 +17,9 @@ from partita.runtime.replay.retelling import retold
 from partita.runtime.session.following import seen_of
 from partita.runtime.session.sse import ENDS, end_of, follow_sse, place_of
 from partita.server.extra_members import extra_members
+from partita.server.files import addressed_chunk
 from partita.server.hub import Caller
+from partita.server.problems import Problem
 from partita.server.replies import Reply
 from partita.server.streaming import EventStream
 from partita.store.runs import AT_WORK
@@ -153,7 +156,7 @@ async def resume(
     run, message = found
     after = place_of(last_event_id, run.id)
     plain = last_event_id is not None or "text/event-stream" in request.headers.get("accept", "")
-    before = await _chunks_before(caller, message, target)
+    before = [await addressed_chunk(caller, one) for one in await _chunks_before(caller, message, target)]
     return _stream(caller, run, target, before, after=after, ids=plain)
 
 
@@ -170,7 +173,10 @@ async def stop(
         return Reply(Stopped(stopped=False))
     if wanted.message_id is not None and wanted.message_id not in await ids_of(caller.session, run):
         return Reply(Stopped(stopped=False))
-    await caller.session.stop(run.id, wanted.reason)
+    if (await caller.session.stop(run.id, wanted.reason)).status in AT_WORK:
+        raise Problem(
+            503, f"run {run.id!r} has not stopped yet", hint="try again later", headers={"retry-after": "5"}
+        )
     return Reply(Stopped(stopped=True, run_id=run.id))
 
 
@@ -198,7 +204,7 @@ async def _ended(caller: Caller, run: Run, target: Target) -> EventStream:
     message = await caller.store.get_message(run.thread_id, run.message_id or "")
     rows = [] if message is None else await rows_before(caller.store, message)
     before = _chunks_of(rows, target)
-    chunks = [*before, *(end_of(run) or [MessageFinish()])]
+    chunks = [await addressed_chunk(caller, one) for one in (*before, *(end_of(run) or [MessageFinish()]))]
     encoder = ChatEncoder(target)
 
     async def events() -> AsyncGenerator[bytes, None]:
@@ -253,6 +259,7 @@ def _stream(
         until_asked=True,
         message_id=message_id,
         continued=continued,
+        files=partial(addressed_chunk, caller),
     )
     return _events(caller, run, body)
 

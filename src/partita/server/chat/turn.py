@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConflictError, DecodeError, NotFoundError
 from partita.runtime.service import AgentService, Options
+from partita.server.files import with_references
 from partita.server.folders import allowed_folder, remembered_folder
 from partita.server.forms import offered_tools
 from partita.server.hub import CallerView
@@ -23,7 +24,7 @@ from partita.types.runs import Run
 
 from . import rows
 from .body import ChatBody, id_of
-from .reading import check_seed, read_message, same_words
+from .reading import check_roles, check_seed, read_message, same_words
 from .replying import give_replies, is_replied
 
 CWD: Final = "cwd"
@@ -92,6 +93,7 @@ class ChatTurn:
     async def _begin(self, said: Sequence[JsonObject]) -> Begun:
         if not said and self._body.trigger == "submit-message":
             raise DecodeError("no message", where="$.messages", hint="send messages, or one message")
+        check_roles(said, self._caller.principal)
         await self._choose_folder()
         run = await self._begin_at_once(said)
         if run is not None:
@@ -142,6 +144,11 @@ class ChatTurn:
         assert copy is not None, "its role is known"
         return copy
 
+    async def _read(self, raw: JsonObject, place: int) -> Message:
+        """A message of the client, with references to the files that it has uploaded."""
+        message = read_message(raw, place, self._thread_id)
+        return await with_references(self._caller, message, f"$.messages[{place}]")
+
     async def _choose_folder(self) -> None:
         """The folder that the request names, or else that of the last run: its session is there."""
         allowed, cwd = self._caller.hub.settings.cwds, self._body.cwd
@@ -164,7 +171,7 @@ class ChatTurn:
         if body.message_id is not None or (body.agent is None and len(agents.by_name) > 1):
             return None
         id_of(said[0], 0)
-        message = read_message(said[0], 0, self._thread_id)
+        message = await self._read(said[0], 0)
         agent = agents.get(body.agent)
         options = self._options_for(agent)
         with suppress(ConflictError):  # it is there already, or the thread has a run at work
@@ -204,7 +211,7 @@ class ChatTurn:
 
     async def _say(self, agent: AgentService, said: Sequence[JsonObject]) -> Run:
         """A message of the user: a new one, one that was edited, or one that came before."""
-        message = read_message(said[-1], len(said) - 1, self._thread_id)
+        message = await self._read(said[-1], len(said) - 1)
         known = await self._known(message.id)
         if known is None:
             await self._leave(said[:-1])
@@ -301,9 +308,9 @@ class ChatTurn:
                 if thread is None or thread.active_leaf_id != known.id:
                     self._parent_id = (await rows.rows_from(self._store, known))[-1].id
                 return new
-            message = read_message(said[place], place, self._thread_id)
+            message = await self._read(said[place], place)
             if isinstance(message, AssistantMessage):
-                check_seed(message, place)
+                check_seed(message, place, self._caller.principal)
             new.insert(0, message)
         if thread is not None and thread.message_count:
             self._parent_id = ""

@@ -1,16 +1,18 @@
 """The body of a request: of a kind that is taken, no larger and no slower than allowed, not too deep."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from partita.server.plain import Event, Receive
 from partita.server.problems import Problem
 from partita.server.settings import Limits
 
-from .depth import is_deeper
+from .depth import has_more_values, is_deeper
 from .head import Head
 
 LARGE: Final = 1024 * 1024
+BLOBS: Final = "/api/blobs"
 UPLOADS: Final[dict[str, frozenset[str]]] = {
     "/api/import": frozenset(
         {
@@ -27,7 +29,7 @@ UPLOADS: Final[dict[str, frozenset[str]]] = {
         }
     ),
     "/api/inspect": frozenset({"application/octet-stream", "application/x-ndjson", "application/json"}),
-    "/api/blobs": frozenset(),
+    BLOBS: frozenset(),
 }
 """Paths that take more than JSON, and what; anything if nothing is named. They read it as it comes."""
 
@@ -44,7 +46,7 @@ async def taken(head: Head, receive: Receive, limits: Limits) -> Receive | None:
     upload = is_upload(head.path, media)
     if head.has_body and not upload:
         _check_json(media)
-    most = limits.upload_bytes if upload else limits.body_bytes
+    most = _most_bytes(head.path, limits) if upload else limits.body_bytes
     if head.length > most:
         raise _too_large(most)
     if upload:
@@ -52,14 +54,24 @@ async def taken(head: Head, receive: Receive, limits: Limits) -> Receive | None:
     body = await whole(receive, most, limits.body_seconds)
     if body:
         _check_json(media)
-        if await _is_deeper(body, limits.depth):
+        if await _quickly(is_deeper, body, limits.depth):
             raise Problem(400, "the JSON is nested too deep", hint=f"at most {limits.depth} levels")
+        if await _quickly(has_more_values, body, limits.values):
+            raise Problem(
+                413,
+                "the JSON has too many values",
+                hint=f"at most {limits.values}: send it in pieces, or raise Limits.values",
+            )
     return None if body is None else again(body, receive)
 
 
-async def _is_deeper(body: bytes, limit: int) -> bool:
-    """Whether JSON is nested deeper than that; others need not wait while a large one is looked at."""
-    return await asyncio.to_thread(is_deeper, body, limit) if len(body) > LARGE else is_deeper(body, limit)
+async def _quickly(check: Callable[[bytes, int], bool], body: bytes, limit: int) -> bool:
+    """What a check says of JSON; others need not wait while a large one is looked at."""
+    return await asyncio.to_thread(check, body, limit) if len(body) > LARGE else check(body, limit)
+
+
+def _most_bytes(path: str, limits: Limits) -> int:
+    return min(limits.blob_bytes, limits.upload_bytes) if path.startswith(BLOBS) else limits.upload_bytes
 
 
 def media_type(content_type: bytes) -> str:

@@ -1,10 +1,11 @@
-"""How deep JSON is nested, without reading it: a few passes over the bytes, each at the speed of memory."""
+"""How deep JSON is nested and how many values it has, without reading it: a few passes over the bytes."""
 
 import re
 from typing import Final
 
 _NESTING: Final = bytes.maketrans(b"{}", b"[]")
 _OTHER: Final = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_BETWEEN: Final = bytes(byte for byte in range(256) if byte not in b'[{,"')
 _RUNS: Final = re.compile(rb"(\[+)|\]+")
 
 
@@ -22,11 +23,23 @@ def is_deeper(text: bytes, limit: int) -> bool:
     return bool(brackets)
 
 
+def has_more_values(text: bytes, limit: int) -> bool:
+    """Whether JSON has more values than that: each takes far more memory than its bytes."""
+    if text.count(b",") + text.count(b"[") + text.count(b"{") <= limit:
+        return False
+    return len(_outside_strings(text, None, _BETWEEN)) > limit
+
+
 def _brackets(text: bytes) -> bytes:
     """The brackets of JSON that are not inside strings, all as `[` and `]`."""
+    return _outside_strings(text, _NESTING, _OTHER)
+
+
+def _outside_strings(text: bytes, table: bytes | None, dropped: bytes) -> bytes:
+    """What is left of JSON outside its strings, some bytes dropped."""
     if b'\\"' in text:  # else every quote opens or closes a string
         text = (text.replace(b"\\\\", b"") if b"\\\\" in text else text).replace(b'\\"', b"")
-    marks = text.translate(_NESTING, _OTHER)
+    marks = text.translate(table, dropped)
     # Two quotes with nothing between them may go, whether they open or close: what follows is where it was.
     marks = marks.replace(b'""', b"")
     return b"".join(marks.split(b'"')[::2]) if b'"' in marks else marks

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from partita.errors import PartitaError
-from partita.runtime.principal import LOCAL, Principal
-from partita.server.auth.addresses import client_of, is_local, is_loopback
+from partita.runtime.principal import Principal
+from partita.server.auth.addresses import Proxies, came_through_proxy
 from partita.server.auth.authenticator import Authenticator
 from partita.server.log_rates import RateLimitedLog
 from partita.server.page.serving import is_page
@@ -17,7 +17,7 @@ from partita.store.ids import new_id
 
 from .bodies import taken
 from .head import Head, read_head
-from .hosts import Authority, Hosts
+from .hosts import Hosts
 from .origins import Headers, Origins, is_preflight, preflight_headers
 from .rates import Rates, place_of
 from .refusals import LOG, Answer, refuse, unexpected
@@ -32,7 +32,7 @@ UNASKED: Final = FOR_ANYONE | {"/api/docs", "/api/openapi.json"}
 """What tells nothing of anybody: a browser has no key when it opens the page that asks for one."""
 
 METRICS: Final = "metrics"
-"""They tell of everybody's requests: for those who may see everything, and for whoever is at the machine."""
+"""They count the requests of all users: for the role `admin` of every resource."""
 
 
 class Gate:
@@ -55,6 +55,7 @@ class Gate:
         self._app = app
         self._authenticate = authenticate
         self._has_page = has_page
+        self._proxies = Proxies(settings.trust_proxy)
         self._limits = settings.limits
         self._hosts = Hosts(settings.hosts, is_open=authenticate.is_open)
         self._origins = Origins(
@@ -79,11 +80,11 @@ class Gate:
         try:
             head = read_head(scope, self._limits)
             asked = self._hosts.check(head.host, any_name=head.path in FOR_ANYONE)
-            headers = self._origins.check(head, asked)
+            headers = self._origins.check(head, asked, is_page=self._is_page(head))
             if is_preflight(head, headers):
                 await _answer(send, [*headers, *preflight_headers(head)])
                 return
-            principal = await self._principal(scope, head, asked)
+            principal = await self._principal(scope, head)
             body = await taken(head, receive, self._limits)
         except PartitaError as error:
             await refuse(send, error, headers, path=scope["path"], head=head)
@@ -101,29 +102,33 @@ class Gate:
                 raise
             await refuse(answer, problem, (), path=head.path, head=head)
 
-    async def _principal(self, scope: Scope, head: Head, asked: Authority) -> Principal:
-        """Who asks, if they may, and not too often."""
-        is_unasked = head.path in UNASKED or (self._has_page and is_page(head.path))
-        if is_unasked and not self._authenticate.is_open:
-            return ANYONE
+    async def _principal(self, scope: Scope, head: Head) -> Principal:
+        """The caller, if it may send requests, and not too many."""
         if head.path in FOR_ANYONE:
             return ANYONE
+        if self._is_page(head):
+            if self._authenticate.is_open and not self._proxies.is_local(scope):
+                raise _not_here(scope)
+            return ANYONE
         principal = await self._known(scope)
-        metrics = head.path.strip("/") == METRICS
-        if metrics and principal is None and is_loopback(asked.host) and is_local(scope):
-            principal = LOCAL
         if self._rates is not None:
-            await self._rates.take(_counted(principal, scope))
+            await self._rates.take(self._counted(principal, scope))
         if principal is None:
-            self._refused_logins.warning("login refused, from %s", place_of(client_of(scope)) or "unknown")
-            raise _unknown(is_open=self._authenticate.is_open)
+            address = self._proxies.client_of(scope)
+            self._refused_logins.warning("login refused, from %s", place_of(address) or "unknown")
+            raise self._unknown(scope)
+        metrics = head.path.strip("/") == METRICS
         if metrics and not (principal.may("admin") and principal.resource_id is None):
             raise Problem(
                 403,
-                "this takes the role 'admin', for every resource",
+                "the role 'admin' for every resource is needed for this",
                 hint="make such a key: partita keys create --role admin",
             )
         return principal
+
+    def _is_page(self, head: Head) -> bool:
+        """Whether a request is for something that holds no data: the page, or the description of the API."""
+        return head.path in UNASKED or (self._has_page and is_page(head.path))
 
     async def _known(self, scope: Scope) -> Principal | None:
         try:
@@ -133,30 +138,43 @@ class Gate:
         except Exception as error:  # of a developer's function, which may raise anything
             raise unexpected(error) from None
 
+    def _counted(self, principal: Principal | None, scope: Scope) -> str:
+        """Whose requests are counted together: of a key, of a resource, else of an address."""
+        if principal is not None and principal.key_id is not None:
+            return f"key {principal.key_id}"
+        if principal is not None and principal.resource_id is not None:
+            return f"resource {principal.resource_id}"
+        return f"address {place_of(self._proxies.client_of(scope))}"
 
-def _counted(principal: Principal | None, scope: Scope) -> str:
-    """Whose requests are counted together: of a key, of a resource, else of an address."""
-    if principal is not None and principal.key_id is not None:
-        return f"key {principal.key_id}"
-    if principal is not None and principal.resource_id is not None:
-        return f"resource {principal.resource_id}"
-    return f"address {place_of(client_of(scope))}"
+    def _unknown(self, scope: Scope) -> Problem:
+        """Why an unknown caller is refused. For all with a wrong key or none it is the same."""
+        if not self._authenticate.is_open:
+            return _no_key("who asks is not known", "send a valid key: Authorization: Bearer …")
+        if not self._proxies.is_local(scope):
+            return _not_here(scope)
+        return _no_key(
+            "the token is missing or wrong",
+            "open the address that `partita serve` printed, or send its token: Authorization: Bearer …",
+        )
 
 
-def _unknown(*, is_open: bool) -> Problem:
-    """The same for whatever makes somebody unknown."""
-    if is_open:
+def _not_here(scope: Scope) -> Problem:
+    if came_through_proxy(scope):
         return Problem(
             403,
-            "without keys, the server is for this machine alone",
-            hint="make a key with `partita keys create` and serve with --keys",
+            "a proxy passed this request on, and a server without keys is for this machine alone",
+            hint="use keys (asgi(keys=True), --keys) or users (asgi(user=…)); or, if only this machine can "
+            "reach the proxy, asgi(trust_proxy=True)",
         )
     return Problem(
-        401,
-        "who asks is not known",
-        hint="send a valid key: Authorization: Bearer …",
-        headers={"www-authenticate": 'Bearer realm="partita"'},
+        403,
+        "without keys, the server is for this machine alone",
+        hint="make a key with `partita keys create` and serve with --keys",
     )
+
+
+def _no_key(what: str, hint: str) -> Problem:
+    return Problem(401, what, hint=hint, headers={"www-authenticate": 'Bearer realm="partita"'})
 
 
 async def _answer(send: Send, headers: Headers) -> None:

@@ -75,10 +75,14 @@ class Origins:
                 hint="name the origins, or use keys",
             )
 
-    def check(self, head: Head, asked: Authority) -> Headers:
-        """What to say to the page that asks, in every answer; an error when it may not."""
+    def check(self, head: Head, asked: Authority, *, is_page: bool = False) -> Headers:
+        """The CORS headers of every answer to a request; an error for a page that may not send it.
+
+        A browser that sends no `Origin` may still say that a page of another site wants something: an image,
+        a script, a link. `is_page` is for what holds no data: a link of another site may lead there.
+        """
         if head.origin is None:
-            if not head.is_safe and head.fetch_site.strip().lower() == b"cross-site":
+            if head.fetch_site.strip().lower() == b"cross-site" and not (is_page and head.is_safe):
                 raise _foreign("sec-fetch-site")
             return self._others
         origin = parse_origin(head.origin)

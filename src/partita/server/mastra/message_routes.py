@@ -11,6 +11,7 @@ from msgspec import Meta
 from partita.server.hub import Caller
 from partita.server.problems import Problem
 from partita.server.replies import Reply
+from partita.server.roles import require
 from partita.store.numbered_messages import NumberedMessages, NumberedQuery
 from partita.store.numbered_pages import NumberedPage
 from partita.store.texts import required
@@ -114,6 +115,8 @@ async def list_messages(
 
     `uiMessages` are filled: a network execution is a `dynamic-tool` part in them, with what its agents said.
     """
+    if reminders:
+        require(caller.principal, "logs", "read internal messages", where="query includeSystemReminders")
     format_ = ui_format(ui, caller.hub.settings.client)
     wanted = NumberedQuery(
         page=page_of(page, per_page, PER_PAGE),

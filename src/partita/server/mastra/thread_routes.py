@@ -10,10 +10,12 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from partita.errors import ConflictError
-from partita.server.hub import Caller
+from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
 from partita.server.replies import Reply
+from partita.server.roles import require
 from partita.store import threads as stored
+from partita.store.display_titles import with_display_titles
 from partita.store.excerpts import Excerpt
 from partita.store.ids import new_id
 from partita.store.numbered_messages import NumberedQuery
@@ -157,7 +159,7 @@ async def list_threads(
     )
     return Reply(
         ThreadPage(
-            threads=[mastra_thread(thread) for thread in found.items],
+            threads=[mastra_thread(one) for one in await acting.store.read(with_display_titles, found.items)],
             total=found.total,
             page=asked.number,
             per_page=False if asked.size is None else asked.size,
@@ -171,7 +173,9 @@ async def get_thread(
     caller: Caller, thread_id: FromPath[str], resource_id: ResourceId = None
 ) -> Reply[MastraThread]:
     """What a thread says of itself."""
-    return Reply(mastra_thread((await open_thread(caller, thread_id, resource_id)).thread))
+    opened = await open_thread(caller, thread_id, resource_id)
+    (thread,) = await opened.store.read(with_display_titles, [opened.thread])
+    return Reply(mastra_thread(thread))
 
 
 @post(THREADS, status_code=200, tags=TAGS, summary="Make a thread")
@@ -186,6 +190,7 @@ async def create_thread(
     owner = data.resource_id or caller.principal.resource_id
     if owner is None:
         raise Problem(400, "no resourceId", where="$.resourceId", hint="say who owns the thread")
+    _check_metadata(caller, data.metadata)
     store = caller.acting_for(owner).store
     id_ = data.thread_id or new_id()
     try:
@@ -202,9 +207,15 @@ async def update_thread(
     data: Annotated[ThreadChange, Body(examples=[Example(summary="A title", value={"title": "Lamps"})])],
 ) -> Reply[MastraThread]:
     """Title and metadata; the members of the metadata that are not named stay. A thread keeps its owner."""
+    _check_metadata(caller, data.metadata)
     opened = await open_thread(caller, thread_id, data.resource_id)
     thread = await opened.store.write(change_thread, thread_id, data.title, data.metadata)
     return Reply(mastra_thread(thread))
+
+
+def _check_metadata(caller: CallerView, metadata: JsonObject | None) -> None:
+    if metadata:
+        require(caller.principal, "write", "set the metadata of a thread", where="$.metadata")
 
 
 def change_thread(tx: Transaction, thread_id: str, title: str | None, metadata: JsonObject | None) -> Thread:

@@ -55,7 +55,7 @@ def _stretch(pieces: Sequence[str], redactor: Redactor) -> str:
 
 
 class _Cutter(Redactor):
-    """Looks for no secrets, and takes out all that is not kept of each text."""
+    """Looks for no secrets, and removes what is not kept of each text."""
 
     def __init__(self, keep: Keep) -> None:
         super().__init__(Rules(frozenset()))
@@ -63,6 +63,9 @@ class _Cutter(Redactor):
 
     def text(self, text: str, path: str) -> str:
         return self._kept(text)
+
+    def joined(self, texts: Sequence[str], path: str, seams: Sequence[int] = ()) -> list[str]:
+        return [self._kept(text) for text in texts]
 
 
 def beginning(most: int) -> Keep:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 from msgspec import Meta, field
 
 from partita.errors import NotFoundError, StoreError
+from partita.store.display_titles import with_display_titles
 from partita.types.messages import Message
 from partita.types.threads import Thread
 
@@ -85,7 +86,8 @@ async def read(archive: Archive, given: ReadArguments) -> ReadAnswer:
     cleaner = archive.cleaner()
     said = await _said(cleaner, _messages(store, thread, given), given)
     said.sort(key=lambda one: one.number)
-    answer = _told(await cleaner.clean(thread), said)
+    (titled,) = await store.read(with_display_titles, [thread])
+    answer = _told(await cleaner.clean(titled), said)
     if said:
         answer.earlier_before = await _neighbour(store, thread, before=said[0].number)
         answer.next_from = await _neighbour(store, thread, after=said[-1].number)

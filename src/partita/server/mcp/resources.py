@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from partita.errors import NotFoundError, PartitaError
+from partita.store.display_titles import with_display_titles
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 from partita.types.threads import Thread
@@ -56,9 +57,8 @@ async def list_resources(archive: Archive, params: JsonObject) -> JsonObject:
         return {"resources": []}
     except PartitaError as error:
         raise RpcError(INVALID_PARAMS if cursor else INTERNAL_ERROR, str(error)) from None
-    told: JsonObject = {
-        "resources": [_listed(thread) for thread in await archive.cleaner().clean(page.items)]
-    }
+    listed = await store.read(with_display_titles, page.items)
+    told: JsonObject = {"resources": [_listed(thread) for thread in await archive.cleaner().clean(listed)]}
     return told if page.next is None else told | {"nextCursor": page.next}
 
 

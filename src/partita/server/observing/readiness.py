@@ -1,6 +1,7 @@
 """Whether the server can do its work: the store is read and written, at most once a second."""
 
 import asyncio
+from contextvars import Context
 from time import monotonic
 from typing import Final
 
@@ -27,7 +28,8 @@ class Readiness:
     async def check(self) -> bool:
         """Whether the store could be read and written a moment ago."""
         if self._probe is None or (self._probe.done() and monotonic() >= self._until):
-            self._probe = asyncio.create_task(self._run(), name="probe the store")
+            # Shared, so not in the context of the request that happens to be first.
+            self._probe = asyncio.create_task(self._run(), name="probe the store", context=Context())
         return await asyncio.shield(self._probe)
 
     async def _run(self) -> bool:

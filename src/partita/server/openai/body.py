@@ -8,10 +8,13 @@ from msgspec import Meta
 from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.openai_chat.reading.load import load
+from partita.server.hub import CallerView
 from partita.server.problems import Problem
+from partita.server.roles import require
 from partita.types.json import Json, JsonObject, dumps, is_object
 
 THREAD: Final = "thread_id"
+INSTRUCTIONS: Final = ("system", "developer")
 LONGEST_SHOWN: Final = 60
 
 
@@ -104,6 +107,21 @@ def shown(value: Json) -> str:
     """A value in an error, cut if it is long."""
     text = dumps(value).decode()
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def check_history(body: CompletionBody, caller: CallerView, *, is_stored: bool) -> None:
+    """Refuse what only the server may say, from a caller who may only send messages of its own.
+
+    In a thread, answers before the last question are ignored: the server has stored them.
+    """
+    for place, raw in enumerate(body.messages):
+        role, where = raw.get("role"), f"$.messages[{place}]"
+        if role in INSTRUCTIONS:
+            if not caller.hub.settings.client_system:
+                require(caller.principal, "write", "give instructions", where=where, hint="leave them out")
+        elif role != "user" and not is_stored:
+            hint = "name a thread, whose history the server has: metadata.thread_id"
+            require(caller.principal, "write", "bring along a history", where=where, hint=hint)
 
 
 def _with_parameters(tool: JsonObject) -> JsonObject:

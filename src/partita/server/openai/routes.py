@@ -30,7 +30,7 @@ from partita.stream.sse import DONE
 from partita.types.json import Json, dumps
 
 from .answering import AnswerErrors, Chunks, chunks_of, chunks_of_run, stream_of
-from .body import CompletionBody, read_body
+from .body import CompletionBody, check_history, read_body
 from .errors import ROOT, with_error_object
 from .turn import begin_turn
 from .whole import Made, Sending, WholeAnswer
@@ -122,6 +122,7 @@ async def create_completion(
     tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
     options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
     thread_id = data.thread_id or thread or None
+    check_history(data, caller, is_stored=thread_id is not None)
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
         headers = {"x-partita-run-id": run.id}

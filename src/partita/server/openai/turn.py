@@ -29,7 +29,13 @@ async def begin_turn(
     results, said = _news(messages)
     session, busy = caller.session, caller.hub.settings.busy
     for result in results:
-        await session.give_output(thread_id, result.id, result.output, tool_name=result.name or None)
+        await session.give_output(
+            thread_id,
+            result.id,
+            result.output,
+            tool_name=result.name or None,
+            server_tools=caller.server_tools,
+        )
     new = [replace(message, id=new_id(), thread_id=thread_id) for message in said]
     if new:
         return await session.start(agent, thread_id, new, busy=busy, options=options)

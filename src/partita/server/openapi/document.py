@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from litestar import Litestar
@@ -20,6 +21,7 @@ from .words import DESCRIPTION, DIALECTS, EXAMPLES, SECURITY, SECURITY_SCHEMES, 
 
 DIALECT: Final = "https://spec.openapis.org/oas/3.1/dialect/base"
 NO_TYPE: Final = object()
+MAKING: Final = Lock()
 ROLES: Final = "x-partita-roles"
 """The roles that may use an operation."""
 NAMED: Final = re.compile(r"{(\w+)}")
@@ -70,9 +72,10 @@ def _told(type_: Any) -> Any:
 def document(app: Litestar, root: str = "..", groups: frozenset[Group] = EVERYTHING) -> bytes:
     """The document of the published routes, made once. `root` is the path from it to the application."""
     key = f"openapi {root} {sorted(groups)}"
-    made: bytes | None = app.state.get(key)
-    if made is None:
-        made = app.state[key] = dumps(describe_api(app, root, groups))
+    with MAKING:  # it takes a second: concurrent requests wait for the same one
+        made: bytes | None = app.state.get(key)
+        if made is None:
+            made = app.state[key] = dumps(describe_api(app, root, groups))
     return made
 
 

@@ -8,8 +8,9 @@ from partita.types.json import JsonObject
 DESCRIPTION: Final = """\
 Threads, messages and runs of agents, kept whole and streamed live.
 
-**Who may ask.** Without keys, whoever is at this machine. With keys, send one as `Authorization: Bearer …` \
-or as `x-api-key`. What belongs to somebody else is not found.
+**Who may ask.** With keys, send one as `Authorization: Bearer …` or as `x-api-key`. Without keys, this \
+machine alone: `partita serve` prints a token, to be sent likewise. What belongs to another resource is not \
+found.
 
 **Streams** are server-sent events with the chunks of the AI SDK. A client that goes away does not stop a \
 run; it can come back and read all of it.
@@ -47,7 +48,11 @@ SECURITY: Final[list[JsonObject]] = [{"bearer": []}, {"apiKey": []}, {}]
 """Any of these will do; without keys, nothing is asked for."""
 
 SECURITY_SCHEMES: Final[JsonObject] = {
-    "bearer": {"type": "http", "scheme": "bearer", "description": "A key of `partita keys create`."},
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A key of `partita keys create`, or the token of the server.",
+    },
     "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key", "description": "The same key."},
 }
 

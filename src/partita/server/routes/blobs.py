@@ -5,18 +5,21 @@ import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from tempfile import SpooledTemporaryFile
 from typing import Annotated, Any, BinaryIO, Final, NamedTuple, cast
 
+import msgspec
 from litestar import Request, Response, get, head, post
 from litestar.exceptions import InternalServerException
 from litestar.openapi import ResponseSpec
 from litestar.openapi.spec import OpenAPIFormat, OpenAPIMediaType, OpenAPIType, Operation, RequestBody, Schema
-from litestar.params import PathParameter
+from litestar.params import PathParameter, QueryParameter
 from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
+from partita.server.files import address_of
 from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
 from partita.server.replies import AT_ONCE, Reply, SpooledFile
@@ -133,15 +136,44 @@ async def head_blob(caller: Caller, request: Request[Any, Any, Any], digest: Dig
     return Response(None, headers={**headers, "content-length": str(blob.size)})
 
 
-@post("/api/blobs", tags=TAGS, summary="Keep bytes", operation_class=Upload)
-async def put_blob(caller: Caller, request: Request[Any, Any, Any]) -> Reply[Blob]:
-    """The body is kept as it is, under its hash, with its `content-type`. The url may stand in messages."""
+class UploadedFile(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
+    """A file that was uploaded: a `file` part of a message, with `url`, `mediaType` and `filename`."""
+
+    url: str
+    """Where a browser can open it, and what messages refer to it by."""
+    media_type: str
+    filename: str | None = None
+    size: int
+    reference: str
+    """`blob:sha256:…`, as in messages of the format `canonical`."""
+    created_at: datetime | None = None
+
+
+@post("/api/blobs", tags=TAGS, summary="Upload a file", operation_class=Upload)
+async def put_blob(
+    caller: Caller,
+    request: Request[Any, Any, Any],
+    filename: Annotated[
+        str | None, QueryParameter(max_length=255, description="The name of the file, which is given back.")
+    ] = None,
+) -> Reply[UploadedFile]:
+    """The body is kept as it is, under its hash, with its `content-type`. What is returned can be sent as a
+    file of `useChat`: the browser can show it, and the model receives its bytes.
+    """
     with SpooledTemporaryFile(PIECE) as file:
         target = cast("BinaryIO", file)
         size, digest = await _received(request, target)
         media_type = request.headers.get("content-type")
         blob = await caller.store.write(blobs.put_file, target, size, digest, media_type, None)
-    return Reply(blob, headers={"location": f"blobs/{hash_of(blob.url)}"})
+    uploaded = UploadedFile(
+        url=address_of(caller, blob.url),
+        media_type=type_of(blob),
+        filename=filename,
+        size=blob.size,
+        reference=blob.url,
+        created_at=blob.created_at,
+    )
+    return Reply(uploaded, headers={"location": f"blobs/{hash_of(blob.url)}"})
 
 
 async def _received(request: Request[Any, Any, Any], file: BinaryIO) -> tuple[int, str]:

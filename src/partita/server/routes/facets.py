@@ -30,11 +30,14 @@ async def list_summaries(
     ] = "desc",
 ) -> Reply[Listing[ThreadSummary]]:
     """As `/api/threads`, each thread with its models, what is at work in it, whether it waits for somebody
-    to allow a call, and what it took.
+    to allow a call, and what it took. The role `chat` does not see models, errors, tokens and costs.
     """
     page = await caller.store.list_summaries(wanted, limit=limit, cursor=cursor, order=order)
     asking = caller.session.asking()
     items = tuple(replace(one, waiting=True) if one.run_id in asking else one for one in page.items)
+    if not caller.principal.may("logs"):
+        hidden = {"models": (), "errors": 0, "input_tokens": 0, "output_tokens": 0, "cost": None}
+        items = tuple(replace(one, **hidden) for one in items)
     return Reply(Listing(items, page.next))
 
 

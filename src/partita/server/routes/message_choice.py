@@ -57,7 +57,15 @@ Ids: TypeAlias = Annotated[
     QueryParameter(description=f"Just these, of any branch: `ids=m1&ids=m2`, {MOST_IDS} at most."),
 ]
 Blobs: TypeAlias = Annotated[
-    BlobMode, QueryParameter(description="`reference`: `blob:` urls stand for what is large.")
+    BlobMode,
+    QueryParameter(description="`reference`: `blob:` urls stand for what is large; `files`: for files."),
+]
+AnyBlobs: TypeAlias = Annotated[
+    BlobMode | None,
+    QueryParameter(
+        description="`reference`: `blob:` urls stand for what is large; `files`: for files only; `inline`: "
+        "nothing is left out. Without it, formats of `useChat` have files as addresses of this server."
+    ),
 ]
 
 
@@ -73,7 +81,7 @@ class MessageChoice:
     previous: int
     following: int
     ids: tuple[str, ...] | None
-    blobs: BlobMode
+    blobs: BlobMode | None  # `None`: as is usual for what is asked for
     bare: bool  # nothing else is to be told
 
     @property
@@ -81,24 +89,25 @@ class MessageChoice:
         """Whether the last comes first."""
         return self.order == "desc" and self.around is None and self.ids is None
 
-    async def read(self, store: Store, thread_id: str) -> Page[Message]:
+    async def read(self, store: Store, thread_id: str, usual: BlobMode = "inline") -> Page[Message]:
         """The messages of a thread that are asked for."""
+        blobs = self.blobs or usual
         if self.ids is not None:
-            return Page(await store.read(messages.some, thread_id, self.ids, self.blobs))
+            return Page(await store.read(messages.some, thread_id, self.ids, blobs))
         if self.around is not None:
             near = {"previous": self.previous, "following": self.following}
             found = await store.read(
-                messages.around, thread_id, self.around, self.wanted, blobs=self.blobs, **near
+                messages.around, thread_id, self.around, self.wanted, blobs=blobs, **near
             )
             return Page(found)
-        return await self._page(store, thread_id, self.limit, self.cursor)
+        return await self._page(store, thread_id, self.limit, self.cursor, blobs)
 
     async def read_whole_runs(self, store: Store, thread_id: str) -> Page[Message]:
         """The same, but a page does not end between two messages of one run."""
-        page = await self.read(store, thread_id)
+        page = await self.read(store, thread_id, "files")
         items, following = list(page.items), page.next
         while items and following is not None:
-            more = await self._page(store, thread_id, 1, following)
+            more = await self._page(store, thread_id, 1, following, self.blobs or "files")
             neighbours = (items[-1], *more.items)
             if not more.items or not is_continued(*(neighbours[::-1] if self.backwards else neighbours)):
                 break
@@ -106,7 +115,7 @@ class MessageChoice:
         return Page(tuple(items), following)
 
     async def _page(
-        self, store: Store, thread_id: str, limit: int | None, cursor: str | None
+        self, store: Store, thread_id: str, limit: int | None, cursor: str | None, blobs: BlobMode
     ) -> Page[Message]:
         return await store.read(
             messages.list_page,
@@ -115,7 +124,7 @@ class MessageChoice:
             limit=limit,
             order=self.order,
             cursor=cursor,
-            blobs=self.blobs,
+            blobs=blobs,
         )
 
 
@@ -154,7 +163,7 @@ def message_choice(
     previous: Near = 10,
     following: Near = 10,
     ids: Ids = None,
-    blobs: Blobs = "inline",
+    blobs: AnyBlobs = None,
 ) -> MessageChoice:
     """What a request asks for."""
     return MessageChoice(

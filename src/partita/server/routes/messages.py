@@ -18,9 +18,11 @@ from partita.formats.ai_sdk.ui.chat import dump_chat, group_runs, join_chat
 from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
+from partita.server.files import with_addresses, with_references
 from partita.server.hub import Caller, CallerView
 from partita.server.open_calls import save_checked, update_part_checked
 from partita.server.replies import Reply
+from partita.server.roles import require
 from partita.store.ids import new_id
 from partita.store.part_times import PartTime, part_times
 from partita.store.prepared import prepare
@@ -121,19 +123,29 @@ async def list_messages(
     taken from. `?format=ai-sdk-ui-v7&bare=true` gives what `useChat({messages})` takes: what its client had
     at the end of each stream, so the messages of one run are one message.
     """
+    if choice.wanted.internal is not False:
+        require(caller.principal, "logs", "read internal messages", where="query internal")
     known = get_format(format_name)
     version = None if choice.wanted.internal else CHAT_FORMATS.get(known.name)
     if version is None:
-        page = await choice.read(caller.store, thread_id)
+        page = _visible(caller, await choice.read(caller.store, thread_id))
         answer = _written(page, known, backwards=choice.backwards)
     else:
-        page = await choice.read_whole_runs(caller.store, thread_id)
-        dumped = dump_chat(page.items[::-1] if choice.backwards else page.items, version)
+        page = _visible(caller, await choice.read_whole_runs(caller.store, thread_id))
+        items = with_addresses(caller, page.items) if choice.blobs is None else page.items
+        dumped = dump_chat(items[::-1] if choice.backwards else items, version)
         answer = MessagePage(items=dumped.payload, next=page.next, losses=_lost(dumped.losses))
     if timings:
         times = await caller.store.read(part_times, thread_id, [message.id for message in page.items])
         answer = replace(answer, timings=times)
     return _bare(request, answer) if choice.bare else Reply(answer)
+
+
+def _visible(caller: CallerView, page: Page[Message]) -> Page[Message]:
+    """A page without internal messages, unless the caller may read them: by its id, any can be asked for."""
+    if caller.principal.may("logs"):
+        return page
+    return Page(tuple(message for message in page.items if not message.internal), page.next)
 
 
 def _written(page: Page[Message], known: Format, *, backwards: bool) -> MessagePage:
@@ -187,7 +199,10 @@ async def save_messages(
     """
     await thread_of(caller, thread_id)
     loaded = _read(data, format_name)
-    new, kept = await _without_joined(caller, thread_id, loaded.messages, data, format_name)
+    messages = [
+        await with_references(caller, message, f"$[{place}]") for place, message in enumerate(loaded.messages)
+    ]
+    new, kept = await _without_joined(caller, thread_id, messages, data, format_name)
     if caller.principal.may("admin"):
         saved = await caller.store.save_messages(new, thread_id=thread_id)
     else:
@@ -260,7 +275,10 @@ async def get_message(
     caller: Caller, thread_id: FromPath[str], message_id: FromPath[str], blobs: Blobs = "inline"
 ) -> Reply[Message]:
     """One message, in our own shape."""
-    return Reply(await _message_of(caller, thread_id, message_id, blobs))
+    message = await _message_of(caller, thread_id, message_id, blobs)
+    if message.internal and not caller.principal.may("logs"):
+        raise no_message(thread_id, message_id)
+    return Reply(message)
 
 
 async def _message_of(caller: CallerView, thread_id: str, message_id: str, blobs: BlobMode) -> Message:

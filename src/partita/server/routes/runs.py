@@ -184,7 +184,12 @@ async def give_output(
     run = await run_of(caller, run_id)
     _check_ours(run, "given an output")
     work = caller.session.give_output(
-        run.thread_id, data.tool_call_id, _output(data), tool_name=data.tool_name, input=data.input
+        run.thread_id,
+        data.tool_call_id,
+        _output(data),
+        tool_name=data.tool_name,
+        input=data.input,
+        server_tools=caller.server_tools,
     )
     await _taken(work)
     return Reply(await run_of(caller, run_id))

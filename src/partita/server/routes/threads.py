@@ -13,9 +13,11 @@ from msgspec import UNSET, Meta, UnsetType
 from partita.server.hub import Caller, CallerView
 from partita.server.problems import Problem
 from partita.server.replies import Listing, Reply, listing
+from partita.server.roles import require
 from partita.store import threads
+from partita.store.display_titles import with_display_titles
 from partita.store.transaction import Transaction
-from partita.store.values import UsageTotals
+from partita.store.values import Page, UsageTotals
 from partita.types.json import JsonObject
 from partita.types.threads import Thread
 
@@ -105,11 +107,14 @@ async def list_threads(
         QueryParameter(description='Members of the metadata, as a JSON object: `{"topic":"lights"}`.'),
     ] = None,
 ) -> Reply[Listing[Thread]]:
-    """Every condition must hold. `since` and `until` are about when something was said last."""
+    """Every condition must hold. `since` and `until` are about when something was said last. A thread without
+    a title is shown under the first words of its first question.
+    """
     members = tuple((object_of(metadata, "metadata") or {}).items())
     narrowed = replace(wanted, metadata=members)
     page = await caller.store.read(threads.list_page, narrowed, limit=limit, cursor=cursor, order=order)
-    return Reply(listing(page))
+    shown = await caller.store.read(with_display_titles, page.items)
+    return Reply(listing(Page(tuple(shown), page.next)))
 
 
 @post("/api/threads", tags=TAGS, summary="Make a thread")
@@ -119,7 +124,9 @@ async def create_thread(
         NewThread, Body(examples=[Example(value={"title": "Lighthouses", "metadata": {"topic": "lights"}})])
     ],
 ) -> Reply[Thread]:
-    """An id that is taken is refused with 409."""
+    """An id that is taken is refused with 409. The role `chat` may not set metadata and project."""
+    if data.metadata is not None or data.project is not None:
+        require(caller.principal, "write", "set the metadata and the project of a thread", where="$.metadata")
     thread = await caller.store.create_thread(
         usable_id(data.id), title=data.title, metadata=data.metadata, agent=data.agent, project=data.project
     )
@@ -129,7 +136,8 @@ async def create_thread(
 @get("/api/threads/{thread_id:str}", tags=TAGS, summary="A thread")
 async def get_thread(caller: Caller, thread_id: FromPath[str]) -> Reply[Thread]:
     """What a thread says of itself; its messages are apart."""
-    return Reply(await thread_of(caller, thread_id))
+    (thread,) = await caller.store.read(with_display_titles, [await thread_of(caller, thread_id)])
+    return Reply(thread)
 
 
 @patch("/api/threads/{thread_id:str}", tags=TAGS, summary="Change a thread")
@@ -140,7 +148,9 @@ async def change_thread(
         ThreadChange, Body(examples=[Example(value={"title": "Lamps", "metadata": {"topic": None}})])
     ],
 ) -> Reply[Thread]:
-    """Another title, other members of the metadata: both or neither."""
+    """Another title, other members of the metadata: both or neither. The role `chat` may set the title."""
+    if data.metadata is not UNSET:
+        require(caller.principal, "write", "set the metadata of a thread", where="$.metadata")
     return Reply(await caller.store.write(_changed, thread_id, data))
 
 

@@ -8,6 +8,7 @@ from partita.errors import FormatError
 from partita.formats.converting import write as write_messages
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
+from partita.formats.redaction.redactor import RedactionLimitError
 from partita.formats.registry import get_format
 from partita.formats.session_facts import SessionFacts
 from partita.server.problems import Problem
@@ -53,8 +54,11 @@ class SharedFile(NamedTuple):
 
 
 def make(gathered: Gathered, request: ShareRequest, version: str) -> SharedFile:
-    """The file that was asked for."""
-    cleaned = clean(gathered, request.redact.rules(), request.leave_out.choice())
+    """The file that was asked for. It depends on its arguments alone, and all of them can be pickled."""
+    try:
+        cleaned = clean(gathered, request.redact.rules(), request.leave_out.choice())
+    except RedactionLimitError as error:
+        raise Problem(413, error.what, where="redact", hint=error.hint) from None
     name = (
         f"{_ODD.sub('-', cleaned.thread.title or 'conversation').strip('-').lower()[:60] or 'conversation'}"
     )

@@ -53,6 +53,14 @@ class Engine(Protocol):
         """Wake those in this process who wait for a topic."""
         ...
 
+    def change_mark(self) -> object | None:
+        """A value that differs after every commit of any process, found without a query; `None`: unknown.
+
+        A caller that saw the same mark before need not look at the store again. It may differ though nothing
+        was committed.
+        """
+        ...
+
     async def close(self) -> None:
         """Finish what was begun and let go of the database."""
         ...

@@ -142,6 +142,10 @@ class PostgresEngine:
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(pause * 2, LONGEST_PAUSE)
 
+    def change_mark(self) -> object | None:
+        """Unknown: only a query would tell."""
+        return None
+
     @contextmanager
     def listen(self, topic: str) -> Generator[News, None, None]:
         """News of a topic, from any process."""

@@ -7,6 +7,7 @@ live while threads are made.
 """
 
 import asyncio
+import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -15,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from time import monotonic
+from time import monotonic, time_ns
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import sqlalchemy
@@ -41,6 +42,13 @@ SHARE = 0.01
 
 GLANCE = 0.02
 """How many seconds lie between two looks whether another process has written."""
+
+SETTLED = 50_000_000
+"""After how many nanoseconds a time of modification is final: a file system counts in steps of some
+milliseconds, so that two writes may have the same."""
+
+TRUSTED = 1.0
+"""For how many seconds the times of the files are trusted to tell that nothing was written."""
 
 MAGIC = b"SQLite format 3\x00"
 
@@ -94,6 +102,7 @@ class SqliteEngine:
         self._watcher: asyncio.Task[None] | None = None
         self._closed = False
         self.health = EngineHealth(lambda: self.where)
+        self._commits = 0
         with told(self.where):
             self._prepare()
             self._writing = self._engine("IMMEDIATE", StaticPool, {})
@@ -297,6 +306,7 @@ class SqliteEngine:
         return Outcome(job, result)
 
     def _count_commit(self) -> None:
+        self._commits += 1
         if self.path is not None and not self._closed:
             self._checkpoints.count()
 
@@ -328,16 +338,39 @@ class SqliteEngine:
                 self._watcher = asyncio.create_task(self._watch())
             yield news
 
+    def change_mark(self) -> object | None:
+        """When the files were last written to: cheap enough to be asked for many times a second."""
+        if self.path is None:
+            return self._commits
+        if os.name != "posix":  # elsewhere the time of a file that is open may be an old one
+            return None
+        found: list[tuple[int, int, int] | None] = []
+        for name in (f"{self.path}-wal", str(self.path)):
+            try:
+                stat = os.stat(name)  # noqa: PTH116 # a path object would cost more than the call
+            except OSError:
+                found.append(None)
+                continue
+            if time_ns() - stat.st_mtime_ns < SETTLED:
+                return object()  # equal to no other: the next write may not change the time
+            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return tuple(found)
+
     async def _watch(self) -> None:
-        """Look for writings of other processes for as long as anybody listens."""
+        """Look for writings of other processes for as long as there are listeners."""
         loop = asyncio.get_running_loop()
         connection = self._connect()
+        mark, looked = self.change_mark(), loop.time()
         look = loop.run_in_executor(self._readers, data_version, connection)
         try:
             known = await asyncio.shield(look)
             self._listeners.tell_all()
             while self._listeners and not self._closed:
                 await asyncio.sleep(GLANCE)
+                before, mark = mark, self.change_mark()
+                if mark is not None and mark == before and loop.time() - looked < TRUSTED:
+                    continue
+                looked = loop.time()
                 look = loop.run_in_executor(self._readers, data_version, connection)
                 version = await asyncio.shield(look)
                 if version != known:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any, Final, NamedTuple
 
-from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
-from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from partita.runtime.agent.calls import OPEN
 from partita.runtime.plugged.agent_request import AgentRequest
@@ -23,6 +22,7 @@ from partita.store.ids import new_id
 from partita.types.chunks import (
     Chunk,
     TextDelta,
+    TextStart,
     ToolInputAvailable,
     ToolInputError,
     ToolOutputAvailable,
@@ -35,7 +35,7 @@ from partita.types.messages import AssistantMessage, Message, ToolCallPart, text
 
 from .graph import Graph, Snapshot
 from .history import history_of
-from .interrupts import NAMESPACE, interrupt_id
+from .interrupts import NAMESPACE, interrupt_id, thread_of
 
 MESSAGES: Final = "messages"
 
@@ -63,15 +63,18 @@ class Record:
     def __init__(self, request: AgentRequest) -> None:
         seed = request.continued
         self._before = digest(request.messages if seed is None else request.messages[:-1])
-        self._text = "" if seed is None else text_of(seed)
+        # By block, for several models may write at once.
+        self._texts = {"": "" if seed is None else text_of(seed)}
         calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
         self._calls = {call.id: call.state in OPEN and interrupt_id(call) is None for call in calls}
 
     def add(self, chunk: Chunk) -> None:
         """Add a chunk of the answer."""
         match chunk:
-            case TextDelta(delta=text):
-                self._text += text
+            case TextStart(id=block):
+                self._texts[block] = ""
+            case TextDelta(id=block, delta=text):
+                self._texts[block] += text
             case ToolInputAvailable(tool_call_id=id):
                 self._calls[id] = NAMESPACE not in (chunk.provider_metadata or {})
             case ToolInputError(tool_call_id=id):
@@ -88,7 +91,7 @@ class Record:
 
     def result(self, thread_id: str, checkpoint_id: str) -> JsonObject:
         """What the run records once the graph has ended with a checkpoint."""
-        content = _hash([self._text, list(self._calls)])
+        content = _hash(["".join(self._texts.values()), sorted(self._calls)])
         kept = {"thread": thread_id, "checkpoint": checkpoint_id, "before": self._before, "answer": content}
         return {NAMESPACE: kept}
 
@@ -97,11 +100,14 @@ async def find_start(graph: Graph, request: AgentRequest, agent: str) -> Start:
     """Where the graph begins: behind what it knows of the branch, or with all messages in a new thread."""
     key = request.conversation_key or new_id()
     messages = request.messages
+    asked = thread_of(request.continued)
     async with aclosing(earlier_runs(request, agent)) as runs:
         async for place, answer, result in runs:
             known: Json = result.get(NAMESPACE)
             if not is_object(known) or not str(known.get("thread")).startswith(key):
                 continue
+            if known["thread"] == asked:
+                asked = None  # its record counts
             if known.get("before") != digest(messages[:place]) or known.get("answer") != _content(answer):
                 continue
             state = await _state(graph, known["thread"], known["checkpoint"])
@@ -117,6 +123,9 @@ async def find_start(graph: Graph, request: AgentRequest, agent: str) -> Start:
                 state if continued else None,
                 result if continued else None,
             )
+    if asked is not None and asked.startswith(key):
+        # A member of a network: its answer stands within the message of another agent's run.
+        return Start(asked, [], state=await _state(graph, asked))
     return await _fresh(graph, request, key)
 
 
@@ -124,12 +133,8 @@ async def _fresh(graph: Graph, request: AgentRequest, key: str) -> Start:
     """All messages, in a thread of the graph whose state has none."""
     history = history_of(request.messages)
     state = await _state(graph, key)
-    if state is None or not state.values.get(MESSAGES):
-        return Start(key, history)
-    if request.store is not None:
-        return Start(f"{key}:{request.run_id or new_id()}", history)
-    # Without a store nothing is recorded: the thread has one state, whose messages are replaced.
-    return Start(key, [RemoveMessage(REMOVE_ALL_MESSAGES), *history], state=state)
+    is_used = state is not None and state.values.get(MESSAGES)
+    return Start(f"{key}:{new_id()}" if is_used else key, history)
 
 
 async def _state(graph: Graph, thread_id: str, checkpoint_id: str | None = None) -> Snapshot | None:
@@ -166,7 +171,8 @@ def _seen(message: BaseMessage) -> Json:
 
 
 def _content(answer: AssistantMessage) -> str:
-    return _hash([text_of(answer), [part.id for part in answer.parts if isinstance(part, ToolCallPart)]])
+    calls = [part.id for part in answer.parts if isinstance(part, ToolCallPart)]
+    return _hash([text_of(answer), sorted(calls)])
 
 
 def _hash(value: Any) -> str:

@@ -38,10 +38,10 @@ class Resumption(NamedTuple):
     chunks: list[Chunk]
 
 
-def chunks_of(interrupt: Interrupt[Any]) -> list[Chunk]:
-    """The chunks that show an interrupt."""
+def chunks_of(interrupt: Interrupt[Any], thread_id: str) -> list[Chunk]:
+    """The chunks that show an interrupt of a thread of the graph."""
     call_id, value = f"{TOOL}-{new_id()}", as_json(interrupt.value)
-    kept: JsonObject = {NAMESPACE: {TOOL: interrupt.id}}
+    kept: JsonObject = {NAMESPACE: {TOOL: interrupt.id, "thread": thread_id}}
     shown = ToolInputAvailable(call_id, TOOL, value, provider_metadata=kept, dynamic=True)
     data = DataChunk(DATA, {"id": interrupt.id, "value": value})
     asked = [ToolApprovalRequest(new_id(), call_id)] if _is_question(interrupt.response_schema) else []
@@ -53,6 +53,15 @@ def interrupt_id(call: ToolCallPart) -> str | None:
     kept: Json = (call.call_provider_metadata or {}).get(NAMESPACE)
     found: Json = kept.get(TOOL) if is_object(kept) else None
     return found if call.name == TOOL and isinstance(found, str) else None
+
+
+def thread_of(message: AssistantMessage | None) -> str | None:
+    """The thread of the graph whose interrupts a message waits with."""
+    for part in reversed(() if message is None else message.parts):
+        if isinstance(part, ToolCallPart) and interrupt_id(part) is not None:
+            found: Json = (part.call_provider_metadata or {})[NAMESPACE].get("thread")
+            return found if isinstance(found, str) else None
+    return None
 
 
 def resumption(message: AssistantMessage | None, replies: Replies, open_ids: set[str]) -> Resumption:

@@ -65,9 +65,9 @@ class GraphService(PluggedService):
         resumed = resumption(seed, replies, _open_interrupts(start.state))
         if not resumed.values and any(interrupt_id(call) is not None for call in replies.decided):
             raise AgentError(
-                "the checkpoint of the interrupt that was answered is not there",
+                "there is no checkpoint with the interrupt that was answered and the messages before it",
                 where=f"message {request.message_id}",
-                hint="use a checkpointer that outlives the process, or give an input to start a new run",
+                hint="answer the user's message again; a checkpointer must outlive the process",
             )
         record = Record(request)
         for chunk in resumed.chunks:
@@ -79,7 +79,7 @@ class GraphService(PluggedService):
         async with self._stream(request, start, resumed) as events:
             async for space, mode, data in events:
                 raw = as_line({"space": list(space), "mode": mode, "data": data})
-                chunks = _chunks(mode, data, speaking, seen)
+                chunks = _chunks(mode, data, speaking, seen, start.thread_id)
                 for chunk in chunks:
                     record.add(chunk)
                 for event in spoken(chunks, raw):
@@ -87,6 +87,7 @@ class GraphService(PluggedService):
                 if seen and not self._graph.checkpointer:
                     raise AgentError("an interrupt, and no checkpointer", hint="compile(checkpointer=…)")
         for chunk in speaking.leave():
+            record.add(chunk)
             yield chunk
         if not self._graph.checkpointer:
             return
@@ -184,7 +185,7 @@ def _input(request: AgentRequest, resumed: Resumption, start: Start) -> Any:
     return {MESSAGES: [*first, *start.news]}
 
 
-def _chunks(mode: str, data: Any, speaking: Speaking, seen: set[str]) -> list[Chunk]:
+def _chunks(mode: str, data: Any, speaking: Speaking, seen: set[str], thread_id: str) -> list[Chunk]:
     if mode == "messages":
         message, about = data
         return speaking.chunks(message, str(about.get("langgraph_node")))
@@ -197,5 +198,5 @@ def _chunks(mode: str, data: Any, speaking: Speaking, seen: set[str]) -> list[Ch
             continue
         interrupts: list[Interrupt[Any]] = [one for one in update if one.id not in seen]
         seen.update(one.id for one in interrupts)
-        chunks += [*speaking.leave(), *(chunk for one in interrupts for chunk in chunks_of(one))]
+        chunks += [*speaking.leave(), *(chunk for one in interrupts for chunk in chunks_of(one, thread_id))]
     return chunks

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from agents import Agent, FunctionTool, ModelSettings, RunConfig, Runner, RunResultStreaming
 from agents.stream_events import RawResponsesStreamEvent, RunItemStreamEvent, StreamEvent
 
 from partita.errors import AgentError
+from partita.formats.call_owners import SERVER_CALLS
 from partita.formats.format import ToolSpec
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.plugged.agent_request import AgentRequest
@@ -21,12 +23,13 @@ from partita.runtime.plugged.service import PluggedService
 from partita.runtime.plugged.spoken import spoken
 from partita.runtime.tools.output_text import output_text
 from partita.store.ids import new_id
-from partita.types.chunks import MessageFinish, ToolApprovalRequest
+from partita.types.chunks import MessageFinish, MessageMetadata, ToolApprovalRequest
 from partita.types.events import CompleteEvent
 from partita.types.json import Json, JsonObject, is_array
 from partita.types.messages import AssistantMessage, ToolCallPart
 
 from .handoffs import client_tool, find_agent, with_tools
+from .nested_calls import is_nested, nested_calls, outputs_of, server_calls, shown, without_nested
 from .state import call_id_of, resumed, written
 from .telling import chunks_of, line_of
 
@@ -62,19 +65,29 @@ class OpenAIAgentService(PluggedService):
         agent = find_agent(root, named if isinstance(named, str) else None)
         denied = {call.id for call in replies.decided if not is_allowed(call)}
         async with value_for(self._context, request) as context:
-            given: Any = request.to(RESPONSES)["input"]
+            seen = replace(request, messages=without_nested(request.messages))
+            given: Any = seen.to(RESPONSES)["input"]
             if replies.decided:
-                given = await resumed(root, asked, replies.decided, outputs, context)
+                on_client = _client_calls(request.continued, {tool.name for tool in tools})
+                given = await resumed(root, asked, replies.decided, on_client, context)
                 agent = root  # the state names the agent that asked
+                for chunk in outputs_of(replies.decided):
+                    yield chunk
             async with _run(agent, given, context, request) as result:
                 async with aclosing(read_ahead(result.stream_events())) as events:
                     async for event in events:
                         for said in _things(event, denied, outputs):
                             yield said
                 names = {tool.name for tool in tools}
+                nested = nested_calls(result, request.continued)
+                for item in nested.values():
+                    yield shown(item)
                 for item in result.interruptions:
-                    if item.name not in names:
+                    if item.name not in names or call_id_of(item) in nested:
                         yield ToolApprovalRequest(new_id(), call_id_of(item))
+                on_server = server_calls(result, request.continued, names)
+                if on_server:
+                    yield MessageMetadata({SERVER_CALLS: on_server})
                 yield CompleteEvent(agent_result=_result(result, names))
 
 
@@ -132,6 +145,14 @@ def _outputs(seed: AssistantMessage | None) -> dict[str, str]:
     """The outputs in the message that the run continues, as text, by call."""
     calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
     return {call.id: output_text(call.output) for call in calls if call.output is not None}
+
+
+def _client_calls(seed: AssistantMessage | None, names: Collection[str]) -> list[str]:
+    """The calls of the client's tools in a message that have an output."""
+    calls = [part for part in (() if seed is None else seed.parts) if isinstance(part, ToolCallPart)]
+    return [
+        call.id for call in calls if call.output is not None and call.name in names and not is_nested(call)
+    ]
 
 
 def _client_tools(

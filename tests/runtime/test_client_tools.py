@@ -1,0 +1,84 @@
+"""Tools that come with a request are offered to the model, or refused: never left out silently."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from partita.errors import AgentError
+from partita.formats.format import ToolSpec
+from partita.runtime.agent.agent import Agent
+from partita.runtime.network.network import Network
+from partita.runtime.plugged.agent_request import AgentRequest
+from partita.runtime.plugged.as_agent import as_agent
+from partita.runtime.registry import get_agent
+from partita.runtime.scripted.script import Script
+from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.service import AgentService, Options
+from partita.runtime.session.session import Session
+from partita.store.opening import open_store
+from tests.runtime.agent.models import Model, reply
+from tests.tables import each_row
+
+BROUGHT = Options(tools=(ToolSpec("where", "Where the user is."),))
+
+
+class Own:
+    """A service that does not say whether it uses such tools."""
+
+    name = "own"
+    invoke = Model().invoke
+
+
+def graph() -> AgentService:
+    from tests.runtime.plugged.graphs import Model as GraphModel
+    from tests.runtime.plugged.graphs import graph_of
+
+    return as_agent(graph_of(GraphModel(answers=[["Hello"]])))
+
+
+REFUSED: dict[str, Callable[[], AgentService]] = {
+    "a service of one's own": Own,
+    "a graph": graph,
+    "ACP": lambda: get_agent("acp:cat"),
+    "Claude Code": lambda: get_agent("claude-code"),
+    "Codex": lambda: get_agent("codex"),
+    "an agent whose model is a program": lambda: Agent("claude-code"),
+    "a network with a program": lambda: Network(
+        ScriptedService(Script(scenes=())), agents={"coder": get_agent("codex")}
+    ),
+}
+
+
+@each_row("make", REFUSED.values(), ids=REFUSED)
+async def test_an_agent_that_would_leave_them_out_refuses(make: Callable[[], AgentService]) -> None:
+    async with open_store("memory:") as store, Session(store) as session:
+        with pytest.raises(AgentError, match="takes no tools from a client"):
+            await session.start(make(), "t1", "Hi", options=BROUGHT)
+        assert (await store.list_runs()).items == ()
+
+
+async def test_the_tools_reach_the_model_of_an_agent() -> None:
+    model = Model(reply("Hello"))
+    async with open_store("memory:") as store, Session(store) as session:
+        await session.wait((await session.start(Agent(model), "t1", "Hi", options=BROUGHT)).id)
+    assert [tool.name for tool in model.options[0].tools] == ["where"]
+
+
+async def test_a_function_finds_them_in_its_request() -> None:
+    async def poet(request: AgentRequest) -> str:
+        payload: Any = request.to("openai-chat")
+        return f"{[tool.name for tool in request.options.tools]} {len(payload['tools'])}"
+
+    async with open_store("memory:") as store, Session(store) as session:
+        run = await session.wait((await session.start(as_agent(poet), "t1", "Hi", options=BROUGHT)).id)
+        assert "['where'] 1" in str(await store.get_message("t1", run.message_id or ""))
+
+
+def test_a_program_has_no_use_for_tools_of_an_agent() -> None:
+    def dig() -> str:
+        """Dig."""
+        return "dug"
+
+    with pytest.raises(AgentError, match="claude-code has tools of its own"):
+        Agent("claude-code", tools=[dig])

@@ -1,0 +1,109 @@
+"""Which routes an application has: by default, and with `routes` and `page`."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from partita.errors import PartitaError
+from partita.runtime.principal import Principal
+from partita.server.access import CHAT_APP, EVERYTHING, GROUPS, ROUTES
+from partita.server.app import PartitaApp, asgi
+from partita.store.facade.store import Store
+from tests.tables import each_row
+
+from .conftest import client_of, says, scripted
+from .security.cases import CASES, Ask, path_of
+from .security.harbour import Route, routes_of
+
+IDS = {"thread": "t", "message": "m", "run": "r", "other": "o", "digest": "0" * 64}
+
+
+def app_of(store: Store, **how: Any) -> PartitaApp:
+    how.setdefault("user", lambda _: Principal(None, "admin"))
+    return asgi(scripted([says("Forty-one metres.")]), store=store, **how)
+
+
+async def found_in(app: PartitaApp) -> set[str]:
+    """The routes that are not a 404 of the server itself: a thing that is missing has a hint."""
+    found: set[str] = set()
+    async with app.lifespan(), client_of(app) as client:
+        for route in routes_of(app):
+            if route.method != "OPTIONS" and route.path not in ("/api/docs/{path}", "/api/feed"):
+                ask: Ask = CASES[str(route)][0].about(IDS)
+                answer = await client.request(
+                    route.method, path_of(route.path, IDS), json=ask.json, params=dict(ask.query)
+                )
+                if answer.status_code != 404 or (route.method != "HEAD" and "hint" in answer.json()):
+                    found.add(str(route))
+    return found
+
+
+def test_every_route_is_in_exactly_one_group(store: Store) -> None:
+    counted = Counter(name for names in ROUTES.values() for name in names)
+    there = {str(route) for route in routes_of(app_of(store)) if route.method != "OPTIONS"}
+    assert set(counted) == there
+    assert set(counted.values()) == {1}
+    assert set(ROUTES) == set(GROUPS) == EVERYTHING
+
+
+async def test_an_application_with_users_has_a_chat_and_its_history(store: Store) -> None:
+    app = app_of(store)
+    wanted = {name for group in CHAT_APP for name in ROUTES[group]} - {
+        "GET /api/feed",
+        "HEAD /api/blobs/{digest}",
+    }
+    assert await found_in(app) == wanted
+
+
+async def test_routes_that_were_named_are_there_and_no_others(store: Store) -> None:
+    app = app_of(store, routes=["openai", "stats"])
+    assert await found_in(app) == {*ROUTES["openai"], *ROUTES["stats"]}
+
+
+DEFAULTS: dict[str, tuple[dict[str, Any], frozenset[str]]] = {
+    "this machine": ({"user": None}, EVERYTHING),
+    "users": ({}, CHAT_APP),
+    "keys": ({"user": None, "keys": True}, CHAT_APP),
+    "everything": ({"routes": "all"}, EVERYTHING),
+    "everything but the page": ({"routes": "all", "page": False}, EVERYTHING - {"page"}),
+    "the page, too": ({"page": True}, CHAT_APP | {"page"}),
+    "one group": ({"routes": "chat"}, frozenset({"chat"})),
+    "none": ({"routes": []}, frozenset()),
+}
+
+
+@each_row(("how", "published"), DEFAULTS.values(), ids=DEFAULTS)
+def test_what_is_published(store: Store, how: dict[str, Any], published: frozenset[str]) -> None:
+    assert app_of(store, **how).published == published
+
+
+def test_a_group_that_does_not_exist_is_refused(store: Store) -> None:
+    with pytest.raises(PartitaError, match="no group of routes 'chats'") as caught:
+        app_of(store, routes=["chats"])
+    assert "assistant-ui" in caught.value.hint
+
+
+async def test_the_description_names_what_is_published(store: Store) -> None:
+    app = app_of(store, routes=["ag-ui", "docs"])
+    async with app.lifespan(), client_of(app) as client:
+        document = (await client.get("/api/openapi.json")).json()
+        assert list(document["paths"]) == ["/api/ag-ui/{agentName}"]
+        assert (await client.get("/api/docs/openapi.json")).json()["paths"] == document["paths"]
+
+
+async def test_without_the_page_there_is_nothing_at_its_address(store: Store) -> None:
+    app = app_of(store, user=lambda _: None)
+    async with app.lifespan(), client_of(app) as client:
+        assert (await client.get("/")).status_code == 401
+    app = app_of(store, user=None, page=False)
+    async with app.lifespan(), client_of(app) as client:
+        assert (await client.get("/")).status_code == 404
+
+
+async def test_what_other_methods_there_are_is_not_told(store: Store) -> None:
+    app = app_of(store, routes=["chat"])
+    async with app.lifespan(), client_of(app) as client:
+        assert (await client.options("/api/stats")).status_code == 404
+        assert (await client.options("/api/chat")).status_code < 300
+    assert Route("OPTIONS", "/api/stats") in routes_of(app)
