@@ -1,5 +1,6 @@
 """Bodies that cannot be read: the answer says where, what was expected, and what was found."""
 
+import re
 from typing import Any
 
 import httpx
@@ -84,3 +85,26 @@ async def test_types_in_a_query_are_those_of_json(client: httpx.AsyncClient) -> 
     answer = await client.get("/api/threads?limit=many")
     (error,) = answer.json()["errors"]
     assert (error["where"], error["expected"], error["found"]) == ("query limit", "integer", "string")
+
+
+PYTHON_OR_COMMANDS = re.compile(r"\w\(\)|`?partita |--\w")
+
+UNKNOWN: dict[str, tuple[str, str, Any]] = {
+    "a thread that is there": ("POST", "/api/threads", {"id": "t"}),
+    "a message": ("GET", "/api/threads/t/messages/none", None),
+    "a run": ("GET", "/api/runs/none", None),
+    "a branch": ("POST", "/api/threads/t/branch", {"messageId": "none"}),
+    "a fork": ("POST", "/api/threads/t/fork", {"messageId": "none"}),
+    "a part": ("PUT", "/api/threads/t/messages/none/parts/0", {"type": "text", "text": "a"}),
+    "a replay": ("GET", "/api/runs/none/replay", None),
+}
+
+
+@each_row("method, path, body", UNKNOWN.values(), ids=UNKNOWN)
+async def test_hints_are_for_clients_of_http(
+    client: httpx.AsyncClient, method: str, path: str, body: Any
+) -> None:
+    await client.post("/api/threads", json={"id": "t"})
+    answer = await client.request(method, path, json=body)
+    assert 400 <= answer.status_code < 500
+    assert not PYTHON_OR_COMMANDS.search(answer.json().get("hint", "")), answer.text

@@ -122,7 +122,7 @@ class Gate:
             raise Problem(
                 403,
                 "the role 'admin' for every resource is needed for this",
-                hint="make such a key: partita keys create --role admin",
+                hint="send a key with that role that belongs to no resource",
             )
         return principal
 
