@@ -87,17 +87,6 @@ class CallerView:
         store = self.hub.store if owner is None else self.hub.store.scoped(owner)
         return store if sees_errors(self.principal) else store.viewed(mask_errors)
 
-    @property
-    def logs(self) -> Store:
-        """The store, to read the logs of runs. They hold everything, so end users may not read them."""
-        if not sees_errors(self.principal):
-            raise Problem(
-                403,
-                "the role 'chat' may not read the logs of runs",
-                hint="make a key that may: partita keys create --role read",
-            )
-        return self.store
-
     @cached_property
     def session(self) -> Session:
         """The session, for what the caller may see."""

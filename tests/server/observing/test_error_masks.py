@@ -9,10 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import Agent, AgentRequest, Network, tool
+from partita import Agent, AgentRequest, Network, client_tool, tool
 from partita.runtime.network.routing import FINISH, ROUTE
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.principal import Principal
+from partita.runtime.tools.toolset import Toolset
 from partita.server.app import PartitaApp, asgi
 from partita.server.auth.user import Connection
 from partita.store.facade.store import Store
@@ -89,6 +90,14 @@ async def reloaded(http: httpx.AsyncClient, thread: str, role: str = "chat") -> 
     return items
 
 
+async def run_in(http: httpx.AsyncClient, thread: str) -> str:
+    """The id of the last run of a thread."""
+    page = await http.get(f"/api/threads/{thread}/runs", headers={"x-role": "read"})
+    assert page.status_code == 200, page.text
+    id_: str = page.json()["items"][0]["id"]
+    return id_
+
+
 def errors_in(said: list[Any]) -> list[str]:
     """The error texts of chunks."""
     return [chunk["errorText"] for chunk in said if "errorText" in chunk]
@@ -103,7 +112,7 @@ async def test_an_exception_is_a_reference_live_and_reloaded(http: httpx.AsyncCl
     (_, message) = await reloaded(http, "t1")
     assert message["metadata"]["ended"] == {"status": "failed", "reason": text}
     assert SECRET not in str(said) + str(message)
-    run_id = (await http.get("/api/threads/t1/runs", headers={"x-role": "write"})).json()["items"][0]["id"]
+    run_id = await run_in(http, "t1")
     again = await chunks(await http.get(f"/api/runs/{run_id}/stream"))
     assert errors_in(again) == [text]
     tail = await chunks(await http.get(f"/api/runs/{run_id}/stream?after=3"))
@@ -135,7 +144,7 @@ async def test_the_error_of_a_tool_is_a_reference_and_the_model_sees_it(
 
 async def test_two_who_watch_one_run_see_what_their_roles_allow(http: httpx.AsyncClient) -> None:
     await ask(http, "broken", "t1", "write")
-    run_id = (await http.get("/api/threads/t1/runs", headers={"x-role": "write"})).json()["items"][0]["id"]
+    run_id = await run_in(http, "t1")
     path = f"/api/runs/{run_id}/stream"
     seen = {
         role: errors_in(await chunks(await http.get(path, headers={"x-role": role})))
@@ -214,7 +223,9 @@ async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_wor
         yield "Done."
 
     released = asyncio.Event()
-    app = asgi({"waiting": waiting}, store=store, user=who)
+    agent = as_agent(waiting)
+    agent.tools = Toolset([client_tool("show_map", "Show a place.")])  # type: ignore[attr-defined]
+    app = asgi({"waiting": agent}, store=store, user=who, routes="all")
     thread = f"own-{at_work}"
     async with app.lifespan(), client_of(app) as http:
         asking = asyncio.create_task(ask(http, "waiting", thread))
@@ -222,8 +233,9 @@ async def test_the_error_of_a_tool_of_the_client_is_its_own(store: Store, at_wor
         listed = await http.get(f"/api/threads/{thread}/runs", headers={"x-role": "write"})
         run_id = listed.json()["items"][0]["id"]
         given = {"toolCallId": "c1", "errorText": denied}
-        while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
-            await asyncio.sleep(0.01)  # until the call is stored
+        async with asyncio.timeout(10):
+            while (answer := await http.post(f"/api/runs/{run_id}/output", json=given)).status_code == 409:
+                await asyncio.sleep(0.01)  # until the call is stored
         assert answer.status_code == 200, answer.text
         released.set()
         said = await asking
@@ -238,9 +250,7 @@ async def test_no_route_gives_an_end_user_the_text_of_an_exception(http: httpx.A
     for agent in ("broken", "tooled", "net"):
         assert SECRET not in str(await ask(http, agent, agent))
         (_, message) = await reloaded(http, agent)
-        run = (await http.get(f"/api/threads/{agent}/runs", headers={"x-role": "write"})).json()["items"][0][
-            "id"
-        ]
+        run = await run_in(http, agent)
         names = {"thread_id": agent, "run_id": run, "other_id": run, "message_id": message["id"]}
         for path in (f"/api/memory/threads/{agent}/messages", f"/api/assistant-ui/threads/{agent}/messages"):
             assert REFERENCE.search((await http.get(path)).text), path

@@ -93,13 +93,13 @@ async def read_raw_message(
     Of an imported session they are the lines that tell of the message, outputs of its calls among them; the
     message may be a sub-agent's. Where records are large, a page is short.
     """
-    asked = await caller.logs.read(_ask, thread_id, message_id)
+    asked = await caller.store.read(_ask, thread_id, message_id)
     message, lines = await _lines(caller, asked, thread_id, message_id)
     start = _start(cursor)
     if lines is None:
-        found = await caller.logs.read(_find, message, start, limit)
+        found = await caller.store.read(_find, message, start, limit)
     else:
-        found = await caller.logs.read(_read, lines, start, limit)
+        found = await caller.store.read(_read, lines, start, limit)
     items: list[JsonObject] = [
         {**told(seq, entry, caller.principal), "runId": run_id} for run_id, seq, entry in found.entries
     ]
@@ -153,10 +153,10 @@ async def _lines(
 ) -> tuple[Message, Sequence[OfRun] | None]:
     """The message, and the lines that it was read from; `None` where nobody knows them for certain."""
     message, session, agent = asked
-    provenance = None if session is None else await caller.hub.provenances.get(caller.logs, session)
+    provenance = None if session is None else await caller.hub.provenances.get(caller.store, session)
     if message is None:
         nested = None if provenance is None else provenance.nested.get(message_id)
-        top = None if nested is None else await caller.logs.get_message(thread_id, nested.top_id)
+        top = None if nested is None else await caller.store.get_message(thread_id, nested.top_id)
         message = None if top is None else message_below(top, message_id)
         agent = "" if nested is None else nested.agent
     if message is None:

@@ -125,7 +125,7 @@ async def replay_run(
     framing = framing_for(told_as, run)
     settings = caller.hub.settings
     events = play_sse(
-        caller.logs,
+        caller.store,
         run_id,
         speed=speed,
         after=after,
@@ -167,7 +167,7 @@ async def run_at(
     if dump is None:
         raise FormatError(f"{format} can be read but not written", hint="GET /api/formats tells which can")
     await _check_log(caller, run_id)
-    stepper = await Stepper.open(caller.logs, run_id)
+    stepper = await Stepper.open(caller.store, run_id)
     if seq is None:
         messages = stepper.ended()
     else:

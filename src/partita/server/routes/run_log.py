@@ -81,7 +81,7 @@ async def read_log(
     With `Accept: application/x-ndjson` it is all of the log after `after`, a record a line. What models were
     asked is told to admins only: it holds the agent's instructions.
     """
-    piece = await _read(caller.logs, run_id, after, limit)
+    piece = await _read(caller.store, run_id, after, limit)
     if NDJSON in request.headers.get("accept", ""):
         return _stream(_lines(caller, run_id, after), NDJSON)
     items = [told(seq, entry, caller.principal) for seq, entry in piece.entries]
@@ -97,9 +97,9 @@ async def read_raw(caller: Caller, run_id: FromPath[str]) -> Stream:
     log.
     """
     run = await run_of(caller, run_id)
-    await _read(caller.logs, run_id, 0, 1)  # a log that was dropped is said so
+    await _read(caller.store, run_id, 0, 1)  # a log that was dropped is said so
     end = b"\n" if is_imported(run) else b""
-    return _stream(_raw(caller.logs, run_id, end), "application/octet-stream")
+    return _stream(_raw(caller.store, run_id, end), "application/octet-stream")
 
 
 def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> Stream:
@@ -107,7 +107,7 @@ def _stream(body: AsyncGenerator[bytes, None], media_type: str) -> Stream:
 
 
 async def _lines(caller: CallerView, run_id: str, after: int) -> AsyncGenerator[bytes, None]:
-    async for piece in _pieces(caller.logs, run_id, after):
+    async for piece in _pieces(caller.store, run_id, after):
         yield b"".join([dumps(told(seq, entry, caller.principal)) + b"\n" for seq, entry in piece.entries])
 
 

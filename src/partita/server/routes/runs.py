@@ -233,7 +233,7 @@ async def diff(caller: Caller, run_id: FromPath[str], other_id: FromPath[str]) -
     """
     await run_of(caller, run_id)
     await run_of(caller, other_id)
-    return Reply(to_object(await diff_runs(caller.logs, run_id, other_id)))
+    return Reply(to_object(await diff_runs(caller.store, run_id, other_id)))
 
 
 @post(
@@ -254,7 +254,7 @@ async def reproject_run(
     on with each other's messages are made together, and so are those of an imported session.
     """
     await run_of(caller, run_id)
-    report = await reproject(caller.logs, [run_id], dry_run=dry_run, force=force)
+    report = await reproject(caller.store, [run_id], dry_run=dry_run, force=force)
     return Reply({"runs": [one.to_json() for one in report.runs], "dryRun": dry_run})
 
 

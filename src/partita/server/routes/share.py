@@ -186,8 +186,7 @@ async def _gathered(caller: CallerView, thread_id: str, request: ShareRequest) -
     thread = await thread_of(caller, thread_id)
     most = caller.hub.settings.limits.memory_bytes // MEMORY_PART
     logs = request.format == "fixture"
-    store = caller.logs if logs else caller.store
-    gathered = await gather(store, thread, request.messages, logs=logs, most_bytes=most)
+    gathered = await gather(caller.store, thread, request.messages, logs=logs, most_bytes=most)
     return gathered._replace(runs=[_as_told(caller, log) for log in gathered.runs])
 
 

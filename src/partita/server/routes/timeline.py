@@ -97,12 +97,12 @@ async def read_timeline(
     """
     run = await run_of(caller, run_id)
     if wait and run.status in AT_WORK and not is_imported(run):
-        await _news(caller.logs, run_id, after, wait)
+        await _news(caller.store, run_id, after, wait)
         run = await run_of(caller, run_id)
     if is_imported(run):
-        page = _cut(await _retold(caller.logs, run), after, limit)
+        page = _cut(await _retold(caller.store, run), after, limit)
     else:
-        page = await caller.logs.read(_recorded, run_id, after, limit, caller.principal)
+        page = await caller.store.read(_recorded, run_id, after, limit, caller.principal)
     return Reply(_told(run, page))
 
 
