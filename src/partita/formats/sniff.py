@@ -76,7 +76,10 @@ def guess_format(payload: Json) -> Guess:
     """The likeliest format, or a `FormatError` when there is none."""
     guesses = sniff(payload)
     if not guesses:
-        raise FormatError("cannot tell which format this is", hint="name it: --from FORMAT")
+        raise FormatError(
+            "cannot tell which format this is",
+            hint="name the format: `from` in a request, --from on the command line",
+        )
     return guesses[0]
 
 

@@ -12,6 +12,11 @@ SUPPORT: Final = "supports_client_tools"
 """The attribute of a service that says whether it offers its model the tools in `Options.tools`."""
 
 
+def declares_tools(agent: AgentService) -> bool:
+    """Whether an agent says which tools it has. Of others, any call without an output may be the client's."""
+    return isinstance(getattr(agent, "tools", None), Toolset)
+
+
 def client_tools(agent: AgentService) -> frozenset[str]:
     """The tools of an agent that its clients run."""
     tools: object = getattr(agent, "tools", None)

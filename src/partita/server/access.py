@@ -164,7 +164,11 @@ ROUTES: Final[Mapping[Group, Mapping[str, Permission | None]]] = {
         "PUT /api/assistant-ui/threads/{thread_id}/messages/{message_id}": "chat",
         "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": "write",
     },
-    "openai": {"GET /v1/models": "read", "POST /v1/chat/completions": "chat"},
+    "openai": {
+        "GET /v1/models": "read",
+        "GET /v1/models/{model_id}": "read",
+        "POST /v1/chat/completions": "chat",
+    },
     "ag-ui": {"POST /api/ag-ui/{agent_name}": "chat"},
     "docs": {
         "GET /api/openapi.json": OPEN,

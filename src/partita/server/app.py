@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from litestar import Litestar
 from litestar.di import Provide
+from litestar.exceptions import NotFoundException
 from litestar.routes import HTTPRoute
 
 from partita.errors import AgentError
@@ -48,7 +49,9 @@ from .plain import App, Receive, Scope, Send
 from .problems import answer_error
 from .roles import CALLER, SLASH, admit, caller_of
 from .routes.all import ROUTES
+from .routes.parameters import ExactRequest
 from .settings import Limits, Settings
+from .unknown_paths import answer_unknown_path
 from .worker_pool import WorkerPool
 
 LOG: Final = get_logger("partita.server")
@@ -253,7 +256,8 @@ def _litestar() -> Litestar:
         ROUTES,
         dependencies={"caller": Provide(caller_of, sync_to_thread=False)},
         middleware=[note_route, admit],
-        exception_handlers={Exception: answer_error},
+        request_class=ExactRequest,
+        exception_handlers={NotFoundException: answer_unknown_path, Exception: answer_error},
         openapi_config=openapi_config(),
         request_max_body_size=None,  # the gate counts
         logging_config=None,

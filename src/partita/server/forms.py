@@ -1,6 +1,6 @@
 """A run in the words of others: which formats it can be streamed in, and what frames them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from partita.errors import AgentError, ConversionError, FormatError
@@ -29,20 +29,12 @@ def framing_for(name: str | None, run: Run) -> EventFraming | None:
     if format_.name == AG_UI:
         return EventFraming(AgUiEncoder(run.thread_id, run.id, run.message_id))
     if format_.name == CHAT:
-        return chat_framing(run, usage=True)
+        created = 0 if run.created_at is None else int(run.created_at.timestamp())
+        return EventFraming(ChatEncoder(model=run.agent, created=created, live=()), DONE)
     if format_.encoder is None:
         known = ", ".join([AI_SDK, *(one.name for one in all_formats().values() if one.encoder is not None)])
         raise FormatError(f"{format_.name} cannot be streamed", hint=f"there are {known}")
     return EventFraming(format_.encoder())
-
-
-def chat_framing(
-    run: Run, *, usage: bool, live: Collection[str] = (), model: str | None = None
-) -> EventFraming:
-    """What frames a run as the stream of a Chat Completion."""
-    created = 0 if run.created_at is None else int(run.created_at.timestamp())
-    name = model or run.agent
-    return EventFraming(ChatEncoder(model=name, created=created, usage=usage, live=live), DONE)
 
 
 def offered_tools(tools: Sequence[ToolSpec], agent: AgentService) -> tuple[ToolSpec, ...]:

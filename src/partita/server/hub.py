@@ -40,7 +40,7 @@ class Agents:
     def get(self, name: str | None = None) -> AgentService:
         """The agent of a name, or the first."""
         if not self.by_name:
-            raise Problem(501, "this server has no agent", hint="start it with one: asgi(agent), --agent")
+            raise Problem(501, "this server has no agent", hint="the server has to be started with one")
         if name is None:
             return next(iter(self.by_name.values()))
         if name not in self.by_name:

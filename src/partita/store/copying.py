@@ -40,7 +40,8 @@ def fork(tx: Transaction, thread_id: str, message_id: str, new_id: str, title: s
     way = branches.way_to(tx, source.owner, source.id, message_id)
     if not way:
         raise NotFoundError(
-            f"no message {message_id!r} in thread {thread_id!r}", hint="list_messages() shows what there is"
+            f"no message {message_id!r} in thread {thread_id!r}",
+            hint="list the messages of the thread to see their ids",
         )
     rows = [row for row in tx.rows(_rows_of(source).order_by(messages.c.seq)) if row.id in way]
     talk = read_messages(tx, rows, "reference")

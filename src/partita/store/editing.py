@@ -47,7 +47,7 @@ def _find(tx: Transaction, thread: Row[Any], message_id: str) -> Row[Any]:
     if row is None:
         raise NotFoundError(
             f"no message {message_id!r} in thread {thread.id!r}",
-            hint="save_messages() adds one; list_messages() shows what there is",
+            hint="list the messages of the thread to see their ids; to add one, save it",
         )
     return row
 

@@ -47,7 +47,8 @@ def _require(tx: Transaction, thread: Row[Any], message_id: str) -> Row[Any]:
     row = tx.row(select(messages).where(_of_thread(thread), messages.c.id == message_id))
     if row is None:
         raise NotFoundError(
-            f"no message {message_id!r} in thread {thread.id!r}", hint="list_messages() shows what there is"
+            f"no message {message_id!r} in thread {thread.id!r}",
+            hint="list the messages of the thread to see their ids",
         )
     return row
 

@@ -105,7 +105,8 @@ def _branch(
     parents = {row.id: row.parent_id for row in every}
     if through not in parents:
         raise NotFoundError(
-            f"no message {through!r} in thread {thread_id!r}", hint="list_messages() shows what there is"
+            f"no message {through!r} in thread {thread_id!r}",
+            hint="list the messages of the thread to see their ids",
         )
     branch: set[str] = set()
     above: str | None = through

@@ -86,7 +86,9 @@ def create(tx: Transaction, thread: Thread) -> Thread:
     required(thread.id, "thread id")
     row = _insert(tx, owner_of(tx, thread.resource_id), thread)
     if row is None:
-        raise ConflictError(f"there is a thread {thread.id!r} already", hint="save_thread() changes it")
+        raise ConflictError(
+            f"there is a thread {thread.id!r} already", hint="choose another id, or change that thread"
+        )
     return from_row(row)
 
 

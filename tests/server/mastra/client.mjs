@@ -1,4 +1,4 @@
-// The real client of Mastra, driven line by line: a request is {call, of?, args}, an answer {value} or {error}.
+// The real client of Mastra, driven line by line: a request is {call, of?, agent?, args}, an answer {value} or {error}.
 
 import { createInterface } from 'node:readline';
 
@@ -7,8 +7,8 @@ import { MastraClient } from '@mastra/client-js';
 const client = new MastraClient({ baseUrl: process.argv[2], retries: 0 });
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { call, of, args = [] } = JSON.parse(line);
-  const target = of ? client.getMemoryThread(of) : client;
+  const { call, of, agent, args = [] } = JSON.parse(line);
+  const target = agent ? client.getAgent(agent) : of ? client.getMemoryThread(of) : client;
   let answer;
   try {
     answer = { value: (await target[call](...args)) ?? null };

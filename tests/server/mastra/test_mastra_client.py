@@ -16,7 +16,7 @@ from tests.server.conftest import Serve, says, scripted
 from .talk import row
 
 Ask = Callable[..., Awaitable[Any]]
-"""Calls a method of the client, or of the thread `of`; what it gives back."""
+"""Calls a method of the client, of the thread `of`, or of an agent: what it returns, or why it failed."""
 
 AGENT = "scripted"
 THREAD = {"threadId": "t1", "agentId": AGENT}
@@ -36,10 +36,15 @@ async def ask(store: Store, serve: Serve) -> AsyncIterator[Ask]:
     assert process.stdout is not None
     stdin, stdout = process.stdin, process.stdout
 
-    async def call(name: str, *args: Any, of: dict[str, str] | None = None) -> Any:
-        stdin.write(json.dumps({"call": name, "args": args, "of": of}).encode() + b"\n")
+    async def call(
+        name: str, *args: Any, of: dict[str, str] | None = None, agent: str | None = None, status: int = 200
+    ) -> Any:
+        stdin.write(json.dumps({"call": name, "args": args, "of": of, "agent": agent}).encode() + b"\n")
         line = await asyncio.wait_for(stdout.readline(), 30)
         answer = json.loads(line)
+        if status != 200:
+            assert answer["status"] == status, answer
+            return answer["error"]
         assert "error" not in answer, answer
         return answer["value"]
 
@@ -60,6 +65,8 @@ async def test_the_client_of_mastra_keeps_threads_messages_and_networks(ask: Ask
     await ask("update", {"title": "High tides", "metadata": {"sea": True}, "resourceId": "u1"}, of=THREAD)
     found = await ask("get", of=THREAD)
     assert (found["title"], found["metadata"]) == ("High tides", {"sea": True})
+    assert found["updatedAt"] > made["updatedAt"], "a change counts as an update"
+    assert found["createdAt"] == made["createdAt"]
 
     call = {"toolCallId": "c1", "toolName": "table", "args": {"at": 12}, "result": {"metres": 2}}
     network = {
@@ -97,3 +104,12 @@ async def test_the_client_of_mastra_keeps_threads_messages_and_networks(ask: Ask
     await ask("delete", of=THREAD)
     left = await ask("listMemoryThreads", {"agentId": AGENT, "resourceId": "u1"})
     assert sorted(thread["id"] for thread in left["threads"]) == ["t2", "t3"]
+
+    for refused in (
+        await ask("generate", "How high?", agent=AGENT, status=404),
+        await ask("stream", "How high?", agent=AGENT, status=404),
+        await ask("details", agent=AGENT, status=404),
+        await ask("transfer", {"resourceId": "u2"}, of={**THREAD, "threadId": "t2"}, status=404),
+    ):
+        assert "POST /api/chat" in refused
+        assert "/api/memory" in refused

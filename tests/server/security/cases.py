@@ -40,6 +40,7 @@ IN_PATHS: Final[Mapping[str, str]] = {
     "{index}": "0",
     "{path}": "anything",
     "{agent_name}": "quick",
+    "{model_id}": "quick",
 }
 """What stands in a path where it varies."""
 
@@ -257,6 +258,7 @@ CASES: Final[Mapping[str, tuple[Ask, ...]]] = {
     "DELETE /api/assistant-ui/threads/{thread_id}/messages/{message_id}": PLAIN,
     # The routes of OpenAI and of AG-UI
     "GET /v1/models": PLAIN,
+    "GET /v1/models/{model_id}": PLAIN,
     "POST /v1/chat/completions": (
         Ask({"model": "quick", "messages": [{"role": "user", "content": "How tall?"}]}),
         Ask(

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from partita.formats.call_owners import NETWORK_PATH, network_path
 from partita.formats.slots import KEY
 from partita.runtime.agent.calls import open_calls
 from partita.runtime.folding import RunFold
@@ -25,11 +26,8 @@ from partita.types.chunks import (
     ToolOutputDenied,
     ToolOutputError,
 )
-from partita.types.json import Json, is_array, is_object
+from partita.types.json import Json
 from partita.types.messages import AssistantMessage, ToolCallPart
-
-NETWORK_PATH: Final = "networkPath"
-"""In our provider metadata of a call: the ids of the calls that lead to the original."""
 
 WAITING: Final = frozenset({"approval-requested", "input-available"})
 """States of calls that wait for a client once their agent has stopped."""
@@ -42,9 +40,7 @@ def waiting_calls(message: AssistantMessage) -> list[ToolCallPart]:
 
 def promoted_path(call: ToolCallPart) -> tuple[str, ...]:
     """The path to the original of a promoted call; empty for any other call."""
-    own: Json = (call.call_provider_metadata or {}).get(KEY)
-    path: Json = own.get(NETWORK_PATH) if is_object(own) else None
-    return tuple(str(step) for step in path) if is_array(path) else ()
+    return network_path(call.call_provider_metadata)
 
 
 class Promotion:

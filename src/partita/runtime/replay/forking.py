@@ -32,7 +32,8 @@ async def _question(session: Session, thread_id: str, message_id: str) -> Messag
     message = await session.store.get_message(thread_id, message_id)
     if message is None:
         raise NotFoundError(
-            f"no message {message_id!r} in thread {thread_id!r}", hint="list_messages() shows what there is"
+            f"no message {message_id!r} in thread {thread_id!r}",
+            hint="list the messages of the thread to see their ids",
         )
     while not isinstance(message, UserMessage):
         above = message.parent_id

@@ -45,7 +45,7 @@ async def get_run(store: Store, run_id: str) -> Run:
     """The run of that id; an error if there is none."""
     run = await store.get_run(run_id)
     if run is None:
-        raise NotFoundError(f"no run {run_id!r}", hint="list_runs() shows what there is")
+        raise NotFoundError(f"no run {run_id!r}", hint="list the runs to see their ids")
     return run
 
 

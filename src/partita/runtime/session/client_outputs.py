@@ -5,22 +5,20 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.errors import ApprovalError
+from partita.formats.call_owners import server_calls
 from partita.runtime.error_mask import error_text
 from partita.runtime.tools.chunks import chunk_of_output
 from partita.runtime.tools.sizes import shortened
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import Codec
-from partita.types.json import Json, is_array, is_object
+from partita.types.json import Json
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.tools import ToolOutput
 
 from .approvals import Shown, check
 
 OUTPUT: Final[Codec[ToolOutput]] = Codec(ToolOutput)
-
-SERVER_CALLS: Final = "serverCalls"
-"""Where the metadata of a message names calls without an output that its agent itself will run."""
 
 
 class ClientOutput(NamedTuple):
@@ -40,9 +38,7 @@ def with_output(call: ToolCallPart, given: ClientOutput, message: AssistantMessa
     """The call of a message with its output; `None` when it is another one."""
     if call.id != given.tool_call_id:
         return None
-    metadata: Json = message.content.metadata
-    on_server: Json = metadata.get(SERVER_CALLS) if is_object(metadata) else None
-    if call.name in given.server_tools or (is_array(on_server) and call.id in on_server):
+    if call.name in given.server_tools or call.id in server_calls(message.content.metadata):
         raise ApprovalError(
             f"call {call.id!r} is not the client's to run",
             where=f"tool {call.name}",

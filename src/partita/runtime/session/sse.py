@@ -117,7 +117,7 @@ async def follow_sse(
     if held:
         yield _events(encoder, held, after, run_id if ids else None)
     if not isinstance(last, ENDS):
-        ending = await _ending(session, run_id)
+        ending = await stored_end(session, run_id)
         seq = await session.last_seq(run_id) + 1
         if seq > after:
             events = b"".join([encoder.encode(chunk) for chunk in ending])
@@ -163,7 +163,7 @@ class Questions:
                     self._calls = {key: call for key, call in self._calls.items() if call != settled}
 
 
-async def _ending(session: Session, run_id: str) -> list[Chunk]:
+async def stored_end(session: Session, run_id: str) -> list[Chunk]:
     """How a run ended whose log has no end: its process was killed, and another one has ended it."""
     run = await session.get_run(run_id)
     if run is None:

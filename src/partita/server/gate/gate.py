@@ -87,7 +87,7 @@ class Gate:
             principal = await self._principal(scope, head)
             body = await taken(head, receive, self._limits)
         except PartitaError as error:
-            await refuse(send, error, headers, head=head)
+            await refuse(send, error, headers, path=scope["path"], head=head)
             return
         if body is not None:
             state = {**scope.get("state", {}), "principal": principal}
@@ -100,7 +100,7 @@ class Gate:
         except Problem as problem:
             if answer.begun:
                 raise
-            await refuse(answer, problem, (), head=head)
+            await refuse(answer, problem, (), path=head.path, head=head)
 
     async def _principal(self, scope: Scope, head: Head) -> Principal:
         """The caller, if it may send requests, and not too many."""
@@ -122,7 +122,7 @@ class Gate:
             raise Problem(
                 403,
                 "the role 'admin' for every resource is needed for this",
-                hint="make such a key: partita keys create --role admin",
+                hint="send a key with that role that belongs to no resource",
             )
         return principal
 

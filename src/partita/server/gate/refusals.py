@@ -5,6 +5,7 @@ from typing import Final
 
 from partita.errors import PartitaError
 from partita.runtime.log_context import get_logger
+from partita.server.openai.errors import with_error_object
 from partita.server.plain import Event, Send
 from partita.server.problems import MEDIA_TYPE, Problem, told
 from partita.store.ids import new_id
@@ -21,9 +22,12 @@ ALWAYS: Final[Headers] = (
 )
 
 
-async def refuse(send: Send, error: PartitaError, headers: Headers, *, head: Head | None = None) -> None:
-    """Answer with a problem."""
+async def refuse(
+    send: Send, error: PartitaError, headers: Headers, *, path: str, head: Head | None = None
+) -> None:
+    """Answer with a problem. `head` is missing if it is what is refused."""
     status, own, body = told(error, head.version if head else "")
+    body = with_error_object(path, body)
     said = [
         *ALWAYS,
         (b"content-length", str(len(body)).encode("ascii")),

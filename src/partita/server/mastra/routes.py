@@ -4,8 +4,6 @@ from typing import Final
 
 from litestar import Router
 
-from partita.server.routes.parameters import ExactRequest
-
 from .memory_routes import MASTRA_MEMORY
 from .message_routes import MASTRA_MESSAGES
 from .thread_routes import MASTRA_THREADS
@@ -14,6 +12,5 @@ MASTRA: Final = [
     Router(
         "/",
         route_handlers=[*MASTRA_THREADS, *MASTRA_MESSAGES, *MASTRA_MEMORY],
-        request_class=ExactRequest,
     )
 ]

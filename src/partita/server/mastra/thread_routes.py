@@ -7,6 +7,7 @@ from litestar import Request, delete, get, patch, post
 from litestar.openapi.spec import Example
 from litestar.params import Body, FromPath, QueryParameter
 from msgspec import Meta
+from msgspec.structs import replace
 
 from partita.errors import ConflictError
 from partita.server.hub import Caller, CallerView
@@ -56,7 +57,7 @@ class MastraThread(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=T
     title: Annotated[str | None, Meta(description="What it is called.")] = None
     metadata: Annotated[dict[str, Any] | None, Meta(description="What applications keep with it.")] = None
     created_at: Annotated[Moment | None, Meta(description="When it was begun.")] = None
-    updated_at: Annotated[Moment | None, Meta(description="When something was last said in it.")] = None
+    updated_at: Annotated[Moment | None, Meta(description="When it was last written to.")] = None
 
 
 class ThreadPage(msgspec.Struct, rename="camel", kw_only=True):
@@ -218,11 +219,13 @@ def _check_metadata(caller: CallerView, metadata: JsonObject | None) -> None:
 
 
 def change_thread(tx: Transaction, thread_id: str, title: str | None, metadata: JsonObject | None) -> Thread:
-    """The thread with what was named changed, in one step."""
+    """The thread with what was named changed, in one step. As in Mastra, that counts as an update."""
     thread = stored.from_row(stored.find(tx, thread_id, lock=True))
     if metadata:
         thread = stored.merge_metadata(tx, thread_id, metadata)
-    return thread if title is None else stored.set_title(tx, thread_id, title)
+    if title is not None:
+        thread = stored.set_title(tx, thread_id, title)
+    return stored.save(tx, replace(thread, updated_at=tx.now))
 
 
 @delete(THREAD, status_code=200, tags=TAGS, summary="Delete a thread")

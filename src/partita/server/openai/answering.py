@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import TypeAlias
+from datetime import UTC, datetime
+from typing import Final, TypeAlias
 
 from partita.errors import AgentError
 from partita.runtime.budgets import Meter
@@ -13,14 +14,21 @@ from partita.runtime.failures import CURRENT, OnError, RunFailures, described, p
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService
 from partita.runtime.session.framing import EventFraming
+from partita.runtime.session.live_run import Seen
+from partita.runtime.session.showing import Showing
+from partita.runtime.session.sse import ASKED, ENDS, Questions, stored_end
 from partita.runtime.tools.outputs import ToolError
 from partita.server.hub import CallerView
 from partita.store.ids import new_id
 from partita.types.chunks import Chunk, ErrorChunk, MessageAbort, MessageMetadata
 from partita.types.codec import to_json
 from partita.types.events import AgentStreamEvent, CancelledEvent, ChunkEvent, CompleteEvent, ErrorEvent
+from partita.types.json import is_object
+from partita.types.runs import Run
 
 Chunks: TypeAlias = AsyncGenerator[Chunk, None]
+
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
 class AnswerErrors:
@@ -74,22 +82,30 @@ async def chunks_of(
     agent: AgentService, request: AgentRequest, errors: AnswerErrors, meter: Meter | None = None
 ) -> Chunks:
     """The chunks of an agent's answer, with how it ended. `meter` ends it when a budget is used up."""
+    showing = Showing()
     try:
         async with closed(agent.invoke(request.messages, options=request.options)) as events:
             async for event in events:
-                for chunk in _told(event):
+                for chunk in _chunks_of(event):
                     refused = None if meter is None else meter.see(chunk)
                     if refused is not None:
                         yield MessageAbort(refused)
                         return
-                    for shown in await errors.shown(chunk):
+                    for shown in await errors.shown(chunk) if _is_shown(event, chunk, showing) else ():
                         yield shown
     except Exception as error:
         for shown in await errors.failed(error):
             yield shown
 
 
-def _told(event: AgentStreamEvent) -> list[Chunk]:
+def _is_shown(event: AgentStreamEvent, chunk: Chunk, showing: Showing) -> bool:
+    """Whether a chunk is for the client: internal messages, such as those of a network's router, are not."""
+    if not isinstance(event, ChunkEvent) or isinstance(chunk, ErrorChunk):
+        return True
+    return bool(showing.of([Seen(0, EPOCH, chunk, b"")]))
+
+
+def _chunks_of(event: AgentStreamEvent) -> list[Chunk]:
     match event:
         case ChunkEvent(chunk=chunk):
             return [chunk]
@@ -101,6 +117,37 @@ def _told(event: AgentStreamEvent) -> list[Chunk]:
             return [MessageMetadata({"usage": to_json(usage)})]
         case _:
             return []
+
+
+async def chunks_of_run(caller: CallerView, run: Run) -> Chunks:
+    """The chunks of a stored run until it ends, or until it waits for an approval; then its usage."""
+    session, questions = caller.session, Questions()
+    last: Chunk | None = None
+    has_usage = False
+    idle = min(caller.hub.settings.keep_alive, ASKED)
+    async with aclosing(session.follow(run.id, idle=idle)) as steps:
+        async for seen in steps:
+            if not seen and questions.are_open:
+                return
+            questions.hear(seen)
+            for one in seen:
+                last = one.chunk
+                has_usage = has_usage or _has_usage(last)
+                if not isinstance(last, ErrorChunk):
+                    yield last
+    ended = await session.wait(run.id)  # whoever reads the last chunk finds the run ended
+    if ended.usage is not None and not has_usage:
+        yield MessageMetadata({"usage": to_json(ended.usage)})
+    if isinstance(last, ErrorChunk):
+        yield last
+    elif not isinstance(last, ENDS):
+        for chunk in await stored_end(session, run.id):
+            yield chunk
+
+
+def _has_usage(chunk: Chunk) -> bool:
+    metadata = getattr(chunk, "message_metadata", None)
+    return is_object(metadata) and metadata.get("usage") is not None
 
 
 async def stream_of(chunks: Chunks, framing: EventFraming, keep_alive: float) -> AsyncGenerator[bytes, None]:

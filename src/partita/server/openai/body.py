@@ -1,6 +1,6 @@
 """What a client of Chat Completions sends, and what it means here."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
@@ -9,11 +9,13 @@ from partita.errors import ConversionError
 from partita.formats.format import Loaded
 from partita.formats.openai_chat.reading.load import load
 from partita.server.hub import CallerView
+from partita.server.problems import Problem
 from partita.server.roles import require
-from partita.types.json import JsonObject, is_object
+from partita.types.json import Json, JsonObject, dumps, is_object
 
 THREAD: Final = "thread_id"
 INSTRUCTIONS: Final = ("system", "developer")
+LONGEST_SHOWN: Final = 60
 
 
 class StreamOptions(msgspec.Struct, omit_defaults=True):
@@ -23,7 +25,7 @@ class StreamOptions(msgspec.Struct, omit_defaults=True):
 
 
 class CompletionBody(msgspec.Struct, kw_only=True):
-    """A request of Chat Completions. Other members are ignored: how to answer is for the agent to say."""
+    """A request of Chat Completions. Other members, such as `temperature`, are passed to the agent."""
 
     model: Annotated[
         str, Meta(min_length=1, description="The agent that shall answer: see `GET /v1/models`.")
@@ -35,7 +37,13 @@ class CompletionBody(msgspec.Struct, kw_only=True):
     ] = None
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    n: Annotated[Literal[1] | None, Meta(description="One answer, no more.")] = None
+    n: Annotated[int | None, Meta(description="1, or left out.")] = None
+    tool_choice: Annotated[
+        Any, Meta(description="`auto`, or `none`: the tools of this request are not offered.")
+    ] = None
+    response_format: Annotated[Any, Meta(description="`{type: text}`, or left out.")] = None
+    functions: Annotated[Any, Meta(description="Not supported: use `tools`.")] = None
+    function_call: Annotated[Any, Meta(description="Not supported: use `tool_choice`.")] = None
     metadata: Annotated[
         dict[str, Any] | None,
         Meta(description="With `thread_id`, the last messages are a turn of that thread, and are stored."),
@@ -54,9 +62,10 @@ class CompletionBody(msgspec.Struct, kw_only=True):
 
 
 def read_body(body: CompletionBody) -> Loaded:
-    """The messages and tools of a request."""
+    """The messages of a request, and the tools that the model is to be offered."""
+    _check_supported(body)
     request: JsonObject = {"messages": body.messages}
-    if body.tools is not None:
+    if body.tools is not None and body.tool_choice != "none":
         request["tools"] = [_with_parameters(tool) for tool in body.tools]
     loaded = load(request)
     other = loaded.request.settings.get("tools") if loaded.request else None
@@ -65,6 +74,39 @@ def read_body(body: CompletionBody) -> Loaded:
             "a tool that is no function", where="$.tools", hint="only functions can be run by the client"
         )
     return loaded
+
+
+def _check_supported(body: CompletionBody) -> None:
+    """Refuse members that would change the answer and that agents do not take."""
+    form: Json = body.response_format
+    unsupported = {
+        "n": (body.n not in (None, 1), "leave it out: there is one answer"),
+        "tool_choice": (
+            body.tool_choice not in (None, "auto", "none"),
+            "use 'auto' or 'none': an agent cannot be forced to call a tool",
+        ),
+        "response_format": (
+            form is not None and not (is_object(form) and form.get("type") == "text"),
+            "leave it out, and ask for JSON in a message",
+        ),
+        "functions": (bool(body.functions), "use `tools`"),
+        "function_call": (body.function_call not in (None, "auto", "none"), "use `tool_choice`"),
+    }
+    for name, (is_refused, hint) in unsupported.items():
+        if is_refused:
+            raise Problem(
+                400,
+                f"{name} {shown(getattr(body, name))} is not supported",
+                where=f"$.{name}",
+                hint=hint,
+                code="unsupported_parameter",
+            )
+
+
+def shown(value: Json) -> str:
+    """A value in an error, cut if it is long."""
+    text = dumps(value).decode()
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def check_history(body: CompletionBody, caller: CallerView, *, is_stored: bool) -> None:

@@ -1,5 +1,6 @@
 """The routes that clients of OpenAI call: Chat Completions and the list of models."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
@@ -7,31 +8,30 @@ import msgspec
 from litestar import Request, get, post
 from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
-from litestar.params import Body, HeaderParameter
+from litestar.params import Body, FromPath, HeaderParameter
 from litestar.types import ControllerRouterHandler
 
+from partita.errors import NotFoundError
 from partita.formats.openai_chat.encoding.completion import completion_of
 from partita.formats.openai_chat.encoding.encoder import ChatEncoder
-from partita.runtime.client_tools import client_tools
+from partita.runtime.client_tools import client_tools, declares_tools
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService, Options
 from partita.runtime.session.framing import EventFraming
-from partita.runtime.session.sse import follow_sse
 from partita.server.extra_members import extra_members
-from partita.server.forms import chat_framing, offered_tools
+from partita.server.forms import offered_tools
 from partita.server.hub import Caller, CallerView
+from partita.server.problems import Problem, problem_body
 from partita.server.replies import Reply
 from partita.server.routes.parameters import routes_for_callers
 from partita.server.streaming import EventStream
 from partita.store.ids import new_id
 from partita.stream.sse import DONE
-from partita.types.chunks import ErrorChunk
 from partita.types.json import Json, dumps
-from partita.types.runs import Run
 
-from .answering import AnswerErrors, Chunks, chunks_of, stream_of
+from .answering import AnswerErrors, Chunks, chunks_of, chunks_of_run, stream_of
 from .body import CompletionBody, check_history, read_body
-from .errors import answer_openai_error, failure_body
+from .errors import ROOT, with_error_object
 from .turn import begin_turn
 from .whole import Made, Sending, WholeAnswer
 
@@ -74,10 +74,27 @@ class Models(msgspec.Struct):
     object: str = "list"
 
 
-@get("/v1/models", tags=[TAG], summary="The agents there are, as models")
+@get("/v1/models", tags=[TAG], summary="The agents that can answer, as models")
 async def list_models(caller: Caller) -> Reply[Models]:
-    """Each agent of this server is a model by its name."""
-    return Reply(Models([Model(name) for name in caller.hub.agents.by_name]))
+    """Each agent of this server is a model by its name. Those that lack a key or a program are left out."""
+    agents = caller.hub.agents.by_name.items()
+    return Reply(Models([Model(name) for name, agent in agents if getattr(agent, "missing", None) is None]))
+
+
+@get("/v1/models/{model_id:str}", tags=[TAG], summary="An agent, as a model")
+async def get_model(caller: Caller, model_id: FromPath[str]) -> Reply[Model]:
+    """The agent of that name."""
+    _agent(caller, model_id)
+    return Reply(Model(model_id))
+
+
+def _agent(caller: CallerView, name: str) -> AgentService:
+    try:
+        return caller.hub.agents.get(name)
+    except NotFoundError as error:
+        raise Problem(
+            404, error.what, where="$.model", hint="GET /v1/models lists them", code="model_not_found"
+        ) from None
 
 
 @post(
@@ -86,7 +103,6 @@ async def list_models(caller: Caller) -> Reply[Models]:
     summary="An answer in the words of Chat Completions",
     status_code=200,
     responses={200: ANSWER},
-    exception_handlers={Exception: answer_openai_error},
 )
 async def create_completion(
     caller: Caller,
@@ -101,7 +117,7 @@ async def create_completion(
     nothing is stored; to leave stops the answer. With a thread, what is new is a turn of it, stored as any
     other, and it goes on when the client leaves. Functions that the client brings are its own to run.
     """
-    agent = caller.hub.agents.get(data.model)
+    agent = _agent(caller, data.model)
     loaded = read_body(data)
     tools = offered_tools(loaded.request.tools if loaded.request else (), agent)
     options = caller.run_options(tools=tools, body=await extra_members(request, CompletionBody))
@@ -109,67 +125,39 @@ async def create_completion(
     check_history(data, caller, is_stored=thread_id is not None)
     if thread_id is not None:
         run = await begin_turn(caller, agent, thread_id, loaded.messages, options)
-        return _stored(caller, data, agent, options, run)
+        headers = {"x-partita-run-id": run.id}
+        return _answer(caller, data, agent, chunks_of_run(caller, run), options, headers)
     owner = caller.principal.resource_id
     await caller.session.check_budget(owner)
     meter = caller.session.meter(owner, options.model)
     alone = replace(options, message_id=new_id(), meter=meter)  # no message of the client's is continued
     asked = AgentRequest(messages=loaded.messages, options=alone)
     chunks = chunks_of(agent, asked, AnswerErrors(caller, agent, asked), meter)
-    return _asked(caller, data, agent, chunks, options)
+    return _answer(caller, data, agent, chunks, options)
 
 
-def _asked(
-    caller: CallerView, data: CompletionBody, agent: AgentService, chunks: Chunks, options: Options
+def _answer(
+    caller: CallerView,
+    data: CompletionBody,
+    agent: AgentService,
+    chunks: Chunks,
+    options: Options,
+    headers: Mapping[str, str] | None = None,
 ) -> Sending:
+    """The answer that chunks amount to: a stream if the client asks for one, else a whole completion."""
     settings = caller.hub.settings
     encoder = ChatEncoder(
         model=data.model,
         created=int(caller.store.clock().timestamp()),
         usage=data.wants_usage or not data.stream,
-        live=_live(agent, options),
+        zero_usage=True,
+        live=client_tools(agent) | {tool.name for tool in options.tools},
+        only_live=declares_tools(agent),
     )
     if data.stream:
         body = stream_of(chunks, EventFraming(encoder, DONE), settings.keep_alive)
-        return EventStream(body, stall=settings.limits.stall_seconds)
-    return WholeAnswer(_whole(chunks, encoder))
-
-
-def _stored(
-    caller: CallerView, data: CompletionBody, agent: AgentService, options: Options, run: Run
-) -> Sending:
-    settings = caller.hub.settings
-    headers = {"x-partita-run-id": run.id}
-    live = _live(agent, options)
-    if not data.stream:
-        created = int(caller.store.clock().timestamp())
-        encoder = ChatEncoder(model=data.model, created=created, live=live)
-        return WholeAnswer(_whole(_followed(caller, run), encoder), headers)
-    body = follow_sse(
-        caller.session,
-        run.id,
-        framing=chat_framing(run, usage=data.wants_usage, live=live, model=data.model),
-        keep_alive=settings.keep_alive,
-        until_asked=True,
-    )
-    return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)
-
-
-async def _followed(caller: CallerView, run: Run) -> Chunks:
-    """The chunks of a run until it ends, and why it failed if nobody said so."""
-    has_failed = False
-    async for seen in caller.session.follow(run.id):
-        for one in seen:
-            has_failed = has_failed or isinstance(one.chunk, ErrorChunk)
-            yield one.chunk
-    ended = await caller.session.wait(run.id)
-    if ended.status == "failed" and not has_failed:
-        yield ErrorChunk(ended.error or ended.status)
-
-
-def _live(agent: AgentService, options: Options) -> frozenset[str]:
-    """The tools whose calls are the client's to run."""
-    return client_tools(agent) | {tool.name for tool in options.tools}
+        return EventStream(body, headers=headers, stall=settings.limits.stall_seconds)
+    return WholeAnswer(_whole(chunks, encoder), headers)
 
 
 async def _whole(chunks: Chunks, encoder: ChatEncoder) -> Made:
@@ -179,8 +167,8 @@ async def _whole(chunks: Chunks, encoder: ChatEncoder) -> Made:
         events += encoder.feed(chunk)
     body = completion_of([*events, *encoder.finish()])
     if "error" in body:
-        return Made(502, failure_body(502, body["error"]["message"]))
+        return Made(502, with_error_object(ROOT, problem_body(502, body["error"]["message"])))
     return Made(200, dumps(body))
 
 
-OPENAI: Final[list[ControllerRouterHandler]] = [routes_for_callers(list_models, create_completion)]
+OPENAI: Final[list[ControllerRouterHandler]] = [routes_for_callers(list_models, get_model, create_completion)]

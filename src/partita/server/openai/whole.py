@@ -1,7 +1,7 @@
 """An answer that is made while its client waits: if the client leaves, nobody goes on making it."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import NamedTuple, Protocol
 
 from partita.server.plain import Receive, Scope, Send
@@ -25,7 +25,7 @@ class Sending(Protocol):
 class WholeAnswer:
     """An ASGI response that is still being made."""
 
-    def __init__(self, making: Awaitable[Made], headers: dict[str, str] | None = None) -> None:
+    def __init__(self, making: Awaitable[Made], headers: Mapping[str, str] | None = None) -> None:
         self._making = making
         self._headers = headers or {}
 

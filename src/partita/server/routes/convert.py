@@ -18,7 +18,7 @@ from partita.formats.losses import Loss, Severity
 from partita.formats.registry import ALIASES, all_formats, get_format
 from partita.formats.sniff import LOOKED_AT, Guess, sniff
 from partita.server.hub import Caller
-from partita.server.problems import Problem
+from partita.server.problems import NO_BODY_HINT, Problem, invalid_value
 from partita.server.replies import Listing, Reply, SpooledReply
 from partita.server.settings import Limits
 from partita.server.streaming import while_connected
@@ -200,11 +200,12 @@ def warm_up() -> None:
 
 def _request_of(body: bytes, type_: type[T]) -> T:
     if not body:
-        raise Problem(400, "a body is missing, or is not JSON", where="body")
+        raise Problem(400, "the request has no body", where="body", hint=NO_BODY_HINT)
     try:
         return msgspec.convert(loads(body), type_)
     except msgspec.ValidationError as error:
-        raise Problem(400, f"body: {error}", where="body") from None
+        invalid = invalid_value(str(error), "$")
+        raise Problem(400, f"{invalid['where']}: {invalid['what']}", where=invalid["where"]) from None
 
 
 def json_pieces(value: msgspec.Struct, received: int, limits: Limits) -> Iterator[bytes]:

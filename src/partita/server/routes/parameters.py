@@ -79,7 +79,6 @@ def routes_for_callers(*handlers: ControllerRouterHandler) -> Router:
         "/",
         route_handlers=handlers,
         dependencies={"caller": Provide(acting_caller, sync_to_thread=False)},
-        request_class=ExactRequest,
     )
 
 

@@ -1,11 +1,12 @@
 """Calls as pieces of a stream: those that are the client's as they are written, the others once they wait."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
+from partita.formats.call_owners import network_path
 from partita.formats.losses import Severity
 from partita.types.chunks import ToolInputAvailable, ToolInputDelta, ToolInputError, ToolInputStart
 from partita.types.json import Json, JsonObject, dumps, loads
@@ -41,17 +42,20 @@ class Call:
         self.index = index
         self.words: list[str] = []
         self.is_answered = False
+        self.is_copy = False
 
 
 class Calls:
     """The calls of one answer."""
 
-    def __init__(self, lose: Lose, live: Collection[str] | None) -> None:
+    def __init__(self, lose: Lose, live: Collection[str] | None, *, only_live: bool = False) -> None:
         self._lose = lose
         self._live = live
+        self._only_live = only_live
         self._calls: dict[str, Call] = {}
         self._told = 0
         self._passed: set[str] = set()
+        self._on_server: set[str] = set()
 
     @property
     def wait(self) -> bool:
@@ -62,6 +66,10 @@ class Calls:
         """A call has its output."""
         if id in self._calls:
             self._calls[id].is_answered = True
+
+    def keep(self, ids: Iterable[str]) -> None:
+        """Calls that the agent itself will run: if they were held back, they stay so."""
+        self._on_server.update(ids)
 
     def ask(self, id: str) -> None:
         """A call waits until somebody allows it: if it was held back, it stays so."""
@@ -88,7 +96,7 @@ class Calls:
             return
         call = self._calls.get(id_)
         if call is None:
-            call, piece = self._begin(id_, chunk.tool_name)
+            call, piece = self._begin(id_, chunk.tool_name, network_path(chunk.provider_metadata))
             yield from piece
         if not isinstance(chunk, ToolInputStart):
             yield from self._whole(call, chunk.input)
@@ -97,16 +105,19 @@ class Calls:
             self._lose("errorText", chunk.error_text, NO_PLACE)
 
     def held(self) -> Iterator[JsonObject]:
-        """The calls that were held back and have no output."""
+        """The calls that were held back, have no output, and are the client's to run."""
         for id_, call in self._calls.items():
-            if call.index is None and not call.is_answered:
+            is_hidden = id_ in self._on_server or (self._only_live and not call.is_copy)
+            if call.index is None and not call.is_answered and not is_hidden:
                 call.index = self._told
                 self._told += 1
                 yield _piece(call.index, id_, call.name, "".join(call.words))
 
-    def _begin(self, id_: str, name: str) -> tuple[Call, list[JsonObject]]:
-        if self._live is not None and name not in self._live:
+    def _begin(self, id_: str, name: str, path: Sequence[str]) -> tuple[Call, list[JsonObject]]:
+        self.keep(path)
+        if path or (self._live is not None and name not in self._live):
             call = self._calls[id_] = Call(name, None)
+            call.is_copy = bool(path)
             return call, []
         call = self._calls[id_] = Call(name, self._told)
         self._told += 1

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from msgspec import UNSET
 
+from partita.formats.call_owners import server_calls
 from partita.formats.losses import Loss, Severity
 from partita.formats.openai_chat.writing.consumption import written_usage
 from partita.types.chunks import (
@@ -55,6 +56,8 @@ REASONS: Final[Mapping[str, str]] = {
 TOLD: Final = frozenset({"finishReason", "rawFinishReason", "usage", "model", "responseId"})
 """Metadata that have a place."""
 
+NO_USAGE: Final = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
 PARAGRAPH: Final = "\n\n"
 NO_PLACE: Final = "an answer of Chat Completions has no place for it"
 
@@ -69,27 +72,32 @@ class ChatEncoder:
         model: str | None = None,
         created: int = 0,
         usage: bool = True,
+        zero_usage: bool = False,
         live: Collection[str] | None = None,
+        only_live: bool = False,
     ) -> None:
-        """With `usage`, the last object tells what was consumed.
+        """With `usage`, the last object tells what was consumed; with `zero_usage`, also if it is not known.
 
         Calls of the tools in `live` are told while they are written, all others at the end if they have no
-        output by then. Without `live`, all are told while they are written.
+        output by then; with `only_live`, of those only the ones that a network repeats for its client.
+        Without `live`, all are told while they are written.
         """
         self._id = id
         self._model = model
         self._created = created
         self._wants_usage = usage
+        self._zero_usage = zero_usage
         self._losses: list[Loss] = []
         self._number = 0
         self._begun = False
         self._texts: dict[str, str] = {}  # open texts: which member of a delta they go to
         self._has_spoken = False
         self._needs_space = False
-        self._calls = Calls(self.lose, live)
+        self._calls = Calls(self.lose, live, only_live=only_live)
         self._metadata: JsonObject = {}
         self._reason: str | None = None
         self._failed = False
+        self._aborted = False
 
     @property
     def losses(self) -> Sequence[Loss]:
@@ -119,17 +127,20 @@ class ChatEncoder:
             return []
         events: list[Json] = [] if self._begun else [self._object({"role": "assistant", "content": ""})]
         self._begun = True
-        events += [self._object({"tool_calls": [piece]}) for piece in self._calls.held()]
+        if not self._aborted:  # the agent was stopped before it could run its calls
+            events += [self._object({"tool_calls": [piece]}) for piece in self._calls.held()]
         events.append(self._object({}, self._finish_reason()))
         losses: list[Loss] = []
         usages = [("metadata.usage", self._metadata["usage"])] if "usage" in self._metadata else []
         usage = written_usage(usages, f"$[{self._number}]", losses)
+        if usage is None and self._zero_usage:
+            usage = dict(NO_USAGE)
         if usage is not None and self._wants_usage:
             self._losses += losses
             events.append({**self._object(None), "usage": usage})
         elif usage is not None:
             self.lose(
-                "messageMetadata.usage", self._metadata["usage"], "the client did not ask for it", "minor"
+                "messageMetadata.usage", self._metadata.get("usage"), "the client did not ask for it", "minor"
             )
         return events
 
@@ -180,6 +191,7 @@ class ChatEncoder:
                 error = {"message": chunk.error_text, "type": "server_error", "param": None, "code": None}
                 return [{"error": error}]
             case MessageAbort():
+                self._aborted = True
                 self.lose("", "abort", "an answer that was stopped has ended", "changed")
                 if chunk.reason is not None:
                     self.lose("reason", chunk.reason)
@@ -225,6 +237,7 @@ class ChatEncoder:
         said = chunk.message_metadata
         if is_object(said):
             self._metadata |= said
+            self._calls.keep(server_calls(said))
             if rest := {name: value for name, value in said.items() if name not in TOLD}:
                 self.lose("messageMetadata", rest)
         elif said is not UNSET and said is not None:

@@ -8,6 +8,7 @@ from langchain_core.messages import SystemMessage
 from langgraph.types import Command, Interrupt
 
 from partita.errors import AgentError
+from partita.formats.call_owners import SERVER_CALLS
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.jsonable import as_json, as_line
@@ -15,7 +16,6 @@ from partita.runtime.plugged.replies import replies_in
 from partita.runtime.plugged.request_values import value_for
 from partita.runtime.plugged.service import PluggedService
 from partita.runtime.plugged.spoken import spoken
-from partita.runtime.session.client_outputs import SERVER_CALLS
 from partita.store.ids import new_id
 from partita.types.chunks import Chunk, DataChunk, MessageFinish, MessageMetadata
 from partita.types.events import AgentStreamEvent, CompleteEvent

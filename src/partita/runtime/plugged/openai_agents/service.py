@@ -10,6 +10,7 @@ from agents import Agent, FunctionTool, ModelSettings, RunConfig, Runner, RunRes
 from agents.stream_events import RawResponsesStreamEvent, RunItemStreamEvent, StreamEvent
 
 from partita.errors import AgentError
+from partita.formats.call_owners import SERVER_CALLS
 from partita.formats.format import ToolSpec
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.plugged.agent_request import AgentRequest
@@ -20,7 +21,6 @@ from partita.runtime.plugged.request_values import value_for
 from partita.runtime.plugged.run_results import EarlierRun, earlier_runs
 from partita.runtime.plugged.service import PluggedService
 from partita.runtime.plugged.spoken import spoken
-from partita.runtime.session.client_outputs import SERVER_CALLS
 from partita.runtime.tools.output_text import output_text
 from partita.store.ids import new_id
 from partita.types.chunks import MessageFinish, MessageMetadata, ToolApprovalRequest
