@@ -14,8 +14,10 @@ WRONG: tuple[Json, ...] = (
     *(None, True, 0, -1, 1.5, 10**25, "", "x", "text", "null", "{}", "[1]", "\ud800"),
     *([], [1], ["x"], [None], [[]], [{"type": "text", "text": "x"}]),
     *({}, {"x": 1}, {"type": "text"}, {"type": 5}, {"type": "text", "text": None}),
+    *(10**400, -(10**400), float("inf"), float("nan"), "1e999", "9999-12-31T23:59:59-14:00", "http://["),
+    *({"type": []}, [{"type": {}}], {"x": {}}, {"\ud800": 1}, {"id": {}, "name": []}),
 )
-"""What may stand where it should not."""
+"""What may stand where it should not: among it numbers that no float holds, and types that have no hash."""
 
 TELLING = ("type", "id", "role", "name", "content", "text", "parts", "state", "status", "metadata", "index")
 """Names of members that mean something in most formats."""

@@ -11,7 +11,7 @@ from msgspec.structs import replace as struct_replace
 from partita.errors import FormatError, PartitaError
 from partita.types.codec import to_json
 from partita.types.fold import origins
-from partita.types.json import Json, is_array
+from partita.types.json import Json, is_array, limited_depth
 from partita.types.messages import Message, ToolMessage, text_of
 from partita.types.value import unkept
 
@@ -108,6 +108,7 @@ def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loa
     raise refusals[0][1]
 
 
+@limited_depth()
 def read(payload: Json, reading: Format) -> Loaded:
     """The messages of a payload, with what it carries along, and every loss."""
     loaded = unpacked(payload, reading) or _load(payload, reading)
@@ -135,6 +136,7 @@ def _not_restored(missed: list[Loss], loaded: Loaded, reading: Format) -> list[L
     return [loss for loss in missed if shown(value_at(again, loss.path)) != loss.what]
 
 
+@limited_depth()
 def write(
     loaded: Loaded,
     writing: Format,

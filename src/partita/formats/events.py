@@ -11,7 +11,7 @@ from partita.errors import PartitaError
 from partita.stream.accumulator import Diagnostic
 from partita.stream.messages import MessagesAccumulator
 from partita.types.chunks import Chunk, MessageStart
-from partita.types.json import Json
+from partita.types.json import Json, limited_depth
 from partita.types.messages import AssistantMessage
 
 from .folding import fold, losses_of_chunks
@@ -34,6 +34,7 @@ class FoldedEvents(NamedTuple):
     """What of the events is not in the messages; `()` unless losses were asked for."""
 
 
+@limited_depth()
 def fold_events(
     decoder: Decoder, events: Iterable[Json], *, lenient: bool = False, losses: bool = False
 ) -> FoldedEvents:
@@ -54,6 +55,7 @@ def fold_events(
     )
 
 
+@limited_depth()
 def load_events(decoder: Decoder, events: Sequence[Json]) -> Loaded:
     """The messages of a recorded stream, and what of its events they do not hold."""
     losses: list[Loss] = []

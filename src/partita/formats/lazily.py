@@ -4,12 +4,19 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from partita.types.json import limited_depth
+
 
 def later(module: str, name: str) -> Callable[..., Any]:
-    """A function of a module in `partita.formats`, imported when it is first called."""
+    """A function of a module in `partita.formats`, imported when it is first called.
+
+    It refuses values that are nested too deeply.
+    """
 
     def call(*arguments: Any, **named: Any) -> Any:
-        return getattr(import_module(f"partita.formats.{module}"), name)(*arguments, **named)
+        function = getattr(import_module(f"partita.formats.{module}"), name)
+        with limited_depth():
+            return function(*arguments, **named)
 
     return call
 

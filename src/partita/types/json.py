@@ -7,6 +7,7 @@ text both ways. So: msgspec first, and the standard library only when msgspec ga
 import json
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeAlias, TypeGuard
 
 import msgspec
@@ -20,7 +21,7 @@ JsonObject: TypeAlias = dict[str, Any]
 """A JSON object."""
 
 TOO_DEEP = "JSON nested too deeply"
-TOO_DEEP_HINT = "flatten the value or move it to a file: about a thousand levels is the limit"
+TOO_DEEP_HINT = "flatten the value or move it to a file: a few hundred levels are the limit"
 
 _encode = msgspec.json.Encoder().encode
 
@@ -33,6 +34,15 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 def is_array(value: object) -> TypeGuard[list[Any]]:
     """Whether `value` is a JSON array."""
     return isinstance(value, list)
+
+
+@contextmanager
+def limited_depth() -> Iterator[None]:
+    """Refuse a value that is nested deeper than the functions called here can follow."""
+    try:
+        yield
+    except RecursionError:
+        raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
 
 def loads(text: str | bytes) -> Json:

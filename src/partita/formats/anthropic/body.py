@@ -19,7 +19,7 @@ from partita.types.parts import SteeringMessagePart
 
 from .answer import REASONS, SAID
 from .comparing import shell_losses, start_losses
-from .consumption import usage_of
+from .consumption import count_of, usage_of
 from .decoder import error_text
 from .dump import told_parts
 from .steps import steps_of
@@ -171,13 +171,11 @@ class _Body:
         raw = counts.get("raw")
         if is_object(raw) and is_object(told) and _read(raw) == counts:
             return raw
-        cached, written = counts.get("cachedInputTokens"), counts.get("cacheWriteTokens")
-        total = counts.get("inputTokens")
-        fresh = total - (cached or 0) - (written or 0) if isinstance(total, int) else 0
-        output = counts.get("outputTokens")
+        names = ("cachedInputTokens", "cacheWriteTokens", "inputTokens", "outputTokens")
+        cached, written, total, output = (count_of(counts, name) or 0 for name in names)
         own: JsonObject = {
-            "input_tokens": max(fresh, 0),
-            "output_tokens": output if isinstance(output, int) else 0,
+            "input_tokens": max(total - cached - written, 0),
+            "output_tokens": output,
             **({"cache_read_input_tokens": cached} if cached else {}),
             **({"cache_creation_input_tokens": written} if written else {}),
         }

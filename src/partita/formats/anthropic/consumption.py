@@ -28,16 +28,16 @@ def usage_of(raw: JsonObject) -> Usage | None:
     """The usage that counts amount to; `None` when there are none."""
     if not raw:
         return None
-    total_input, output = _input(raw), _count(raw, "output_tokens")
+    total_input, output = _input(raw), count_of(raw, "output_tokens")
     details = raw.get("output_tokens_details")
     billed = _billed(raw.get("iterations"))
     return Usage(
         input_tokens=total_input,
         output_tokens=output,
         total_tokens=None if total_input is None or output is None else total_input + output,
-        reasoning_tokens=_count(details, "thinking_tokens") if is_object(details) else None,
-        cached_input_tokens=_count(raw, "cache_read_input_tokens") or 0,
-        cache_write_tokens=_count(raw, "cache_creation_input_tokens") or 0,
+        reasoning_tokens=count_of(details, "thinking_tokens") if is_object(details) else None,
+        cached_input_tokens=count_of(raw, "cache_read_input_tokens") or 0,
+        cache_write_tokens=count_of(raw, "cache_creation_input_tokens") or 0,
         raw=raw,
         extra=None if billed is None else Extra({"billed": billed}),
     )
@@ -51,11 +51,11 @@ def _billed(iterations: Json) -> JsonObject | None:
     paid = [one for one in passes if one.get("type") in BILLED]
     if not paid:
         return None
-    return {"input": _sum(map(_input, paid)), "output": _sum(_count(one, "output_tokens") for one in paid)}
+    return {"input": _sum(map(_input, paid)), "output": _sum(count_of(one, "output_tokens") for one in paid)}
 
 
 def _input(raw: JsonObject) -> int | None:
-    counts = [_count(raw, key) for key in INPUTS]
+    counts = [count_of(raw, key) for key in INPUTS]
     return None if counts[0] is None else _sum(counts)
 
 
@@ -63,6 +63,7 @@ def _sum(counts: Iterable[int | None]) -> int:
     return sum(count for count in counts if count is not None)
 
 
-def _count(raw: JsonObject, key: str) -> int | None:
+def count_of(raw: JsonObject, key: str) -> int | None:
+    """A count, if it is one."""
     value = raw.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

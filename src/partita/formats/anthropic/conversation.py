@@ -161,15 +161,16 @@ class _Reader:
     def _results(self, results: Sequence[tuple[str, ToolResultPart]], id: str) -> None:
         """Results for the calls right before them, and others, which belong to no call that is known."""
         own: list[ToolResultPart] = []
+        ids: set[str] = set()
         strays: list[ToolResultPart] = []
         for path, result in results:
-            if result.id in self._waiting and all(result.id != one.id for one in own):
+            if result.id in self._waiting and result.id not in ids:
                 own.append(result)
+                ids.add(result.id)
             else:
                 strays.append(result)
                 self._losses.append(Loss.of(path, result.id, NO_CALL, "changed"))
         if own and self._head is not None:
-            ids = {result.id for result in own}
             is_ordered = [result.id for result in own] == [call for call in self._waiting if call in ids]
             placed = own if is_ordered else [_at(place, result) for place, result in enumerate(own)]
             self._append(ToolMessage(id=f"{self._head.id}#{self._step}:results", content=placed))

@@ -23,6 +23,9 @@ TELLING: Final = 10
 MILLISECONDS: Final = 10**11
 """From here on a number that is a moment counts milliseconds, not seconds."""
 
+LATEST: Final = 10**15
+"""From here on a number is no moment: it is later than any date that can be written."""
+
 Named: TypeAlias = tuple[str, bool, int | float]
 """The name of a flag or a number, whether it is a flag, and which."""
 
@@ -73,7 +76,7 @@ class Held:
 
     def times(self, name: str, leaf: float) -> float:
         """How often a flag or a number of that name is held by one of the values, the one that has most."""
-        is_telling = not isinstance(leaf, bool) and (abs(leaf) >= TELLING or leaf != int(leaf))
+        is_telling = not isinstance(leaf, bool) and (abs(leaf) >= TELLING or leaf % 1 != 0)
         if is_telling and (leaf in self._numbers or self._is_moment(leaf)):
             return inf
         is_flag = isinstance(leaf, bool)
@@ -116,7 +119,7 @@ class Held:
             self._moments.add(moment)
 
     def _is_moment(self, leaf: float) -> bool:
-        return (leaf / 1000 if leaf >= MILLISECONDS else leaf) in self._moments
+        return (leaf / 1000 if MILLISECONDS <= leaf < LATEST else leaf) in self._moments
 
     def _has_text(self, leaf: str) -> bool:
         if not leaf.strip() or leaf in self._texts or self._has_piece(leaf):

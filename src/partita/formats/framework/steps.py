@@ -100,14 +100,16 @@ def _steps(
     starts: list[Placed] = []
     parts: list[Placed] = []
     calls: set[str] = set()
+    has_told = False
     for index, part in enumerate(message.parts):
         placed = Placed(part, f"{path}.content.parts[{index}]")
         again = isinstance(part, ToolCallPart) and part.id in calls
         is_other = again or isinstance(part, StepStartPart | SteeringMessagePart)
-        if is_other and any(is_told(one.part) for one in parts):
+        if is_other and has_told:
             yield Step(message, path, number, starts, parts)
             number, starts, parts = number + 1, [], []
             calls.clear()
+            has_told = False
         match part:
             case SteeringMessagePart():
                 yield Steered(part, placed.path)
@@ -115,6 +117,7 @@ def _steps(
                 starts.append(placed)
             case _:
                 parts.append(placed)
+                has_told = has_told or is_told(part)
         if isinstance(part, ToolCallPart):
             calls.add(part.id)
     said = network_text(message)

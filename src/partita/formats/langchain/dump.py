@@ -52,7 +52,7 @@ from .plain import write_classic, write_modern, write_text
 from .plain_answers import PlainAnswer
 from .results import read_result, write_result
 from .shapes import standard
-from .writing import Answer, classic, modern
+from .writing import Answer, classic, modern, provider_of
 
 DEFAULT: Final = "LangChain's messages have no place for it"
 STEERED: Final = "it is written as a message of the user"
@@ -91,6 +91,8 @@ class _Writer:
         self.losses = Arrivals(DEFAULT, REASONS, NAME, SPELLING)
         self.ids: set[str] = set()
         self.results_id: str | None = None  # of results behind the answer that was written last
+        self.answering: AssistantMessage | None = None  # the message whose steps are written
+        self.namespace: str | None = None  # of its provider
 
     def write(self, messages: Sequence[Message]) -> Dumped:
         """All of them."""
@@ -208,7 +210,9 @@ class _Writer:
     # Answers
 
     def _step(self, step: Step) -> None:
-        answer = Answer(step, is_v1=self.is_v1)
+        if step.message is not self.answering:
+            self.answering, self.namespace = step.message, provider_of(step.message, is_v1=self.is_v1)
+        answer = Answer(step, self.namespace, is_v1=self.is_v1)
         self._tell(step.starts if step.number == 1 else step.starts[:-1])
         raw = answer.written(self._own_id(step.id))
         if step.number == 1 or not answer.is_silent(raw):

@@ -91,16 +91,21 @@ def _is_redacted(block: JsonObject) -> bool:
     return is_object(value) and value.get("type") == "redacted_thinking"
 
 
+def provider_of(message: AssistantMessage, *, is_v1: bool) -> str | None:
+    """The namespace of the provider that the parts of a message belong to. All of its steps share it."""
+    return guessed(_metadata(part) for part in message.parts if is_v1 or not _shape(part))
+
+
 class Answer:
     """One step of an answer on its way."""
 
-    def __init__(self, step: Step, *, is_v1: bool) -> None:
+    def __init__(self, step: Step, namespace: str | None, *, is_v1: bool) -> None:
+        """`namespace`: that of the provider that the parts of the message belong to, see `provider_of`."""
         self.step, self.is_v1 = step, is_v1
         note = noted(step.message.content.provider_metadata, NAME)
         self.note: JsonObject = dict(note) if step.number == 1 else {}
-        metadata = (_metadata(part) for part in step.message.parts if is_v1 or not _shape(part))
         self.named = namespace_of(note)
-        self.namespace = self.named or guessed(metadata)
+        self.namespace = self.named or namespace
         self.is_string = bool(self.note.pop("string", False)) and self._is_only_text()
         self.as_list = bool(self.note.pop("list", False))
         self.calls: dict[int, Written] = {}

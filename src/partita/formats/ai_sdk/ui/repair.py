@@ -49,10 +49,13 @@ def dump(messages: Sequence[Message], version: Version = 7) -> Dumped:
     return Dumped(payload, tuple(losses))
 
 
-def _repaired(message: JsonObject, path: str, losses: list[Loss]) -> JsonObject:
-    parts: list[Json] = message["parts"]
+def _repaired(message: Json, path: str, losses: list[Loss]) -> Json:
+    """A message as the AI SDK accepts it. A child message of an unknown shape stays as it came."""
+    parts = message.get("parts") if is_object(message) else None
+    if not is_object(message) or not is_array(parts):
+        return message
     written = [_repaired_part(part, f"{path}.parts[{index}]", losses) for index, part in enumerate(parts)]
-    if not written and message["role"] != "assistant":
+    if not written and message.get("role") != "assistant":
         losses.append(Loss(f"{path}.parts", "[]", "only an assistant may have no parts", "repaired"))
         written = [{"type": "text", "text": ""}]
     if all(new is old for new, old in zip(written, parts, strict=False)) and len(written) == len(parts):

@@ -1,0 +1,117 @@
+"""Reading and writing take time in proportion to what is read and written, in every format."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from cProfile import Profile
+from typing import Any, Final
+
+from partita.errors import PartitaError
+from partita.formats.registry import all_formats
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    ToolCallPart,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import StepStartPart, TextPart
+from partita.types.tools import TextOutput, ToolResultPart
+from tests.sampling import sampled
+from tests.tables import each_row
+
+FEW: Final = 12
+TIMES: Final = 4
+MOST: Final = 6.0
+"""How many times as many calls `TIMES` times as much may take. What is quadratic takes far more."""
+
+NOTE: Final = {"other": {"kept": True}}
+
+
+def words(number: int) -> TextPart:
+    """A text that is not plain, so that no format takes its shortest way."""
+    return TextPart(f"words {number}", provider_metadata=NOTE)
+
+
+def call(number: int) -> ToolCallPart:
+    """A call with its result."""
+    state, output = "output-available", TextOutput(f"result {number}")
+    return ToolCallPart(
+        f"call-{number}", "look", state, {"at": number}, output=output, call_provider_metadata=NOTE
+    )
+
+
+def assistant(number: int, *parts: AssistantPart) -> AssistantMessage:
+    return AssistantMessage(id=f"a-{number}", content=AssistantContent(parts=parts))
+
+
+def user(number: int, *parts: TextPart) -> UserMessage:
+    return UserMessage(id=f"u-{number}", content=UserContent(parts=parts))
+
+
+def asked(number: int) -> ToolCallPart:
+    return ToolCallPart(f"call-{number}", "look", "input-available", {"at": number})
+
+
+def answer(number: int) -> ToolMessage:
+    result = ToolResultPart(f"call-{number}", "look", TextOutput(f"result {number}"))
+    return ToolMessage(id=f"t-{number}", content=[result])
+
+
+SHAPES: Final[Mapping[str, Callable[[int], list[Message]]]] = {
+    "assistant messages": lambda n: [user(0, words(0)), *(assistant(i, words(i)) for i in range(n))],
+    "plain assistant messages": lambda n: [assistant(i, TextPart(f"words {i}")) for i in range(n)],
+    "user messages": lambda n: [user(i, words(i)) for i in range(n)],
+    "parts of a user": lambda n: [user(0, *map(words, range(n)))],
+    "parts of an assistant": lambda n: [assistant(0, *map(words, range(n)))],
+    "calls": lambda n: [assistant(0, *map(call, range(n)))],
+    "steps": lambda n: [
+        assistant(0, *(part for i in range(n) for part in (StepStartPart(), words(i), call(i))))
+    ],
+    "tool messages": lambda n: [assistant(0, *map(asked, range(n))), *map(answer, range(n))],
+    "results without calls": lambda n: list(map(answer, range(n))),
+}
+
+
+def calls_of(function: Callable[[Any], Any], argument: Any) -> tuple[Any, int]:
+    """What a function returns, and how many calls of functions that took."""
+    profile = Profile(builtins=False)
+    returned = profile.runcall(function, argument)
+    return returned, sum(entry.callcount for entry in profile.getstats())
+
+
+def growth(function: Callable[[Any], Any], few: Any, many: Any) -> tuple[Any, Any, float]:
+    """What a function returns for both, and how many times as many calls the second took."""
+    function(few)  # imports and caches are counted neither time
+    small, before = calls_of(function, few)
+    large, after = calls_of(function, many)
+    return small, large, after / before
+
+
+def excessive(name: str, shape: str) -> Iterator[str]:
+    """The ways of a format that take too many calls for a shape of messages."""
+    format_ = all_formats()[name]
+    few, many = SHAPES[shape](FEW), SHAPES[shape](FEW * TIMES)
+    try:
+        if format_.dump is None:
+            return
+        small, large, times = growth(lambda messages: format_.dump(messages).payload, few, many)
+        if times > MOST:
+            yield f"writing takes {times:.1f} times as long"
+        if format_.load is not None:
+            _, _, times = growth(format_.load, small, large)
+            if times > MOST:
+                yield f"reading takes {times:.1f} times as long"
+    except PartitaError:  # a format that refuses the shape
+        return
+
+
+CASES: Final[Sequence[tuple[str, str]]] = [
+    (name, shape) for name in sorted(all_formats()) if all_formats()[name].dump for shape in SHAPES
+]
+
+
+@each_row(("name", "shape"), sampled(CASES, 4), ids=str)
+def test_what_is_four_times_as_long_takes_about_four_times_as_long(name: str, shape: str) -> None:
+    assert not list(excessive(name, shape))
