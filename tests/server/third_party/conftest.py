@@ -16,7 +16,7 @@ from partita.server.app import asgi
 from partita.store.facade.store import Store
 from partita.types.chunks import Chunk, MessageStart, TextDelta, TextStart
 from partita.types.events import AgentStreamEvent, ChunkEvent
-from partita.types.json import JsonObject, dumps, loads
+from partita.types.json import JsonObject, dumps, is_object, loads
 from tests.node import node
 from tests.server.clients.agents import Asking
 from tests.server.conftest import Serve, says, scripted
@@ -107,6 +107,6 @@ async def run_client(script: str, address: str) -> JsonObject:
     out, complaints = await process.communicate()
     assert process.returncode == 0, complaints.decode(errors="replace")[-4000:]
     outcomes: JsonObject = loads(out)
-    thrown = {name: said["thrown"] for name, said in outcomes.items() if "thrown" in (said or ())}
+    thrown = {name: said["thrown"] for name, said in outcomes.items() if is_object(said) and "thrown" in said}
     assert not thrown, "\n".join(f"{name}: {stack}" for name, stack in thrown.items())
     return outcomes

@@ -9,6 +9,7 @@ from typing import Any
 
 litellm: Any = import_module("litellm")  # type checkers look into another environment
 litellm.suppress_debug_info = True  # standard output is for the JSON
+
 HELLO = {"role": "user", "content": "Where is it?"}
 MAP = {
     "type": "function",
@@ -45,7 +46,7 @@ def stream() -> Any:
 def asynchronous() -> Any:
     """The asynchronous client."""
 
-    async def run() -> str:
+    async def run() -> Any:
         answer = await litellm.acompletion(model="openai/quick", messages=[HELLO], **HOW)
         return answer.choices[0].message.content
 
