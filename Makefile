@@ -13,6 +13,7 @@ PYTEST := MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=1000000 MALLOC_TRIM_THRESHOL
 PNPM := npm exec --yes --loglevel=error --no-update-notifier pnpm@10 -- install --frozen-lockfile --loglevel error
 # `make run` installs what the page is built with, the tests also what it is tested with.
 WEB := web/node_modules/.test
+CLIENTS := tests/server/third_party
 PAGE := src/partita/server/page/built/index.html
 PAGE_SOURCES := $(shell find web/src web/public -type f) web/index.html web/build.mjs $(wildcard web/vite*.ts)
 
@@ -23,7 +24,7 @@ export TIMEFORMAT = %R s, CPU %U + %S s
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run web test check full lint types mypy pyrefly pyright unit page browser chromium beside tested \
-	walk losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
+	clients walk losses conformance chaos fuzz bench typescript blocking docs pictures dist format clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,7 +53,7 @@ check: .venv/test ## Lint, types and the tests that the changed files affect (si
 	@$(MAKE) --no-print-directory pyrefly
 	@time $(BIN)/python -m tests.affected $(BASE)
 
-full: setup .venv/full ## Everything, everywhere: every row on every engine and release, 200 examples a property, all three type checkers
+full: setup .venv/full clients ## Everything, everywhere: every row on every engine and release, 200 examples a property, all three type checkers
 	@$(MAKE) --no-print-directory lint types page
 	PARTITA_FULL=1 HYPOTHESIS_PROFILE=more $(PYTEST) --timeout 3600
 	@$(MAKE) --no-print-directory browser
@@ -89,6 +90,8 @@ mypy: .venv/full
 
 pyright: .venv/full tests/pyright/node_modules/.installed
 	@time tests/pyright/node_modules/.bin/pyright --pythonpath $(BIN)/python
+
+clients: $(CLIENTS)/node_modules/.installed $(CLIENTS)/.venv/installed # third-party clients of the server
 
 unit: setup ## Run the Python tests
 	$(PYTEST)
@@ -143,12 +146,15 @@ format: .venv/test ## Format the code
 	$(BIN)/ruff check --fix .
 
 clean: ## Remove everything that setup made
-	rm -rf .venv tests/node_modules tests/pyright/node_modules web/node_modules src/partita/server/page/built
+	rm -rf .venv tests/node_modules tests/pyright/node_modules web/node_modules src/partita/server/page/built \
+	  $(CLIENTS)/node_modules $(CLIENTS)/.venv
 
 # uv installs in seconds what takes pip minutes. It does not read pip's configuration: where it cannot get the packages, pip is asked.
 INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)' \
 	  || $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '$(1)') \
-	  || (echo "The Python packages could not be installed: read the error above. Is the package index reachable?"; exit 1)
+	  || $(PYTHON_FAILED)
+
+PYTHON_FAILED = (echo "The Python packages could not be installed: read the error above. Is the package index reachable?"; exit 1)
 
 .venv/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -169,6 +175,14 @@ INSTALL = ($(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.t
 .venv/full: .venv/created pyproject.toml constraints.txt
 	@$(call INSTALL,.[full])
 	@touch .venv/run .venv/test $@
+
+# A Python client needs other releases of packages than ours, so it has an environment of its own.
+$(CLIENTS)/.venv/installed: $(CLIENTS)/requirements.txt | .venv/full
+	@echo "Setting up: Python clients, into $(CLIENTS)/.venv"
+	@$(BIN)/python -m venv $(CLIENTS)/.venv
+	@$(BIN)/uv pip install --quiet --python $(CLIENTS)/.venv/bin/python -r $< \
+	  || $(CLIENTS)/.venv/bin/python -m pip install --disable-pip-version-check -r $< || $(PYTHON_FAILED)
+	@touch $@
 
 $(PAGE): $(WEB) $(PAGE_SOURCES)
 	@echo "Setting up: building the page"

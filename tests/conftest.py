@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, settings
 from tests.durations import Durations
 from tests.sampling import FULL
 
-collect_ignore = [] if FULL else ["docs/test_site.py"]  # it needs mkdocs, which `make full` installs
+# They need mkdocs and third-party clients, which `make full` installs.
+collect_ignore = [] if FULL else ["docs/test_site.py", "server/third_party"]
 
 QUIET = [
     HealthCheck.too_slow,  # a busy machine is not a failing test

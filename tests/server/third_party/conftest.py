@@ -1,0 +1,112 @@
+"""A server with agents that use tools, ask for approval, fail and never end; and the clients that call it."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from partita import Agent, AgentRequest, tool
+from partita.runtime.scripted.script import as_script
+from partita.runtime.scripted.service import ScriptedService
+from partita.runtime.service import Options
+from partita.server.app import asgi
+from partita.store.facade.store import Store
+from partita.types.chunks import Chunk, MessageStart, TextDelta, TextStart
+from partita.types.events import AgentStreamEvent, ChunkEvent
+from partita.types.json import JsonObject, dumps, is_object, loads
+from tests.node import node
+from tests.server.clients.agents import Asking
+from tests.server.conftest import Serve, says, scripted
+
+HERE = Path(__file__).parent
+PYTHON = HERE / ".venv" / "bin" / "python"
+"""The interpreter that has the Python clients: see `requirements.txt`."""
+
+SHOW_MAP: JsonObject = {"type": "tool-call", "name": "show_map", "input": {"place": "Slettnes"}}
+
+
+@tool
+def look_up(tower: str) -> str:
+    """Look a tower up."""
+    return f"{tower}: 41"
+
+
+@tool(approval="always")
+def switch_off(name: str) -> str:
+    """Switch a lamp off."""
+    return f"{name} is off"
+
+
+class Endless:
+    """Speaks until it is stopped."""
+
+    name = "endless"
+
+    async def invoke(
+        self, prompt: Any, *, options: Options | None = None, **_: Any
+    ) -> AsyncIterator[AgentStreamEvent]:
+        """The same words, again and again."""
+        start: list[Chunk] = [MessageStart("m1"), TextStart("0")]
+        for chunk in start:
+            yield ChunkEvent(chunk=chunk)
+        while True:
+            yield ChunkEvent(chunk=TextDelta("0", "on and "))
+            await asyncio.sleep(0.01)
+
+
+async def echo(request: AgentRequest) -> AsyncIterator[str]:
+    """The instructions and the members of the body that the agent gets, as JSON."""
+    yield dumps({"instructions": request.options.instructions, "body": request.body}).decode()
+
+
+def agents() -> dict[str, Any]:
+    """`guide` calls a tool of the client, `keeper` one that needs approval before."""
+    off = {"type": "tool-call", "name": "switch_off", "input": {"name": "Bell"}}
+    own = {"type": "tool-call", "name": "look_up", "input": {"tower": "Slettnes"}}
+    gate = scripted([says("May I?"), off], [says("Done.")])
+    keeper = scripted([says("May I?"), off], [says("Look."), SHOW_MAP], [says("Done.")])
+    guide = scripted([says("Look."), SHOW_MAP], [says("There it is.")])
+    thinker = scripted([{"type": "reasoning", "text": "Paint lasts."}, says("So that it is seen.")])
+    reader = scripted([says("I look."), own], [says("Forty-one.")])
+    usage = {"inputTokens": 11, "outputTokens": 7}
+    counted = as_script({"scenes": [{"steps": [{"parts": [says("Forty-one.")], "usage": usage}]}]})
+    return {
+        "counted": ScriptedService(counted),
+        "quick": scripted([says("Forty-one metres.")]),
+        "keeper": Agent(keeper, tools=[switch_off], name="keeper"),
+        "gate": Agent(gate, tools=[switch_off], name="gate"),
+        "guide": Agent(guide, name="guide"),
+        "reader": Agent(reader, tools=[look_up], name="reader"),
+        "thinker": thinker,
+        "echo": echo,
+        "asking": Asking(),
+        "mute": scripted(),
+        "endless": Endless(),
+    }
+
+
+@pytest.fixture
+async def address(store: Store, serve: Serve) -> str:
+    """Where the agents are served."""
+    return await serve(asgi(agents(), store=store))
+
+
+async def run_client(script: str, address: str) -> JsonObject:
+    """What each scenario of a client ends with. The server runs in this loop meanwhile."""
+    path = HERE / script
+    process = await asyncio.create_subprocess_exec(
+        *(node() if path.suffix == ".mjs" else str(PYTHON), str(path), address),
+        env={**os.environ, "NODE_ENV": "production", "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, complaints = await process.communicate()
+    assert process.returncode == 0, complaints.decode(errors="replace")[-4000:]
+    outcomes: JsonObject = loads(out)
+    thrown = {name: said["thrown"] for name, said in outcomes.items() if is_object(said) and "thrown" in said}
+    assert not thrown, "\n".join(f"{name}: {stack}" for name, stack in thrown.items())
+    return outcomes
