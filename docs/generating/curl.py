@@ -24,6 +24,7 @@ EXAMPLES: Mapping[str, str] = {
     "resourceId": "ada",
     "seq": "12",
     "agentName": "keeper",
+    "modelId": "keeper",
 }
 """What stands in the place of a parameter that must be given, by its name."""
 

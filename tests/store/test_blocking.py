@@ -17,7 +17,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WAITING = {
     name: method
     for name, method in inspect.getmembers(Store, inspect.iscoroutinefunction)
-    if not name.startswith("_") and name not in ("read", "write", "close")
+    if not name.startswith("_") and name not in ("read", "write", "close", "probe")
 }
 
 

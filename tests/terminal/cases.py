@@ -47,6 +47,7 @@ CASES: dict[str, list[Case]] = {
     "config": [Case("config", colours=True), Case("config --json", json=None, fits=False)],
     "config get": [Case("config get serve.port"), Case("config get store", fits=False)],
     "config path": [Case("config path", fits=False)],
+    "config trust": [Case("config trust --revoke", 1, json=False, silent=True)],
     "convert": [
         Case("convert messages.json --to model", json=None, fits=False),
         Case("convert wrong.json --from ui --to model", 1, json=None, silent=True),

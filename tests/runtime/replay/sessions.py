@@ -40,9 +40,14 @@ async def bring_in(store: Store, folder: Path) -> None:
 
 
 async def bring_in_and_delete(store: Store, folder: Path) -> None:
-    """Read all files there are, after which there are none."""
+    """Read all session files there are, after which there are none."""
     await bring_in(store, folder)
-    for path in [path for path in folder.rglob("*") if path.is_file()]:
+    delete_sessions(folder)
+
+
+def delete_sessions(folder: Path) -> None:
+    """Delete all files of a folder but those of the store."""
+    for path in [path for path in folder.rglob("*") if path.is_file() and ".db" not in path.name]:
         path.unlink()
 
 
