@@ -151,7 +151,8 @@ DAMAGE: dict[str, tuple[str, Json]] = {
             "type": "message",
             "role": "assistant",
             "content": [{"type": "text", "text": "a"}],
-            "usage": {"input_tokens": 10**400, "cache_read_input_tokens": [], "service_tier": 10**400},
+            "model": 10**401,
+            "usage": {"input_tokens": 10**400, "cache_read_input_tokens": []},
         },
     ),
     "a number that is not one": (

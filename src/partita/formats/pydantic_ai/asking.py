@@ -160,10 +160,10 @@ class RequestWriter:
             if message is not None:
                 self.losses.shell(message, other, path)
         holders: dict[str, ToolMessage] = {}
-        for one in again:
-            for part in one.parts if isinstance(one, ToolMessage) else ():
+        for tool in (one for one in again if isinstance(one, ToolMessage)):
+            for part in tool.parts:
                 if isinstance(part, ToolResultPart):
-                    holders.setdefault(part.id, one)
+                    holders.setdefault(part.id, tool)
         for call_id, origin, path in self.given:
             self.losses.shell(bare(origin), holders.get(call_id), path)
 
