@@ -145,6 +145,49 @@ DAMAGE: dict[str, tuple[str, Json]] = {
             "messages": [{"id": "1", "type": "gemini", "toolCalls": [{"id": "c", "status": ["success"]}]}],
         },
     ),
+    "a count that no float holds": (
+        "anthropic",
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "a"}],
+            "model": 10**401,
+            "usage": {"input_tokens": 10**400, "cache_read_input_tokens": []},
+        },
+    ),
+    "a number that is not one": (
+        "anthropic",
+        [{"role": "user", "content": [{"type": "text", "text": "a", "more": float("nan")}]}],
+    ),
+    "counts that are words": (
+        "ai-sdk-ui-v7",
+        [
+            {
+                "id": "a",
+                "role": "assistant",
+                "parts": [{"type": "text", "text": "a"}],
+                "metadata": {"usage": {"inputTokens": 5, "cachedInputTokens": "x", "cacheWriteTokens": []}},
+            }
+        ],
+    ),
+    "child messages that are none": (
+        "ai-sdk-ui-v7",
+        [
+            {
+                "id": "a",
+                "role": "assistant",
+                "parts": [
+                    {
+                        "type": "tool-look",
+                        "toolCallId": "c",
+                        "state": "input-available",
+                        "input": {},
+                        "childMessages": [None, 5, {"role": "user"}, {"id": "b", "parts": 5}],
+                    }
+                ],
+            }
+        ],
+    ),
     "half a character": ("openai-chat", {"messages": [{"role": "user", "content": "\ud800", "more": 1}]}),
 }
 
@@ -156,9 +199,31 @@ def test_what_is_no_longer_what_it_was_is_read(source: str, payload: Json) -> No
         assert outcome(payload, source, target, carry=True) is not None
 
 
+def nested(levels: int) -> Json:
+    """A value of so many levels."""
+    value: Json = "x"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def deep(place: str) -> tuple[str, Json]:
+    """A message with a value nested too deeply, in a place."""
+    block: JsonObject = {
+        "type": "tool_use",
+        "id": "c",
+        "name": "look",
+        "input": {},
+        place: {"x": nested(700)},
+    }
+    return "anthropic", [{"role": "assistant", "content": [block]}]
+
+
 REFUSED: dict[str, tuple[str, Json]] = {
     "a message without parts": ("otel-genai", {"role": "user"}),
     "parts that are null": ("otel-genai", {"role": "assistant", "parts": None}),
+    "a member nested too deeply": deep("more"),
+    "an input nested too deeply": deep("input"),
 }
 
 

@@ -159,10 +159,13 @@ class RequestWriter:
         for (message, path), other in zip(self.said, others, strict=False):
             if message is not None:
                 self.losses.shell(message, other, path)
-        tools = [one for one in again if isinstance(one, ToolMessage)]
+        holders: dict[str, ToolMessage] = {}
+        for tool in (one for one in again if isinstance(one, ToolMessage)):
+            for part in tool.parts:
+                if isinstance(part, ToolResultPart):
+                    holders.setdefault(part.id, tool)
         for call_id, origin, path in self.given:
-            found = next((one for one in tools if _holds(one, call_id)), None)
-            self.losses.shell(bare(origin), found, path)
+            self.losses.shell(bare(origin), holders.get(call_id), path)
 
     def _read(self, raw: JsonObject) -> list[Message]:
         members = members_of(raw, "request", "kind", "parts", "instructions")
@@ -186,7 +189,3 @@ def _request_of(message: Message | None) -> JsonObject:
     if message is None:
         return {}
     return object_of(noted(message.content.provider_metadata, NAME).get("request"))
-
-
-def _holds(message: ToolMessage, call_id: str) -> bool:
-    return any(isinstance(part, ToolResultPart) and part.id == call_id for part in message.parts)
