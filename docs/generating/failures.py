@@ -40,6 +40,7 @@ AREAS = {
     "config": "settings",
     "formats": "formats",
     "logs": "logs",
+    "private_files": "files",
     "runtime": "agents",
     "server": "server",
     "store": "store",

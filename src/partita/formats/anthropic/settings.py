@@ -39,7 +39,8 @@ def in_order(tools: Sequence[ToolSpec], blocks: Sequence[Json], own: Sequence[Js
     front = 0
     for tool, block in zip(tools, blocks, strict=True):
         index = _note(tool).get(INDEX)
-        place = index if isinstance(index, int) and not isinstance(index, bool) else front
+        wanted = index if isinstance(index, int) and not isinstance(index, bool) else front
+        place = max(0, min(wanted, len(declared)))
         declared.insert(place, block)
         front = place + 1
     return declared

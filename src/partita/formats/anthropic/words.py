@@ -70,9 +70,9 @@ def own_of(metadata: JsonObject | None) -> JsonObject | None:
 
 
 def fields_of(own: JsonObject) -> JsonObject:
-    """What `rest_of` put aside."""
+    """What `rest_of` put aside. The type of a block is never among it, whatever the metadata hold."""
     fields = own.get(FIELDS)
-    return fields if is_object(fields) else {}
+    return {name: value for name, value in fields.items() if name != "type"} if is_object(fields) else {}
 
 
 def beside_text(own: JsonObject) -> JsonObject:

@@ -4,9 +4,10 @@ An assistant message is cut where a step starts, where the user steered, and whe
 in each framework a call and its result find each other by that id.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from partita.types.json import JsonObject
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
@@ -125,3 +126,9 @@ def _steps(
         yield Step(message, path, number, starts, parts, said)
     elif starts:
         yield Idle(starts)
+
+
+def insert_at_places(blocks: list[JsonObject], moved: Iterable[tuple[int, JsonObject]]) -> None:
+    """Insert blocks at the places they had among others, in order. A place beyond the end is the end."""
+    for at, block in sorted(moved, key=lambda pair: pair[0]):
+        blocks.insert(max(-len(blocks), min(at, len(blocks))), block)

@@ -4,7 +4,7 @@ from typing import Any
 
 from partita.formats.framework.media import inline_of, text_url
 from partita.formats.framework.members import Members, noted
-from partita.formats.framework.steps import Placed, Step
+from partita.formats.framework.steps import Placed, Step, insert_at_places
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart
@@ -295,15 +295,15 @@ class Answer:
 
 def _in_place(blocks: list[JsonObject]) -> list[JsonObject]:
     """Results of the provider's tools where they stood."""
-    placed = sorted(
-        (block["at"], number) for number, block in enumerate(blocks) if type(block.get("at")) is int
-    )
-    if not placed:
+    moved = [
+        (block["at"], {key: value for key, value in block.items() if key != "at"})
+        for block in blocks
+        if type(block.get("at")) is int
+    ]
+    if not moved:
         return blocks
-    moved = {number for _, number in placed}
-    found = [block for number, block in enumerate(blocks) if number not in moved]
-    for at, number in placed:
-        found.insert(at, {key: value for key, value in blocks[number].items() if key != "at"})
+    found = [block for block in blocks if type(block.get("at")) is not int]
+    insert_at_places(found, moved)
     return found
 
 

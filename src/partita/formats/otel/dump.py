@@ -22,6 +22,7 @@ from partita.formats.framework.steps import (
     Step,
     Turn,
     Unasked,
+    insert_at_places,
     turns_in,
 )
 from partita.types.fold import fold
@@ -279,8 +280,7 @@ class _Writer:
                 moved.append((back.pop("at"), back))
             elif back is not None:
                 parts.append(back)
-        for at, back in sorted(moved, key=lambda pair: pair[0]):
-            parts.insert(at, back)
+        insert_at_places(parts, moved)
         if step.said is not None:
             parts.append({"type": "text", "content": step.said})
         results = self._results(step)

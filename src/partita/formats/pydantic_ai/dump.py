@@ -21,6 +21,7 @@ from partita.formats.framework.steps import (
     Step,
     Turn,
     Unasked,
+    insert_at_places,
     turns_in,
 )
 from partita.types.fold import fold
@@ -236,8 +237,7 @@ class _Writer:
                 moved.append((at if type(at) is int else len(parts), back))
                 if type(at) is not int:
                     parts.append(moved.pop()[1])
-        for at, back in sorted(moved, key=lambda pair: pair[0]):
-            parts.insert(at, back)
+        insert_at_places(parts, moved)
         if step.said is not None:
             parts.append(written("text", {"content": step.said, "part_kind": "text"}))
         raw = write_response(step.message, parts, is_first=step.number == 1)
