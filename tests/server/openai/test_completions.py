@@ -64,6 +64,8 @@ async def test_a_whole_answer(client: "openai.AsyncOpenAI", store: Store) -> Non
     assert (answer.model, answer.object) == ("quick", "chat.completion")
     assert answer.created > 1_700_000_000
     assert (await store.list_threads()).items == (), "nothing is stored"
+    second = await client.chat.completions.create(model="quick", messages=[HELLO])
+    assert second.id != answer.id
 
 
 async def test_a_streamed_answer(client: "openai.AsyncOpenAI") -> None:

@@ -133,7 +133,7 @@ async def create_completion(
     alone = replace(options, message_id=new_id(), meter=meter)  # no message of the client's is continued
     asked = AgentRequest(messages=loaded.messages, options=alone)
     chunks = chunks_of(agent, asked, AnswerErrors(caller, agent, asked), meter)
-    return _answer(caller, data, agent, chunks, options)
+    return _answer(caller, data, agent, chunks, alone)
 
 
 def _answer(
@@ -147,6 +147,7 @@ def _answer(
     """The answer that chunks amount to: a stream if the client asks for one, else a whole completion."""
     settings = caller.hub.settings
     encoder = ChatEncoder(
+        id=f"chatcmpl-{options.message_id}" if options.message_id else None,
         model=data.model,
         created=int(caller.store.clock().timestamp()),
         usage=data.wants_usage or not data.stream,
