@@ -290,3 +290,12 @@ def test_empty_citations_are_reported(name: str) -> None:
     answer = AssistantMessage(id="a1", content=AssistantContent(parts=(TextPart("Tall.", citations=()),)))
     losses = dump([UserMessage(id="u1", content="How tall?"), answer]).losses
     assert [one.path for one in losses if "citations" in one.path] == ["$[1].content.parts[0].citations"]
+
+
+def test_messages_of_one_id_are_turns_of_their_own() -> None:
+    messages: list[Message] = [UserMessage(id="a", content=text) for text in ("", "")]
+    records = records_of(messages)
+    turns = [one["payload"]["turn_id"] for one in records if one["payload"].get("type") == "task_started"]
+    assert len(turns) == len(set(turns)) == 2
+    read, _ = there_and_back(messages)
+    assert len(read) == 2

@@ -90,6 +90,7 @@ class Writer:
         self._names = Names(header.session_id, calls="call_{}")
         self._time = EPOCH
         self._turn: str | None = None
+        self._turns: set[str] = set()
         self._said: str | None = None  # the last text of the turn
         self._model: str | None = None
         self._is_open = False  # a response that the next one would be read with
@@ -143,7 +144,11 @@ class Writer:
         self._end_turn()
         own = codex_notes(_metadata(message)).get("turnId")
         made = str(made_uuid("turn", self._header.session_id, message.id))
-        self._turn = own if isinstance(own, str) else made
+        turn = own if isinstance(own, str) else made
+        while turn in self._turns:  # two turns of one id would be read as one
+            turn = str(made_uuid("turn", self._header.session_id, turn))
+        self._turns.add(turn)
+        self._turn = turn
         self._event("task_started", turn_id=self._turn, model_context_window=None)
         self._context(self._models[index])
 
