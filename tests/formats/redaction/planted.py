@@ -219,7 +219,7 @@ def _structures(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
         ("password", "redis-cli -a", f"redis-cli -h cache -a {secret} ping", secret),
         ("password", "netrc", f"machine example.org login ada password {secret}", secret),
         ("password", "pgpass", f"db.example.org:5432:shop:ada:{secret}\n", secret),
-        ("password", "npmrc", f"//registry.npmjs.org/:_authToken={secret}", secret),
+        ("password", "npmrc", f"//npm.example/:_authToken={secret}", secret),
         ("password", "npmrc, password", f"//registry.example.org/:_password={account}", account),
         (
             "password",
