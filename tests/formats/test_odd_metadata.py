@@ -1,4 +1,4 @@
-"""Provider metadata of any shape: whoever writes a message may have put anything there."""
+"""Provider metadata of any shape: the writer of a message may have put anything there."""
 
 from typing import Any
 

@@ -149,7 +149,7 @@ def path(as_json: bool) -> None:
     epilog="""\b
 Examples:
   partita config trust                 the file of the project you are in
-  partita config trust ~/work/lamp     the file of another one
+  partita config trust ~/lamp          the file of another one
   partita config trust --revoke        no longer
 """,
 )

@@ -186,7 +186,7 @@ class Meter:
         self._clock = clock
         self._steps = 0
         self._live = Used()
-        self._told = Used()
+        self._reported = Used()
         self._responses: dict[str, JsonObject] = {}
         self._counted = Used()
         self._owner_reason: str | None = None
@@ -196,8 +196,8 @@ class Meter:
         """What the run has used so far."""
         return Used(
             self._steps,
-            max(self._live.tokens, self._told.tokens),
-            max(self._live.cost, self._told.cost),
+            max(self._live.tokens, self._reported.tokens),
+            max(self._live.cost, self._reported.cost),
         )
 
     def refusal(self) -> str | None:
@@ -216,12 +216,12 @@ class Meter:
         ending = told_by(chunk)
         if responses:
             self._responses |= responses
-            told = Used()
+            total = Used()
             for response in self._responses.values():
-                told = told.plus(self._sum({"steps": [response]}))
-            self._told = told
+                total = total.plus(self._sum({"steps": [response]}))
+            self._reported = total
         elif ending is not None and not self._responses:
-            self._told = self._told.plus(self._sum(ending))
+            self._reported = self._reported.plus(self._sum(ending))
         while isinstance(chunk, ChildChunk):
             chunk = chunk.chunk
         refused = self.refusal() if isinstance(chunk, StepStart) else None
@@ -231,7 +231,7 @@ class Meter:
 
     def settle(self, tokens: int, cost: float | None) -> None:
         """Count what is known at the end of the run."""
-        self._told = Used(0, max(tokens, self._told.tokens), max(cost or 0.0, self._told.cost))
+        self._reported = Used(0, max(tokens, self._reported.tokens), max(cost or 0.0, self._reported.cost))
         self._count()
 
     def _count(self) -> None:

@@ -1,4 +1,4 @@
-"""Log lines that strangers can cause: at most some a minute, so that nobody can fill a disk with them."""
+"""Log lines that any caller can cause: a few a minute at most, so that they cannot fill a disk."""
 
 from collections.abc import Callable
 from time import monotonic

@@ -107,7 +107,7 @@ async def while_connected(request: Request[Any, Any, Any], work: Awaitable[T]) -
     try:
         await asyncio.wait([task, left], return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise Problem(408, "the client has closed the connection")  # nobody reads it
+            raise Problem(408, "the client has closed the connection")  # it is not sent
         return task.result()
     finally:
         left.cancel()

@@ -1,7 +1,7 @@
 """Expensive work of requests, in processes with limits: CPU time, memory, and how many at once.
 
-What one request may cost is bounded by `Limits`. The work ends when its request does: whoever closes the
-connection does not leave it behind. See `worker_process` for the other side.
+What one request may cost is bounded by `Limits`. The work ends when its request does,
+also when the client closes the connection. See `worker_process` for the other side.
 """
 
 import asyncio
@@ -279,7 +279,7 @@ class Job:
         self.kill()
 
     def kill(self) -> None:
-        """End the work. Whoever waits for it gets an error."""
+        """End the work. The caller that waits for it gets an error."""
         self._killed.set()
         process = self._process
         if process is not None:
@@ -351,7 +351,7 @@ class WorkerPool:
 
 def spooled(pieces: Iterable[bytes]) -> SpooledFile:
     """Bytes in a file that is in memory while it is small, and gone when it is closed."""
-    file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 # whoever sends it closes it
+    file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 # the sender closes it
     try:
         for piece in pieces:
             file.write(piece)

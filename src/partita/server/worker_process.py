@@ -75,7 +75,7 @@ def main(control_fd: int, modules: Sequence[str]) -> NoReturn:
         if warm_up is not None:
             warm_up()
     gc.collect()
-    gc.freeze()  # forks share these pages for as long as nobody writes to them
+    gc.freeze()  # forks share these pages until one of them writes to them
     gc.set_threshold(*RARELY)
     _Jobs(socket.socket(fileno=control_fd)).serve()
     os._exit(0)
@@ -98,7 +98,7 @@ class _Jobs:
         signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
 
     def serve(self) -> None:
-        """Start jobs as they come, kill those that nobody waits for, report those that end."""
+        """Start jobs as they come, kill those whose request is gone, report those that end."""
         try:
             while True:
                 ready = self._selector.select(None if self._lives else IDLE_SECONDS)
@@ -147,7 +147,7 @@ class _Jobs:
             os._exit(1)
 
     def _kill(self, process: int) -> None:
-        """The server has closed its end: nobody wants this job."""
+        """The server has closed its end: the job is not needed any more."""
         with suppress(KeyError):
             self._selector.unregister(self._lives[process])
         os.kill(process, signal.SIGKILL)  # it is not reaped before `_reap`: the number is still its own
@@ -180,7 +180,7 @@ def work(source: BinaryIO, target: BinaryIO) -> NoReturn:
         _send(target, End())
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
-    except OSError:  # nobody reads it
+    except OSError:  # the server is gone
         os._exit(1)
     except Exception as error:
         _send(target, Failure(sendable(error)))

@@ -86,10 +86,10 @@ class Keeper:
     async def _hold(self) -> None:
         """Hold the runs at work, until there has been none for a while.
 
-        Only here the store is watched for news: without runs nobody has anything to say to this process.
+        The store is watched for signals only here: without runs, other processes send none to this one.
         """
         loop = asyncio.get_running_loop()
-        beaten = worked = loop.time()  # whoever begins a run has a lease of it
+        beaten = worked = loop.time()  # a run begins with a lease
         with self._store.engine.listen(self._owner) as news:
             while not self._closed and loop.time() - worked < self._beat:
                 news.clear()

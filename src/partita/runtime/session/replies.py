@@ -229,8 +229,8 @@ def _written(reply: Reply) -> JsonObject:
             return {"kind": "answer", **told, "by": reply.by, "reason": reply.reason}
         case ClientOutput():
             output = to_json(reply.output)
-            told = {"tool_call_id": reply.tool_call_id, "output": output, "public": reply.public}
-            return {"kind": "output", **told}
+            fields = {"tool_call_id": reply.tool_call_id, "output": output, "public": reply.public}
+            return {"kind": "output", **fields}
         case _:
             assert_never(reply)
 

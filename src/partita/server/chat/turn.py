@@ -238,7 +238,7 @@ class ChatTurn:
         return bool(page.items) and page.items[0].id == message.id
 
     def _is_edited(self, known: Message, message: Message) -> bool:
-        """Whether a message that is stored is sent to be answered anew: `messageId` names an edited one."""
+        """Whether a message that is stored is sent to be answered again: `messageId` names an edited one."""
         wanted = self._body.trigger == "regenerate-message" or self._body.message_id is not None
         return wanted or not same_words(known, message)
 

@@ -135,7 +135,7 @@ async def chunks_of_run(caller: CallerView, run: Run) -> Chunks:
                 has_usage = has_usage or _has_usage(last)
                 if not isinstance(last, ErrorChunk):
                     yield last
-    ended = await session.wait(run.id)  # whoever reads the last chunk finds the run ended
+    ended = await session.wait(run.id)  # when a client reads the last chunk, the run has ended
     if ended.usage is not None and not has_usage:
         yield MessageMetadata({"usage": to_json(ended.usage)})
     if isinstance(last, ErrorChunk):

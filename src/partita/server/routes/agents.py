@@ -55,10 +55,10 @@ async def list_agents(caller: Caller) -> Reply[Listing[AgentInfo]]:
     """
     agents = caller.hub.agents.by_name
     default = next(iter(agents), None)
-    told = (_told(name, agent, name == default) for name, agent in agents.items())
+    listed = (_told(name, agent, name == default) for name, agent in agents.items())
     if not caller.principal.may("logs"):  # how an agent is made is not for the users of its chat
-        told = (replace(one, model=None, tools=None, missing=None) for one in told)
-    return Reply(Listing(tuple(told)))
+        listed = (replace(one, model=None, tools=None, missing=None) for one in listed)
+    return Reply(Listing(tuple(listed)))
 
 
 def _told(name: str, agent: AgentService, is_default: bool) -> AgentInfo:

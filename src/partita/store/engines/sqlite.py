@@ -423,7 +423,7 @@ def _settle(outcomes: Sequence[Outcome]) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """What tells a file from another one of the same name."""
+    """What distinguishes a file from another one of the same name."""
     found = path.stat()
     return found.st_dev, found.st_ino
 

@@ -17,7 +17,7 @@ AT_ONCE = 1000
 """How many records one step brings at most."""
 
 STEP_BYTES = 128 * 1024
-"""And about how many bytes: they stay in memory until whoever follows has taken them."""
+"""And about how many bytes: they stay in memory until the reader has taken them."""
 
 LOOK_AGAIN = 1.0
 """How many seconds may pass without a look, should news get lost."""

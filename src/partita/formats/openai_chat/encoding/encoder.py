@@ -76,11 +76,11 @@ class ChatEncoder:
         live: Collection[str] | None = None,
         only_live: bool = False,
     ) -> None:
-        """With `usage`, the last object tells what was consumed; with `zero_usage`, also if it is not known.
+        """With `usage`, the last object has the usage; with `zero_usage`, also if it is not known.
 
         Calls of the tools in `live` are told while they are written, all others at the end if they have no
         output by then; with `only_live`, of those only the ones that a network repeats for its client.
-        Without `live`, all are told while they are written.
+        Without `live`, all are sent while they are written.
         """
         self._id = id
         self._model = model

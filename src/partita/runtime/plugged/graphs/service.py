@@ -180,8 +180,8 @@ def _input(request: AgentRequest, resumed: Resumption, start: Start) -> Any:
     if resumed.values:
         command: Any = Command  # its type parameter cannot be given: it is frozen and has slots
         return command(resume=resumed.values)
-    told = request.options.instructions
-    first = [SystemMessage(told, id="instructions")] if told else []
+    instructions = request.options.instructions
+    first = [SystemMessage(instructions, id="instructions")] if instructions else []
     return {MESSAGES: [*first, *start.news]}
 
 
