@@ -71,8 +71,12 @@ class Codec(Generic[T]):
             return self._read_keeping(value)
         return result
 
+    @cached_property
+    def _reader(self) -> reading.Read:
+        return reading.reader(self._type)
+
     def _read_keeping(self, value: Json) -> T:
-        result: T = reading.read(value, self._type)
+        result: T = reading.read_with(self._reader, value)
         return result
 
 

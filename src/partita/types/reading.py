@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn, TypeAlias, Uni
 
 import msgspec
 from msgspec import UnsetType
+from msgspec.structs import force_setattr
 
 from partita.errors import DecodeError
 
@@ -19,7 +20,7 @@ from .json import TOO_DEEP, TOO_DEEP_HINT, Json, JsonObject, is_array, is_object
 from .messages import MessageBase, Part
 from .older_forms import today_message, today_part, today_parts
 from .parts import ForeignPart, ReasoningPart, UnknownPart
-from .value import EXTRA_NAME, Extra, Value
+from .value import EXTRA_NAME, Extra, OpenValue, UnknownVariant, Value
 
 Read: TypeAlias = Callable[[Json, str], Any]
 
@@ -44,12 +45,21 @@ class Plan(NamedTuple):
     fields: Mapping[str, Field]
     tag_field: str | None
     tag: str | None
+    names: frozenset[str]
+    """The wire names of the fields, and that of the tag."""
+    nested: tuple[tuple[str, Read], ...]
+    """The fields that hold values again, which may have unknown members."""
 
 
 def read(value: Json, type_: Any) -> Any:
     """`value` as a `type_`, with unknown fields and unknown parts kept."""
+    return read_with(reader(type_), value)
+
+
+def read_with(read_value: Read, value: Json) -> Any:
+    """What a reader returns for a whole value."""
     try:
-        return reader(type_)(value, "$")
+        return read_value(value, "$")
     except RecursionError:
         raise DecodeError(TOO_DEEP, hint=TOO_DEEP_HINT) from None
 
@@ -63,9 +73,9 @@ def reader(type_: Any) -> Read:
     if origin in (Union, types.UnionType):
         return _union_reader(get_args(type_))
     if origin is tuple:
-        return partial(_read_array, get_args(type_)[0])
+        return _array_reader(get_args(type_)[0])
     if isinstance(type_, type) and issubclass(type_, Value):
-        return partial(_read_value, type_)
+        return _value_reader(type_)
     return partial(_read_leaf, type_)
 
 
@@ -80,31 +90,83 @@ def _read_leaf(type_: Any, value: Json, path: str) -> Any:
         _refuse(path, _name_of(type_), value)
 
 
-def _read_array(item_type: Any, value: Json, path: str) -> tuple[Any, ...]:
-    if not is_array(value):
-        _refuse(path, "array", value)
-    read_item = reader(item_type)
-    if ReasoningPart not in get_args(item_type):
-        return tuple(read_item(item, f"{path}[{index}]") for index, item in enumerate(value))
-    return tuple(
-        read_item(part, f"{path}[{index}]") for index, item in enumerate(value) for part in today_parts(item)
-    )
+def _array_reader(item_type: Any) -> Read:
+    read_one = reader(item_type)
+    may_be_several = ReasoningPart in get_args(item_type)
+
+    def read_array(value: Json, path: str) -> tuple[Any, ...]:
+        if not is_array(value):
+            _refuse(path, "array", value)
+        if not may_be_several:
+            return tuple([read_one(item, f"{path}[{index}]") for index, item in enumerate(value)])
+        return tuple(
+            [
+                read_one(part, f"{path}[{index}]")
+                for index, item in enumerate(value)
+                for part in today_parts(item)
+            ]
+        )
+
+    return read_array
 
 
-def _read_value(type_: type[Value], value: Json, path: str) -> Value:
-    if not is_object(value):
-        _refuse(path, "object", value)
-    if issubclass(type_, MessageBase):
-        value = today_message(value)
-    plan = plan_of(type_)
-    if plan.tag_field is not None and value.get(plan.tag_field, plan.tag) != plan.tag:
-        _refuse(f"{path}.{plan.tag_field}", repr(plan.tag), value[plan.tag_field])
+@cache
+def _value_reader(type_: type[Value]) -> Read:
+    """Read a value of a type. What the value holds in nested values is read first, then msgspec reads it."""
+    tag, tag_field = type_.__struct_config__.tag, type_.__struct_config__.tag_field
+    is_message, is_open = issubclass(type_, MessageBase), issubclass(type_, OpenValue)
+    plan: Plan | None = None  # made on first use: types refer to each other
+
+    def read_value(value: Json, path: str) -> Value:
+        nonlocal plan
+        if plan is None:
+            plan = plan_of(type_)
+        if not is_object(value):
+            _refuse(path, "object", value)
+        if tag_field is not None and value.get(tag_field, tag) != tag:
+            _refuse(f"{path}.{tag_field}", repr(tag), value[tag_field])
+        if is_message:
+            value = today_message(value)
+        names = plan.names
+        is_known = value.keys() <= names
+        known = value if is_known else {key: item for key, item in value.items() if key in names}
+        try:
+            if plan.nested:
+                known = dict(known)
+                for key, read_nested in plan.nested:
+                    if key in known:
+                        known[key] = read_nested(known[key], f"{path}.{key}")
+            result: Value = msgspec.convert(known, type_)
+        except (msgspec.ValidationError, UnicodeError):
+            return _read_each(type_, plan, value, path)
+        except DecodeError:
+            if not is_open:
+                raise
+            return _read_each(type_, plan, value, path)
+        if not is_known:
+            extra = Extra({key: item for key, item in value.items() if key not in names})
+            force_setattr(result, "extra", extra)  # nothing else has a reference to it yet
+        return result
+
+    return read_value
+
+
+def _read_each(type_: type[Value], plan: Plan, value: JsonObject, path: str) -> Value:
+    """Read a value field by field, to find the one that is wrong, and its path.
+
+    Of a type that is open, an optional field that does not fit is kept like an unknown one.
+    """
     known: JsonObject = {}
     unknown: JsonObject = {}
     for key, item in value.items():
         field = plan.fields.get(key)
         if field is not None:
-            known[field.name] = field.read(item, f"{path}.{key}")
+            try:
+                known[field.name] = field.read(item, f"{path}.{key}")
+            except DecodeError:
+                if field.required or not issubclass(type_, OpenValue):
+                    raise
+                unknown[key] = item
         elif key != plan.tag_field:
             unknown[key] = item
     return _make(type_, plan, known, unknown, path)
@@ -138,15 +200,18 @@ def _union_reader(members: tuple[Any, ...]) -> Read:
     expected = " or ".join(
         [*(["object"] if values else []), *(["array"] if arrays else []), *map(_name_of, leaves)]
     )
+    read_object = _tagged_reader(values) if len(values) > 1 else reader(values[0]) if values else None
+    read_array = reader(arrays[0]) if arrays else None
+    leaf: Any = Union[leaves] if leaves else None  # noqa: UP007 # pyrefly: ignore[not-a-type] # built from a tuple
 
     def read_union(value: Json, path: str) -> Any:
-        if values and is_object(value):
-            return _read_tagged(values, value, path)
-        if arrays and is_array(value):
-            return reader(arrays[0])(value, path)
+        if read_object is not None and is_object(value):
+            return read_object(value, path)
+        if read_array is not None and is_array(value):
+            return read_array(value, path)
         if leaves:
             try:
-                return msgspec.convert(value, Union[leaves])  # noqa: UP007 # pyrefly: ignore[not-a-type] # built from a tuple
+                return msgspec.convert(value, leaf)
             except (msgspec.ValidationError, UnicodeError):
                 pass
         _refuse(path, expected, value)
@@ -154,31 +219,46 @@ def _union_reader(members: tuple[Any, ...]) -> Read:
     return read_union
 
 
-def _read_tagged(members: tuple[type[Value], ...], value: JsonObject, path: str) -> Any:
-    if len(members) == 1:
-        return reader(members[0])(value, path)
-    tags, tag_field = _tags_of(members)
-    tag: object = value.get(tag_field)
-    if not isinstance(tag, str):
-        _refuse(f"{path}.{tag_field}", "string", tag)
-    if ForeignPart in members:  # one of today's unions of parts
-        value = today_part(value, tags)
-        tag = str(value[tag_field])
-    if tag in tags:
-        return reader(tags[tag])(value, path)
-    if UnknownChunk in members and tag.startswith(DATA_PREFIX):
-        return reader(DataChunk)(value, path)
+def _tagged_reader(members: tuple[type[Value], ...]) -> Read:
+    """Read an object of a tagged union."""
+    tags = {str(m.__struct_config__.tag): m for m in members if not _is_open(m)}
+    tag_field = members[0].__struct_config__.tag_field or "type"
+    fallback = next((member for member in members if issubclass(member, UnknownVariant)), None)
     unknown = next((member for member in members if member in (UnknownPart, UnknownChunk)), None)
-    if unknown is None or tag in closed_tags(unknown):
-        _refuse(f"{path}.{tag_field}", " or ".join(tags), tag, f"{tag!r} may not stand here")
-    return unknown(raw=Extra(value))
+    has_data_chunks, is_of_parts = UnknownChunk in members, ForeignPart in members
+    readers = {tag: _value_reader(member) for tag, member in tags.items()}
+    read_data = _value_reader(DataChunk)
+
+    def read_tagged(value: Json, path: str) -> Any:
+        tag: object = value.get(tag_field)
+        if not isinstance(tag, str):
+            _refuse(f"{path}.{tag_field}", "string", tag)
+        if is_of_parts:
+            value = today_part(value, tags)
+            tag = str(value[tag_field])
+        if fallback is not None:
+            return _read_or_keep(readers.get(tag), fallback, value, path)
+        if tag in tags:
+            return readers[tag](value, path)
+        if has_data_chunks and tag.startswith(DATA_PREFIX):
+            return read_data(value, path)
+        if unknown is None or tag in closed_tags(unknown):
+            _refuse(f"{path}.{tag_field}", " or ".join(tags), tag, f"{tag!r} may not stand here")
+        return unknown(raw=Extra(value))
+
+    return read_tagged
 
 
-@cache
-def _tags_of(members: tuple[type[Value], ...]) -> tuple[Mapping[str, type[Value]], str]:
-    plans = {member: plan_of(member) for member in members}
-    tags = {str(plan.tag): member for member, plan in plans.items() if member not in OPEN}
-    return tags, next(iter(plans.values())).tag_field or "type"
+def _read_or_keep(known: Read | None, fallback: type[UnknownVariant], value: JsonObject, path: str) -> Value:
+    """The variant that a tag names, or the whole object if there is none or it does not fit."""
+    try:
+        return fallback(raw=Extra(value)) if known is None else known(value, path)
+    except DecodeError:
+        return fallback(raw=Extra(value))
+
+
+def _is_open(member: type[Value]) -> bool:
+    return member in OPEN or issubclass(member, UnknownVariant)
 
 
 @cache
@@ -197,7 +277,18 @@ def plan_of(type_: type[Value]) -> Plan:
         for field in msgspec.structs.fields(type_)
         if field.encode_name != EXTRA_NAME
     }
-    return Plan(fields, config.tag_field, None if config.tag is None else str(config.tag))
+    names = frozenset(fields) | ({config.tag_field} if config.tag_field else set[str]())
+    nested = tuple(
+        (field.encode_name, fields[field.encode_name].read)
+        for field in msgspec.structs.fields(type_)
+        if field.encode_name != EXTRA_NAME and _holds_values(field.type)
+    )
+    return Plan(fields, config.tag_field, None if config.tag is None else str(config.tag), names, nested)
+
+
+def _holds_values(type_: Any) -> bool:
+    is_value = isinstance(type_, type) and issubclass(type_, Value)
+    return is_value or any(map(_holds_values, get_args(type_)))
 
 
 def _refuse(path: str, expected: str, found: Json, hint: str = "") -> NoReturn:

@@ -84,6 +84,19 @@ class Value(
         return core_schema_of(cls)
 
 
+class OpenValue(Value):
+    """A value of another system's schema: an optional member whose value does not fit is kept in `extra`."""
+
+
+class UnknownVariant(OpenValue):
+    """The member of a tagged union that keeps what no other member of it can hold.
+
+    A subclass names the tag field of its union and has `tag="__unknown__"`.
+    """
+
+    raw: Extra
+
+
 FOREIGN = "foreign:"
 """Marks a kept field of another format whose name means something else here."""
 

@@ -10,13 +10,13 @@ from msgspec import UNSET
 from .chunks import UnknownChunk
 from .json import Json, JsonObject
 from .parts import UnknownPart
-from .value import EXTRA_NAME, Value
+from .value import EXTRA_NAME, OpenValue, UnknownVariant, Value
 
 
 def plain(value: object) -> Json:
     """`value` as plain JSON: what `encode` writes, before it is text."""
     match value:
-        case UnknownPart() | UnknownChunk():
+        case UnknownPart() | UnknownChunk() | UnknownVariant():
             return dict(value.raw)
         case Value():
             return _plain_value(value)
@@ -35,6 +35,8 @@ def _plain_value(value: Value) -> JsonObject:
         item = getattr(value, name)
         if item is not UNSET and item is not default:
             result[wire] = plain(item)
+    if isinstance(value, OpenValue):
+        return {**result, **(value.extra or {})}  # a member whose value did not fit is there by its own name
     return _with_extra(result, value.extra)
 
 
