@@ -12,8 +12,6 @@ from partita.formats.framework.plain import plain_steps, plain_text
 from partita.formats.langchain.blocks import read_block
 from partita.formats.langchain.blocks import read_plain as read_plain_block
 from partita.formats.langchain.calls import read_call, read_plain_call
-from partita.formats.pydantic_ai.parts import read_part
-from partita.formats.pydantic_ai.plain import read_plain
 from partita.formats.registry import get_format
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
@@ -30,7 +28,7 @@ from tests import canonical
 from tests.formats.long_way import besides_the_way, by_the_long_way
 from tests.tables import each_row
 
-NAMES = ("langchain", "langchain-v0", "pydantic-ai", "otel-genai")
+NAMES = ("langchain", "langchain-v0", "otel-genai")
 WORDS = st.sampled_from(("", "lit", "39.5 metres"))
 IDS = st.sampled_from(("c1", "c2", "m1", "message-1", "message-2"))
 OUTPUTS = st.one_of(
@@ -118,16 +116,7 @@ def test_a_call_that_is_told_in_two_ways_is_not_plain() -> None:
     assert read_plain_call({**block, "extras": {}}, iter([block])) is None
 
 
-@given(parts=PARTS)
-def test_plain_parts_of_pydantic_ai_are_read_as_all_parts_are(parts: list[AssistantPart]) -> None:
-    for message in _answers("pydantic-ai", parts):
-        for raw in message["parts"]:
-            part = read_plain(raw)
-            assert part is None or part == read_part(raw, None, "")
-            assert read_plain({**raw, "id": "i1"}) is None
-
-
-@each_row("name", NAMES)
+@each_row("name", [*NAMES, "pydantic-ai"])
 def test_a_step_of_which_nothing_is_told_leaves_nothing_empty(name: str) -> None:
     shown = DataPart("lamp", {"lit": True})
     parts: list[AssistantPart] = [StepStartPart(), shown, StepStartPart(), TextPart("The lamp is lit.")]

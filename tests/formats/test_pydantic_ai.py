@@ -12,9 +12,7 @@ from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 from partita.errors import ConversionError, PartitaError
 from partita.formats.ai_sdk.ui import load as ui
 from partita.formats.converting import convert
-from partita.formats.pydantic_ai.dump import dump
-from partita.formats.pydantic_ai.load import load
-from partita.formats.pydantic_ai.slots import put, take
+from partita.formats.pydantic_ai.format import FORMAT, dump, load
 from partita.testing.everything import everything
 from partita.types.codec import to_json
 from partita.types.json import Json, dumps, loads
@@ -160,9 +158,12 @@ def _called(messages: Json) -> set[str]:
 
 
 def test_what_has_no_place_can_be_carried_along() -> None:
-    filled = put(HISTORY, {"version": 1})
-    assert take(filled) == (HISTORY, {"version": 1})
-    assert take(HISTORY) == (HISTORY, None)
+    assert FORMAT.slot is not None
+    filled = FORMAT.slot.put(HISTORY, {"version": 1})
+    without, carried = FORMAT.slot.take(filled)
+    assert carried == {"version": 1}
+    assert load(without).messages == load(HISTORY).messages
+    assert FORMAT.slot.take(HISTORY) == (HISTORY, None)
     assert validated(filled)[0].metadata == {"rating": 5, "partita": {"version": 1}}
     plain = [to_json(one) for one in everything()]
     carried = convert(plain, "canonical", "pydantic-ai", carry=True)

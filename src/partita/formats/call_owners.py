@@ -4,7 +4,7 @@ from typing import Final
 
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .slots import KEY
+from .core.sidecar import KEY
 
 SERVER_CALLS: Final = "serverCalls"
 """Where the metadata of a message names calls without an output that its agent itself will run."""

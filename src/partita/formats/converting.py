@@ -1,8 +1,8 @@
 """A payload of one format in another: read, written, and looked over so that nothing is lost in silence."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -20,8 +20,9 @@ from .carrying import carried, unpacked
 from .checking.canonical import IMPLIED
 from .checking.check import unaccounted, value_at
 from .checking.held import Held
+from .core.report import json_losses
 from .events import load_events
-from .format import Dumped, Format, Implied, Loaded, Request, ToolSpec
+from .format import Dumped, Format, FoundLosses, Implied, Loaded, Request, ToolSpec
 from .lazily import later
 from .losses import Loss, by_member, relocate, shown
 from .own import CHAT
@@ -45,21 +46,15 @@ _CONVENIENCE: Final = re.compile(r"\$\[(\d+)\]\.content\.content")
 _MADE_UP: Final = re.compile(r'"(message-\d+|instructions|system)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """A payload in another format, and everything that reading and writing could not carry."""
+class Converted(Dumped):
+    """A payload in another format, and everything that reading and writing could not carry over."""
 
-    payload: Json
-    losses: tuple[Loss, ...]
-    source: str
-    """The format that it was read as."""
-    guess: Guess | None = None
-    """How sure that is, when no format was named."""
+    __slots__ = ("guess", "source")
 
-    @property
-    def lossless(self) -> bool:
-        """Whether everything was carried."""
-        return not self.losses
+    def __init__(self, payload: Json, losses: FoundLosses, source: str, guess: Guess | None = None) -> None:
+        """`source`: the format that it was read as; `guess`: how certain that is, when none was named."""
+        super().__init__(payload, losses)
+        self.source, self.guess = source, guess
 
 
 def convert(
@@ -85,7 +80,7 @@ def convert(
         reading, guess = get_format(source), None
         loaded, name = read(payload, reading), reading.name
     dumped = write(loaded, writing, carry=carry, repair=repair)
-    return Converted(dumped.payload, (*loaded.losses, *dumped.losses), name, guess)
+    return Converted(dumped.payload, lambda: (*loaded.losses, *dumped.losses), name, guess)
 
 
 def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loaded, Guess]:
@@ -112,16 +107,31 @@ def read_guessed(payload: Json, reader: Callable[[Format], Loaded]) -> tuple[Loa
 def read(payload: Json, reading: Format) -> Loaded:
     """The messages of a payload, with what it carries along, and every loss."""
     loaded = unpacked(payload, reading) or _load(payload, reading)
+    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
+    bare = reading.slot.take(payload)[0] if reading.slot else payload
+    if reading.is_complete:
+        return Loaded(loaded.messages, lambda: _unlike(bare, loaded, reading), asked)
     request = loaded.request or Request()
     found = [to_json(loaded.messages), *map(to_json, request.tools), request.settings]
     held = Held([*found, [loss.what for loss in loaded.losses]])
     implied: Implied = reading.implied() if reading.implied else {}
-    bare = reading.slot.take(payload)[0] if reading.slot else payload
     missed = unaccounted(bare, held, loaded.losses, implied, UNREAD)
     if missed:
         missed = _not_restored(missed, loaded, reading)
-    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     return Loaded(loaded.messages, (*loaded.losses, *missed), asked)
+
+
+def _unlike(payload: Json, loaded: Loaded, reading: Format) -> Iterator[Loss]:
+    """What reading reports, and what of a payload is not there when it is written back in its own format."""
+    yield from loaded.losses
+    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
+    again = _dump(Loaded(loaded.messages, request=asked), reading).payload
+    if is_array(again) and not is_array(payload):
+        payload = [payload]
+    reported = tuple(loss.path for loss in loaded.losses)
+    for loss in json_losses(payload, again, "$", UNREAD):
+        if not loss.path.startswith(reported):
+            yield loss
 
 
 def _not_restored(missed: list[Loss], loaded: Loaded, reading: Format) -> list[Loss]:
@@ -130,7 +140,7 @@ def _not_restored(missed: list[Loss], loaded: Loaded, reading: Format) -> list[L
         return missed
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     try:
-        again = _dump(replace(loaded, request=asked), reading).payload
+        again = _dump(Loaded(loaded.messages, request=asked), reading).payload
     except PartitaError:
         return missed
     return [loss for loss in missed if shown(value_at(again, loss.path)) != loss.what]
@@ -157,6 +167,8 @@ def write(
         filled = carried(dumped.payload, loaded, writing)
         if filled is not None:
             return Dumped(filled)
+    if writing.is_complete:
+        return Dumped(dumped.payload, lambda: map(_weighed, dumped.losses))
     again = _read_again(dumped.payload, writing)
     held = Held([dumped.payload, again, [loss.what for loss in dumped.losses]])
     why = f"no place for it in: {writing.title}"
@@ -195,8 +207,8 @@ def _dump_repaired(loaded: Loaded, writing: Format, open_calls: OpenCalls) -> Du
     if version in MODEL_VERSIONS and loaded.request is None:
         return to_model_messages(loaded.messages, version=int(version), open_calls=open_calls)
     repaired = repair_calls(loaded.messages, open_calls=open_calls)
-    dumped = _dump(replace(loaded, messages=repaired.messages), writing)
-    return Dumped(dumped.payload, (*repaired.repairs, *relocate(dumped.losses, repaired.origins)))
+    dumped = _dump(Loaded(repaired.messages, request=loaded.request), writing)
+    return Dumped(dumped.payload, lambda: (*repaired.repairs, *relocate(dumped.losses, repaired.origins)))
 
 
 def _relocated(losses: Sequence[Loss], messages: Sequence[Message]) -> Iterable[Loss]:
@@ -212,7 +224,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     request = loaded.request
     if request is None:
         dumped = writing.dump(loaded.messages)
-        return Dumped(dumped.payload, tuple(_relocated(dumped.losses, loaded.messages)))
+        return Dumped(dumped.payload, lambda: _relocated(dumped.losses, loaded.messages))
     same = writing.ask is not None and _is_same_api(request.api, writing.name)
     losses = [] if same else list(_settings(request))
     if writing.ask is None:
@@ -221,7 +233,7 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     else:
         losses += [] if same else _members(request)
         dumped = writing.ask(loaded.messages, request if same else Request(_bare(request)))
-    return Dumped(dumped.payload, (*losses, *_relocated(dumped.losses, loaded.messages)))
+    return Dumped(dumped.payload, lambda: (*losses, *_relocated(dumped.losses, loaded.messages)))
 
 
 def _settings(request: Request) -> Sequence[Loss]:

@@ -1,11 +1,11 @@
 """What a format is: a name, and pure functions between its payloads and canonical messages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from partita.types.chunks import Chunk
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
 
@@ -33,32 +33,78 @@ class Request:
     """The format that the settings are for; whoever reads a payload of a known format says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """Messages read from a payload, and what could not be carried."""
+FoundLosses: TypeAlias = Sequence[Loss] | Callable[[], Iterable[Loss]]
+"""Losses, or a function that finds them."""
 
-    messages: tuple[Message, ...]
-    losses: tuple[Loss, ...] = ()
-    request: Request | None = None
-    """The rest of the request that the messages came in, if they did."""
+
+class _Converted:
+    """Losses that are found when they are read for the first time.
+
+    They are found by comparing what was given with what was returned: read them before you change either.
+    """
+
+    __slots__ = ("_losses",)
+
+    def __init__(self, losses: FoundLosses) -> None:
+        self._losses = losses
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What could not be carried over."""
+        if not isinstance(self._losses, tuple):
+            found = self._losses
+            with limited_depth():
+                self._losses = tuple(found() if callable(found) else found)
+        return self._losses
 
     @property
     def lossless(self) -> bool:
-        """Whether everything was carried."""
+        """Whether everything was carried over."""
         return not self.losses
 
 
-@dataclass(frozen=True, slots=True)
-class Dumped:
-    """A payload made of messages, and what could not be carried."""
+class Loaded(_Converted):
+    """Messages read from a payload, and what could not be carried over."""
 
-    payload: Json
-    losses: tuple[Loss, ...] = ()
+    __slots__ = ("messages", "request")
 
-    @property
-    def lossless(self) -> bool:
-        """Whether everything was carried."""
-        return not self.losses
+    def __init__(
+        self, messages: tuple[Message, ...], losses: FoundLosses = (), request: Request | None = None
+    ) -> None:
+        """`request` is the rest of the request that the messages came in, if they did."""
+        super().__init__(losses)
+        self.messages, self.request = messages, request
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Loaded):
+            return NotImplemented
+        same = (self.messages, self.request) == (other.messages, other.request)
+        return same and self.losses == other.losses
+
+    __hash__ = None  # type: ignore[assignment] # it can be changed
+
+    def __repr__(self) -> str:
+        return f"Loaded({self.messages!r}, {self.losses!r}, {self.request!r})"
+
+
+class Dumped(_Converted):
+    """A payload made of messages, and what could not be carried over."""
+
+    __slots__ = ("payload",)
+
+    def __init__(self, payload: Json, losses: FoundLosses = ()) -> None:
+        super().__init__(losses)
+        self.payload = payload
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dumped):
+            return NotImplemented
+        return bool(self.payload == other.payload) and self.losses == other.losses
+
+    __hash__ = None  # type: ignore[assignment] # a payload is not hashable
+
+    def __repr__(self) -> str:
+        return f"Dumped({self.payload!r}, {self.losses!r})"
 
 
 class Decoder(Protocol):
@@ -134,3 +180,5 @@ class Format:
     """Writes a session file: the messages, and what is known of their session."""
     session_path: Callable[[Json], str] | None = None
     """Where the agent looks for a session file, by its records."""
+    is_complete: bool = False
+    """Whether the losses of `dump` are complete, and those of `load` are what `dump` does not write back."""

@@ -24,3 +24,8 @@ def later(module: str, name: str) -> Callable[..., Any]:
 def value_of(module: str, name: str) -> Callable[[], Any]:
     """Gives a value of a module in `partita.formats`."""
     return lambda: getattr(import_module(f"partita.formats.{module}"), name)
+
+
+def format_of(module: str) -> Any:
+    """The format that a module in `partita.formats` exports."""
+    return import_module(f"partita.formats.{module}").FORMAT

@@ -5,9 +5,9 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
+from .core.sidecar import in_list, in_messages
 from .format import Format, Slot
-from .lazily import later, value_of
-from .slots import in_list, in_messages
+from .lazily import format_of, later, value_of
 
 CHAT = "openai-chat"
 
@@ -268,14 +268,7 @@ def _frameworks() -> list[Format]:
                 ),
             )
         ),
-        Format(
-            "pydantic-ai",
-            "Pydantic AI message histories",
-            later("pydantic_ai.load", "load"),
-            later("pydantic_ai.dump", "dump"),
-            slot=Slot(later("pydantic_ai.slots", "put"), later("pydantic_ai.slots", "take")),
-            implied=later("pydantic_ai.slots", "implied"),
-        ),
+        format_of("pydantic_ai.format"),
         Format(
             "otel-genai",
             "messages as OpenTelemetry records them",

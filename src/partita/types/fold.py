@@ -105,7 +105,7 @@ def expand(messages: Iterable[Message]) -> list[Message]:
     results: Message | None = None
     for message in messages:
         match message:
-            case AssistantMessage() if any(map(_is_answered, message.parts)):
+            case AssistantMessage() if any(map(is_answered, message.parts)):
                 view.extend(_expanded(message))
                 results = view[-1]
             case ToolMessage() if (
@@ -196,7 +196,7 @@ def state_before(call: ToolCallPart) -> ToolState:
 
 def _expanded(message: AssistantMessage) -> Iterator[Message]:
     for number, parts in enumerate(_steps(message.parts), 1):
-        yield _piece(message, number, [_open_again(part) for part in parts])
+        yield _piece(message, number, [open_again(part) for part in parts])
         yield from _results(message, number, parts)
 
 
@@ -224,21 +224,21 @@ def _piece(message: AssistantMessage, number: int, parts: Iterable[AssistantPart
 
 def _results(message: AssistantMessage, number: int, parts: Iterable[AssistantPart]) -> Iterator[ToolMessage]:
     """The tool messages behind a piece, in the order of the calls; one a message the results came in."""
-    own = _own_origin(message, number)
+    own = own_origin(message, number)
     groups: list[tuple[ToolMessage, list[ToolResultPart]]] = []
     latest: dict[str, int] = {}
-    for call in filter(_is_answered, parts):
+    for call in filter(is_answered, parts):
         origin = own if call.result_message is None else _with_parts(call.result_message, [])
         at = latest.get(origin.id)
         if at is None or groups[at][0] != origin:
             at = latest[origin.id] = len(groups)
             groups.append((origin, []))
-        groups[at][1].append(_result(call))
+        groups[at][1].append(result_of(call))
     for origin, results in groups:
         yield _with_parts(origin, results)
 
 
-def _own_origin(message: AssistantMessage, number: int) -> ToolMessage:
+def own_origin(message: AssistantMessage, number: int) -> ToolMessage:
     """The message that results come in when they have none of their own, without its parts."""
     return ToolMessage(
         id=results_id(message.id, number),
@@ -254,16 +254,17 @@ def _own_origin(message: AssistantMessage, number: int) -> ToolMessage:
     )
 
 
-def _is_answered(part: AssistantPart) -> TypeGuard[ToolCallPart]:
+def is_answered(part: AssistantPart) -> TypeGuard[ToolCallPart]:
     """Whether `part` is a call whose output may leave it, because `fold` can bring it back as it was."""
     if type(part) is not ToolCallPart or part.output is None or part.state not in SETTLED:
         return False
     origin = part.result_message
-    return origin is None or origin.parts == _remainder(part, _result(part))
+    return origin is None or origin.parts == _remainder(part, result_of(part))
 
 
-def _open_again(part: AssistantPart) -> AssistantPart:
-    if not _is_answered(part) or part.output is None:
+def open_again(part: AssistantPart) -> AssistantPart:
+    """A call as it was before its output came; any other part as it is."""
+    if not is_answered(part) or part.output is None:
         return part
     follows = part.state == state_after(part.output)
     return replace(
@@ -275,7 +276,8 @@ def _open_again(part: AssistantPart) -> AssistantPart:
     )
 
 
-def _result(call: ToolCallPart) -> ToolResultPart:
+def result_of(call: ToolCallPart) -> ToolResultPart:
+    """The output of a call as the result that it came in."""
     match call.result_message.parts if call.result_message else ():
         case (ToolResultPart() as result,):
             pass
@@ -386,7 +388,7 @@ def _answered(
 ) -> ToolCallPart:
     result = answer.result
     origin = _origin(answer, _remainder(call, result), origins)
-    is_own = origin.id == results_id(piece.head.id, piece.number) and origin == _own_origin(
+    is_own = origin.id == results_id(piece.head.id, piece.number) and origin == own_origin(
         piece.head, piece.number
     )
     return replace(

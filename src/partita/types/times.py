@@ -31,3 +31,8 @@ def in_utc(moment: datetime, where: str) -> datetime:
             expected="years 1 to 9999",
             found=moment.isoformat(),
         ) from None
+
+
+def iso_text(moment: datetime) -> str:
+    """A moment as ISO 8601 text, in UTC with a `Z`, as JSON APIs write it."""
+    return moment.isoformat().replace("+00:00", "Z")

@@ -1,13 +1,16 @@
-"""What a model call consumed."""
+"""What a model call consumed, and the names that providers have for the counts."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
-from .json import Json
+from .json import Json, JsonObject, is_object
 from .value import Value
 
 
 class Usage(Value):
-    """Token counts. `raw` is what the provider said, word for word."""
+    """Token counts. `raw` is the provider's object, unchanged."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -16,3 +19,71 @@ class Usage(Value):
     cached_input_tokens: int | None = None
     cache_write_tokens: int | None = None
     raw: Json | UnsetType = UNSET
+
+
+Names: TypeAlias = Sequence[str]
+"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object."""
+
+
+class UsageNames:
+    """The names of a provider for its counts. Its input tokens include cached ones."""
+
+    def __init__(
+        self,
+        *,
+        input: Names,
+        output: Names,
+        reasoning: Names = (),
+        cached: Names = (),
+        cache_write: Names = (),
+        template: JsonObject | None = None,
+    ) -> None:
+        """`template`: what is written besides the counts."""
+        names = (input, output, reasoning, cached, cache_write)
+        self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
+        self._written = tuple(some[0] if some else None for some in names)
+        self._template = template or {}
+
+    def read(self, raw: JsonObject) -> Usage:
+        """Usage, with the provider's object in `raw` if that contains more."""
+        given, made, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
+        total = None if given is None or made is None else given + made
+        usage = Usage(given, made, total, reasoning, cached, cache_write)
+        return (
+            usage
+            if self._counts(usage) == raw
+            else Usage(given, made, total, reasoning, cached, cache_write, raw)
+        )
+
+    def write(self, usage: Usage) -> JsonObject:
+        """The provider's object: `raw` if it is from there and the counts were not changed since."""
+        raw = usage.raw
+        is_own = is_object(raw) and usage.total_tokens is not None and self.read(raw) == usage
+        return raw if is_object(raw) and is_own else self._counts(usage)
+
+    def _counts(self, usage: Usage) -> JsonObject:
+        counts = (
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.reasoning_tokens,
+            usage.cached_input_tokens,
+            usage.cache_write_tokens,
+        )
+        written = dict(self._template)
+        for name, count in zip(self._written, counts, strict=True):
+            if name is not None:
+                written[name] = count or 0
+        return written
+
+
+def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
+    found: int | None = None
+    for path in paths:
+        value: Any = raw
+        for key in path:
+            value = value.get(key) if type(value) is dict else None
+        if type(value) is int:
+            if value:
+                return value
+            found = value
+    return found

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from partita.formats.framework.media import (
+from partita.formats.framework.members import Members, noted, present
+from partita.types.data_url import (
     OCTETS,
     PLAIN,
     Inline,
@@ -13,7 +14,6 @@ from partita.formats.framework.media import (
     text_in,
     text_url,
 )
-from partita.formats.framework.members import Members, noted, present
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Part
 from partita.types.parts import FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from partita.errors import DecodeError
-from partita.formats.framework.media import data_url, inline_of, kind_of_media
 from partita.formats.framework.members import present
+from partita.types.data_url import data_url, inline_of, kind_of_media
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
 from .sources import from_source, from_source_type, to_source, to_source_type

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from partita.formats.framework.media import inline_of, text_url
 from partita.formats.framework.members import Members, noted
 from partita.formats.framework.steps import Placed, Step, insert_at_places
+from partita.types.data_url import inline_of, text_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart
 from partita.types.parts import ReasoningPart, TextPart

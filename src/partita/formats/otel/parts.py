@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from partita.formats.framework.media import OCTETS, data_url, inline_of, kind_of_media
 from partita.formats.framework.members import Members, metadata_of, noted, present
+from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.parts import CustomPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
 

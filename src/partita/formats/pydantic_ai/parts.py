@@ -1,237 +1,413 @@
-"""The parts of a response ↔ parts of an assistant message. Parts of other kinds are kept whole."""
+"""Codecs for the parts of responses, the items of prompts, and the outputs of tools."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.framework.members import Members, metadata_of, noted
+from partita.formats.core.codec import KIND, PartCodec, PartCodecs
+from partita.formats.core.files import file_part, is_image
+from partita.formats.core.metadata import notes
+from partita.formats.core.tool_text import read_tool_text, tool_text
+from partita.formats.core.wire import Wire
+from partita.types.data_url import OCTETS, data_url, inline_of, is_base64, kind_of_media
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.messages import AssistantPart, ToolCallPart
-from partita.types.parts import CustomPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
+from partita.types.messages import ToolCallPart
+from partita.types.parts import (
+    Citation,
+    CustomPart,
+    DocumentCitationSource,
+    FilePart,
+    ImagePart,
+    ReasoningPart,
+    TextPart,
+    UrlCitationSource,
+)
+from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
 
-from .citations import OTHERS, read_citations, write_citations
-from .items import read_binary, write_binary
-from .outputs import read_output, write_output
-from .shapes import NAME, members_of, written
-from .signing import REDACTED, SAYING, THINKING, given, taken
+from . import wire
+from .wire import ITEM, NAME
 
 COMPACTION: Final = f"{NAME}.compaction"
+POSITION: Final = "position"
+"""The note of where the return of a built-in call was, if not directly behind the call."""
 
 
-def read_part(raw: Json, provider: Json, made_id: str) -> AssistantPart:
-    """The part of a response; `provider` is whose model answered."""
-    part: AssistantPart | None = None
-    if is_object(raw):
-        match raw.get("part_kind"):
-            case "text":
-                part = _read_text(raw, provider)
-            case "thinking":
-                part = _read_thinking(raw, provider)
-            case "tool-call" | "builtin-tool-call":
-                part = _read_call(raw, provider, made_id)
-            case "file":
-                part = _read_file(raw)
-            case "compaction":
-                left = members_of(raw, "compaction", "part_kind").left
-                part = CustomPart(COMPACTION, provider_metadata={NAME: left})
-            case _:
-                pass
-    return ForeignPart(NAME, raw) if part is None else part
+class Context(NamedTuple):
+    """What the parts of a response are read with."""
+
+    provider: str | None
+    """The provider of the response, for parts that do not name theirs."""
+    call_id: str
+    """The id of a call that has none."""
 
 
-def write_part(part: AssistantPart) -> JsonObject | None:
-    """The part of a response that holds a part; `None` if there is none for it."""
-    match part:
-        case TextPart():
-            return _write_text(part)
-        case ReasoningPart():
-            return _write_thinking(part)
-        case ToolCallPart():
-            return _write_call(part)
-        case ImagePart() | FilePart():
-            return _write_file(part)
-        case CustomPart(kind=kind) if kind == COMPACTION:
-            note = noted(part.provider_metadata, NAME)
-            return written("compaction", {"content": None}, note, {"part_kind": "compaction"})
-        case ForeignPart(format="pydantic-ai", value=value) if is_object(value) and "part_kind" in value:
-            return value
+# Signatures and ids of providers, where Pydantic AI's models keep them: pydantic_ai/models
+
+Members: TypeAlias = Mapping[str, Mapping[str, str]]
+"""By namespace of provider metadata: names of members on the wire, and their names in that namespace."""
+
+PROVIDERS: Final[Mapping[str, str]] = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "azure": "openai",
+    "google": "google",
+    "google-gla": "google",
+    "google-vertex": "google",
+    "google-cloud": "google",
+}
+"""Pydantic AI's names of providers, and their namespaces of provider metadata."""
+
+THOUGHT_SIGNATURE: Final = "thought_signature"
+"""The member of `provider_details` with Google's signature."""
+
+OF_THINKING: Final[Members] = {
+    "anthropic": {"signature": "signature"},
+    "openai": {"id": "itemId", "signature": "reasoningEncryptedContent"},
+    "google": {"signature": "thoughtSignature"},
+}
+OF_OTHERS: Final[Members] = {
+    "openai": {"id": "itemId"},
+    "google": {THOUGHT_SIGNATURE: "thoughtSignature"},
+}
+
+
+def read_signatures(block: wire.ResponsePart, members: Members, context: Context) -> JsonObject | None:
+    """Provider metadata with the signatures of a part."""
+    namespace = PROVIDERS.get(block.provider_name or context.provider or "", "")
+    found: JsonObject = {}
+    for member, name in members.get(namespace, {}).items():
+        is_detail = member == THOUGHT_SIGNATURE
+        value = (block.provider_details or {}).get(member) if is_detail else getattr(block, member)
+        if isinstance(value, str):
+            found[name] = value
+    return {namespace: found} if found else None
+
+
+def write_signatures(metadata: JsonObject | None, members: Members) -> JsonObject:
+    """The members of a part with its signatures."""
+    for namespace in members if metadata else ():
+        own = notes(metadata, namespace)
+        found = {
+            member: own[name] for member, name in members[namespace].items() if isinstance(own.get(name), str)
+        }
+        if found:
+            signature = found.pop(THOUGHT_SIGNATURE, None)
+            details = {} if signature is None else {"provider_details": {THOUGHT_SIGNATURE: signature}}
+            return {"provider_name": namespace, **found, **details}
+    return {}
+
+
+# Text and reasoning
+
+
+def read_text(block: wire.Text, context: Context) -> TextPart:
+    citations = None
+    if block.citations is not None:
+        read = (_read_citation(raw, at) for at, raw in enumerate(block.citations, 1))
+        citations = tuple(one for one in read if one is not None)
+    return TextPart(
+        block.content, citations=citations, provider_metadata=read_signatures(block, OF_OTHERS, context)
+    )
+
+
+def write_text(part: TextPart) -> Wire:
+    citations = None if part.citations is None else list(map(_write_citation, part.citations))
+    return wire.Text(
+        content=part.text, citations=citations, **write_signatures(part.provider_metadata, OF_OTHERS)
+    )
+
+
+def _read_citation(raw: Json, number: int) -> Citation | None:
+    """A citation of one web page; others have no counterpart and remain in the residue."""
+    match raw:
+        case {"sources": [{"url": str(url), "kind": "web", **about}]}:
+            anchor = raw.get("anchor")
+            start, end = (anchor.get("start"), anchor.get("end")) if is_object(anchor) else (None, None)
+            title, excerpts = about.get("title"), about.get("excerpts")
+            return Citation(
+                UrlCitationSource(f"citation-{number}", url, title=title if isinstance(title, str) else None),
+                start_index=start if type(start) is int else None,
+                end_index=end if type(end) is int else None,
+                cited_text=excerpts[0]
+                if is_array(excerpts) and excerpts and isinstance(excerpts[0], str)
+                else None,
+            )
         case _:
             return None
 
 
-def _read_text(raw: JsonObject, provider: Json) -> TextPart | None:
-    if not isinstance(raw.get("content"), str):
-        return None
-    members = members_of(raw, "text", "part_kind", "content")
-    if not members.left:
-        return TextPart(raw["content"])
-    citations = None
-    raws = members.left.get("citations")
-    if is_array(raws):
-        del members.left["citations"]
-        citations, others = read_citations(raws)
-        if others:
-            members.left[OTHERS] = others
-    return TextPart(raw["content"], citations=citations, provider_metadata=taken(members, SAYING, provider))
+def _write_citation(citation: Citation) -> JsonObject:
+    match citation.source:
+        case UrlCitationSource() as source:
+            about: JsonObject = {"url": source.url, "title": source.title, "kind": "web"}
+        case DocumentCitationSource() as source:
+            about = {"document_id": source.id, "title": source.title, "kind": "document"}
+    about["excerpts"] = [] if citation.cited_text is None else [citation.cited_text]
+    start, end = citation.start_index, citation.end_index
+    anchor = None if start is None or end is None else {"start": start, "end": end, "kind": "content"}
+    return {"sources": [about], "anchor": anchor}
 
 
-def _write_text(part: TextPart) -> JsonObject:
-    about = given(part.provider_metadata, SAYING)
-    others = about.pop(OTHERS, None)
-    if others is not None or part.citations is not None:
-        about["citations"] = write_citations(part.citations or (), others)
-    return written("text", about, {"content": part.text, "part_kind": "text"})
+# Anthropic's redacted thinking is an empty text whose signature is the redacted data.
+# `REDACTED_THINKING_PART_IDS` in pydantic_ai/_thinking_part.py
+REDACTED: Final = "redacted_thinking"
 
 
-def _read_thinking(raw: JsonObject, provider: Json) -> ReasoningPart | None:
-    if not isinstance(raw.get("content"), str):
-        return None
-    members = members_of(raw, "thinking", "part_kind", "content")
-    if not members.left:
-        return ReasoningPart(raw["content"])
-    is_hidden = raw.get("id") == REDACTED and raw["content"] == "" and isinstance(raw.get("signature"), str)
-    if is_hidden and raw.get("provider_name") == "anthropic":
-        for name in ("id", "signature", "provider_name"):
-            members.any(name)
-        hidden = {"anthropic": {"redactedData": raw["signature"]}}
-        return ReasoningPart("", provider_metadata=metadata_of(NAME, members.left, hidden))
-    metadata = taken(members, THINKING, provider)
-    id_ = members.text("id")
-    if metadata is not None and id_ is not None:
-        rest = {key: value for key, value in metadata.items() if key != NAME}
-        metadata = metadata_of(NAME, members.left, rest)
-    return ReasoningPart(raw["content"], id=id_, provider_metadata=metadata)
+def read_thinking(block: wire.Thinking, context: Context) -> ReasoningPart:
+    is_redacted = block.id == REDACTED and not block.content and block.provider_name == "anthropic"
+    if is_redacted and block.signature is not None:
+        return ReasoningPart("", provider_metadata={"anthropic": {"redactedData": block.signature}})
+    metadata = read_signatures(block, OF_THINKING, context)
+    id_ = None if "itemId" in notes(metadata, "openai") else block.id
+    return ReasoningPart(block.content, id=id_, provider_metadata=metadata)
 
 
-def _write_thinking(part: ReasoningPart) -> JsonObject:
-    said = {"content": part.text, "part_kind": "thinking"}
-    hidden = noted(part.provider_metadata, "anthropic").get("redactedData")
-    if isinstance(hidden, str) and not part.text:
-        about = {"id": REDACTED, "signature": hidden, "provider_name": "anthropic"}
-        return written("thinking", noted(part.provider_metadata, NAME), about, said)
-    about = {"id": part.id} if part.id is not None else {}
-    return written("thinking", about, given(part.provider_metadata, THINKING), said)
+def write_thinking(part: ReasoningPart) -> Wire:
+    redacted = notes(part.provider_metadata, "anthropic").get("redactedData")
+    if isinstance(redacted, str) and not part.text:
+        return wire.Thinking(content="", id=REDACTED, signature=redacted, provider_name="anthropic")
+    about: Any = {"id": part.id, **write_signatures(part.provider_metadata, OF_THINKING)}
+    return wire.Thinking(content=part.text, **about)
 
 
-def _read_call(raw: JsonObject, provider: Json, made_id: str) -> ToolCallPart | None:
-    if not isinstance(raw.get("tool_name"), str):
-        return None
-    kind: str = raw["part_kind"]
-    members = members_of(raw, kind, "part_kind", "tool_name")
-    call_id = members.text("tool_call_id")
-    if call_id is None:
-        members.left["made"] = True
-    arguments = members.any("args", UNSET)
-    input_, raw_input = read_arguments(arguments, members)
-    metadata = taken(members, SAYING, provider) if members.left else None
+def read_compaction(block: wire.Compaction, context: Context) -> CustomPart:
+    return CustomPart(COMPACTION)
+
+
+def write_compaction(part: CustomPart) -> Wire | None:
+    return wire.Compaction() if part.kind == COMPACTION else None
+
+
+# Calls and outputs
+
+
+def read_call(block: wire.Call, context: Context) -> ToolCallPart:
+    input_: Json = UNSET if block.args is None else block.args
+    raw_input: Json = UNSET
+    if isinstance(input_, str):
+        try:
+            input_ = loads(input_)
+        except DecodeError:
+            input_, raw_input = UNSET, input_
     return ToolCallPart(
-        made_id if call_id is None else call_id,
-        raw["tool_name"],
+        context.call_id if block.tool_call_id is UNSET else block.tool_call_id,
+        block.tool_name,
         "input-available",
         input_,
         raw_input=raw_input,
-        provider_executed=True if kind == "builtin-tool-call" else None,
-        call_provider_metadata=metadata,
+        provider_executed=True if type(block) is wire.BuiltinToolCall else None,
+        call_provider_metadata=read_signatures(block, OF_OTHERS, context),
     )
 
 
-def read_arguments(arguments: Json, members: Members) -> tuple[Json, Json]:
-    """The input, and its text if it cannot be read."""
-    if isinstance(arguments, str):
-        try:
-            value = loads(arguments)
-        except DecodeError:
-            return UNSET, arguments
-        members.left["args"] = True if dumps(value).decode() == arguments else arguments
-        return value, UNSET
-    if arguments is None or arguments is UNSET:
-        if arguments is UNSET:
-            members.left["bare"] = True
-        return UNSET, UNSET
-    return arguments, UNSET
+def write_call(part: ToolCallPart) -> Wire:
+    args: Json = part.raw_input if part.input is UNSET else part.input
+    if args is UNSET:
+        args = None
+    elif not isinstance(args, str if part.input is UNSET else dict):
+        args = dumps(args).decode()
+    type_ = wire.BuiltinToolCall if part.provider_executed else wire.ToolCall
+    about = write_signatures(part.call_provider_metadata, OF_OTHERS)
+    return type_(tool_name=part.name, tool_call_id=part.id, args=args, **about)
 
 
-def _write_call(call: ToolCallPart) -> JsonObject:
-    kind = "builtin-tool-call" if call.provider_executed else "tool-call"
-    note = given(call.call_provider_metadata, SAYING)
-    said: JsonObject = {"tool_name": call.name, "args": _write_arguments(call, note), "part_kind": kind}
-    if note.pop("bare", False) and said["args"] is None:
-        del said["args"]
-    if not note.pop("made", False):
-        said["tool_call_id"] = call.id
-    return written(kind, note, said)
+# `outcome` of tool returns in pydantic_ai/messages.py
+OUTCOMES: Final = {name: name for name in ("success", "failed", "denied", "interrupted")} | {
+    "retried": "failed"
+}
 
 
-def _write_arguments(call: ToolCallPart, note: JsonObject) -> Json:
-    spelt = note.pop("args", None)
-    if call.input is UNSET:
-        raw = call.raw_input
-        return None if raw is UNSET else raw if isinstance(raw, str) else dumps(raw).decode()
-    if spelt is not None or not is_object(call.input):
-        text = dumps(call.input).decode()
-        return spelt if isinstance(spelt, str) and _is_same(spelt, text) else text
-    return call.input
+def read_output(block: wire.ToolReturn | wire.BuiltinToolReturn) -> ToolOutput | None:
+    outcome = OUTCOMES.get(block.outcome)
+    if outcome == "success" and _has_files(block.content):
+        return ContentOutput(tuple(read_item(ITEM.read(item)) for item in block.content))
+    return None if outcome is None else read_tool_text(outcome, block.content)  # type: ignore[arg-type] # one of them
 
 
-def _is_same(spelt: str, text: str) -> bool:
-    try:
-        return dumps(loads(spelt)).decode() == text
-    except DecodeError:
+def write_output(output: ToolOutput) -> JsonObject:
+    outcome, value, items = tool_text(output)
+    if items is not None:
+        value = [item for part in items if (item := write_item(part)) is not None]
+    digests: Any = UNSET if isinstance(value, str) else []
+    return {"content": value, "outcome": outcome, "content_file_digests": digests}
+
+
+def _has_files(content: Json) -> bool:
+    """Whether an output is for the model to look at: texts and files, not data."""
+    if not is_array(content) or not any(map(_is_file, content)):
         return False
+    return all(isinstance(item, str) or _is_file(item) for item in content)
 
 
-def _read_file(raw: JsonObject) -> ImagePart | FilePart | None:
-    content = raw.get("content")
-    part = read_binary(content) if is_object(content) and content.get("kind", "binary") == "binary" else None
-    if part is None:
+def _is_file(item: Json) -> bool:
+    return is_object(item) and item.get("kind") in FILES
+
+
+def read_return(block: wire.ToolReturn, context: None) -> ToolResultPart | None:
+    output = read_output(block)
+    return None if output is None else ToolResultPart(block.tool_call_id, block.tool_name, output)
+
+
+def write_return(part: ToolResultPart) -> Wire:
+    return wire.ToolReturn(tool_name=part.name, tool_call_id=part.id, **write_output(part.output))
+
+
+def read_retry(block: wire.RetryPrompt, context: None) -> ToolResultPart | None:
+    if block.tool_name is None or block.tool_call_id is UNSET:
         return None
-    about = members_of(raw, "file", "part_kind", "content").left
-    note = noted(part.provider_metadata, NAME)
-    return replace(part, provider_metadata=metadata_of(NAME, {**note, **({"part": about} if about else {})}))
+    return ToolResultPart(block.tool_call_id, block.tool_name, read_tool_text("failed", block.content))
 
 
-def _write_file(part: ImagePart | FilePart) -> JsonObject | None:
-    note = dict(noted(part.provider_metadata, NAME))
-    about = note.pop("part", None)
-    content = write_binary(replace(part, provider_metadata={NAME: note}))
-    if content is None:
-        return None
-    return written("file", about if is_object(about) else {}, {"content": content, "part_kind": "file"})
+def write_retry(part: ToolResultPart) -> Wire:
+    content = write_output(part.output)["content"]
+    return wire.RetryPrompt(tool_name=part.name, tool_call_id=part.id, content=content)
 
 
-def read_builtin_return(call: ToolCallPart, raw: JsonObject, at: int | None) -> ToolCallPart | None:
-    """A call of the provider with what came of it; `at`: where that stood, unless behind the call."""
-    members = members_of(raw, "builtin-tool-return", "part_kind", "tool_call_id")
-    name = members.text("tool_name")
-    output = read_output(members)
-    if output is None or name is None:
-        return None
-    note = {
-        **members.left,
-        **({} if at is None else {"at": at}),
-        **({} if name == call.name else {"of": name}),
-    }
-    return replace(
-        call, state=state_after(output), output=output, result_provider_metadata=metadata_of(NAME, note)
-    )
+def read_builtin_return(block: wire.BuiltinToolReturn, call: ToolCallPart) -> ToolCallPart | None:
+    output = read_output(block)
+    return None if output is None else replace(call, state=state_after(output), output=output)
 
 
-def write_builtin_return(call: ToolCallPart) -> JsonObject | None:
-    """What came of a call of the provider."""
+def write_builtin_return(call: ToolCallPart) -> Wire | None:
     if call.output is None or not call.provider_executed:
         return None
-    note = dict(noted(call.result_provider_metadata, NAME))
-    output = write_output(call.output, note)
-    of = note.pop("of", None)
-    name = of if isinstance(of, str) else call.name
-    said: JsonObject = {"tool_name": name, "tool_call_id": call.id, "part_kind": "builtin-tool-return"}
-    if not noted(call.result_provider_metadata, NAME):
-        said |= {key: value for key, value in _provider(call).items() if value is not None}
-    return written("builtin-tool-return", note, output, said)
+    return wire.BuiltinToolReturn(
+        tool_name=call.name,
+        tool_call_id=call.id,
+        provider_name=notes(call.call_provider_metadata, NAME).get("provider_name"),
+        **write_output(call.output),
+    )
 
 
-def _provider(call: ToolCallPart) -> dict[str, Any]:
-    return {"provider_name": noted(call.call_provider_metadata, NAME).get("provider_name")}
+# Files
+
+# `UploadedFileProviderName` in pydantic_ai/messages.py
+UPLOAD_PROVIDERS: Final = frozenset(
+    {"anthropic", "openai", "google", "google-cloud", "google-gla", "google-vertex", "bedrock", "xai"}
+)
+
+Media: TypeAlias = ImagePart | FilePart
+
+
+def read_binary(block: wire.Binary, context: Any) -> Media:
+    return file_part(data_url(block.data, block.media_type), block.media_type)
+
+
+def write_binary(part: Media) -> wire.Binary | None:
+    inline = inline_of(part.url)
+    if inline is None or not is_base64(inline.data):
+        return None
+    return wire.Binary(data=inline.data, media_type=part.media_type or inline.media_type or OCTETS)
+
+
+def read_file(block: wire.File, context: Context) -> Media:
+    return read_binary(block.content, context)
+
+
+def write_file(part: Media) -> Wire | None:
+    content = write_binary(part)
+    return None if content is None else wire.File(content=content)
+
+
+def read_image_url(block: wire.ImageUrl, context: None) -> ImagePart:
+    return ImagePart(block.url, media_type=block.media_type or None)
+
+
+def write_image_url(part: Media) -> Wire:
+    return wire.ImageUrl(url=part.url, media_type=UNSET if part.media_type is None else part.media_type)
+
+
+def url_codec(block: type[wire.Url], media: str) -> PartCodec[None]:
+    """The codec of URLs of one kind of file."""
+
+    def read(url: wire.Url, context: None) -> FilePart:
+        return FilePart(url.url, url.media_type or OCTETS)
+
+    def write(part: FilePart) -> Wire:
+        return block(url=part.url, media_type=part.media_type)
+
+    return PartCodec(block, FilePart, read, write, suits=lambda part: kind_of_media(part.media_type) == media)
+
+
+def read_uploaded(block: wire.UploadedFile, context: None) -> FilePart | None:
+    if block.provider_name not in UPLOAD_PROVIDERS:
+        return None
+    return FilePart("", block.media_type or OCTETS, provider_reference={block.provider_name: block.file_id})
+
+
+def write_uploaded(part: FilePart) -> Wire | None:
+    for provider, file_id in (part.provider_reference or {}).items():
+        if provider in UPLOAD_PROVIDERS:
+            return wire.UploadedFile(file_id=file_id, provider_name=provider, media_type=part.media_type)
+    return None
+
+
+def read_text_content(block: wire.TextContent, context: None) -> TextPart:
+    return TextPart(block.content, provider_metadata={NAME: {KIND: "text-content"}})
+
+
+def write_text_content(part: TextPart) -> Wire:
+    return wire.TextContent(content=part.text)
+
+
+# The tables
+
+RESPONSE_PARTS: Final[PartCodecs[Context]] = PartCodecs(
+    NAME,
+    PartCodec(wire.Text, TextPart, read_text, write_text),
+    PartCodec(wire.Thinking, ReasoningPart, read_thinking, write_thinking),
+    PartCodec(
+        wire.BuiltinToolCall,
+        ToolCallPart,
+        read_call,
+        write_call,
+        suits=lambda call: bool(call.provider_executed),
+        metadata="call_provider_metadata",
+    ),
+    PartCodec(wire.ToolCall, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
+    PartCodec(wire.File, (ImagePart, FilePart), read_file, write_file),
+    PartCodec(wire.Compaction, CustomPart, read_compaction, write_compaction),
+)
+BUILTIN_RETURNS: Final[PartCodecs[ToolCallPart]] = PartCodecs(
+    NAME,
+    PartCodec(
+        wire.BuiltinToolReturn,
+        ToolCallPart,
+        read_builtin_return,
+        write_builtin_return,
+        metadata="result_provider_metadata",
+    ),
+    reserved=frozenset({POSITION}),
+)
+RETURNS: Final[PartCodecs[None]] = PartCodecs(
+    NAME,
+    PartCodec(wire.ToolReturn, ToolResultPart, read_return, write_return),
+    PartCodec(wire.RetryPrompt, ToolResultPart, read_retry, write_retry),
+)
+ITEMS: Final[PartCodecs[None]] = PartCodecs(
+    NAME,
+    PartCodec(wire.TextContent, TextPart, read_text_content, write_text_content),
+    PartCodec(wire.UploadedFile, FilePart, read_uploaded, write_uploaded),
+    PartCodec(wire.Binary, (ImagePart, FilePart), read_binary, write_binary),
+    PartCodec(wire.ImageUrl, (ImagePart, FilePart), read_image_url, write_image_url, suits=is_image),
+    url_codec(wire.AudioUrl, "audio"),
+    url_codec(wire.VideoUrl, "video"),
+    url_codec(wire.DocumentUrl, "document"),
+)
+FILES: Final = ("image-url", "audio-url", "video-url", "document-url", "binary", "uploaded-file")
+
+
+def read_item(item: str | wire.AnyItem) -> Any:
+    """The part of an item."""
+    return TextPart(item) if isinstance(item, str) else ITEMS.read(item, None)
+
+
+def write_item(part: Any) -> Any:
+    """The item of a part; `None` if there is none for it."""
+    if isinstance(part, TextPart) and KIND not in notes(part.provider_metadata, NAME):
+        return part.text
+    return ITEMS.write(part)

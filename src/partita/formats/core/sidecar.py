@@ -3,17 +3,26 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from partita.formats.format import Slot
 from partita.types.json import Json, JsonObject, is_array, is_object
-
-from .format import Slot
 
 KEY: Final = "partita"
 """The member that is ours where others have theirs."""
 
 
-def in_messages(*path: str) -> Slot:
-    """A slot in the first message of a list that has room: an object at that path, or nothing yet."""
-    return _in_first(lambda message, rest: _put(message, path, rest), lambda message: _take(message, path))
+def in_messages(*path: str, is_nullable: bool = False) -> Slot:
+    """A slot in the first message of a list that has room: an object at that path, or nothing yet.
+
+    `is_nullable`: where there is nothing, the format writes `null`.
+    """
+
+    def take(message: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+        found = _take(message, path)
+        if found is not None and is_nullable and path[0] not in found[0]:
+            return {**found[0], path[0]: None}, found[1]
+        return found
+
+    return _in_first(lambda message, rest: _put(message, path, rest), take)
 
 
 def in_list(name: str) -> Slot:
@@ -63,7 +72,7 @@ def _in_first(
 def _put(holder: JsonObject, path: Sequence[str], rest: JsonObject) -> JsonObject | None:
     if not path:
         return None if KEY in holder else {**holder, KEY: rest}
-    inner = holder.get(path[0], {})
+    inner = holder.get(path[0]) or {}
     filled = _put(inner, path[1:], rest) if is_object(inner) else None
     return None if filled is None else {**holder, path[0]: filled}
 

@@ -49,3 +49,12 @@ def kind_of_media(media_type: str) -> str:
     """`image`, `audio`, `video`, or `document` for all else."""
     kind = media_type.partition("/")[0]
     return kind if kind in {"image", "audio", "video"} else "document"
+
+
+def is_base64(data: str) -> bool:
+    """Whether a text is base64, without characters of other alphabets."""
+    try:
+        b64decode(data, validate=True)
+    except (Error, ValueError):
+        return False
+    return True

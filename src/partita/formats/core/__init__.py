@@ -1,0 +1,1 @@
+"""What formats are built on: wire types, part codecs, residue, turns, rules, and the loss report."""

@@ -1,0 +1,122 @@
+"""Part codecs: pairs of functions between wire blocks and canonical parts.
+
+The functions of a codec convert only what a block means. Everything else in a block is its residue, which is
+kept under the format's namespace of the part's provider metadata and put back on write. No codec handles it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from partita.types.codec import to_json
+from partita.types.json import JsonObject, is_object
+from partita.types.parts import ForeignPart
+
+from .metadata import add_notes, notes
+from .residue import residue, restore
+from .wire import UnknownVariant, Wire
+
+ContextT = TypeVar("ContextT")
+
+KIND: Final = "kind"
+"""The note of a block's tag, where the part alone would be written as a block with another tag."""
+
+
+class PartCodec(Generic[ContextT]):
+    """How one type of block and the parts of some types are converted to each other.
+
+    `read` returns `None` for a block that has no meaning as a part: it is kept whole. `write` returns `None`
+    for a part that this block cannot hold: the next codec is used.
+    """
+
+    def __init__(
+        self,
+        wire: type[Wire],
+        parts: type[Any] | Sequence[type[Any]],
+        read: Callable[[Any, ContextT], Any],
+        write: Callable[[Any], Wire | None],
+        *,
+        suits: Callable[[Any], bool] | None = None,
+        metadata: str = "provider_metadata",
+    ) -> None:
+        """`suits`: whether a part without a note is written so; `metadata`: the field for notes."""
+        self.wire, self.read, self.write, self.suits, self.metadata = wire, read, write, suits, metadata
+        self.parts: Sequence[type[Any]] = (parts,) if isinstance(parts, type) else tuple(parts)
+        self.tag = str(wire.__struct_config__.tag)
+
+
+class PartCodecs(Generic[ContextT]):
+    """The codecs of one union of blocks. The first that can write a part does, unless a note names one."""
+
+    def __init__(
+        self, namespace: str, *codecs: PartCodec[ContextT], reserved: frozenset[str] = frozenset()
+    ) -> None:
+        """`reserved`: names of notes that the format handles itself."""
+        self.namespace = namespace
+        self._reserved = reserved | {KIND}
+        self._by_wire = {codec.wire: codec for codec in codecs}
+        self._by_tag = {codec.tag: codec for codec in codecs}
+        self._tag_field = codecs[0].wire.__struct_config__.tag_field or ""
+        self._by_part: dict[type[Any], list[PartCodec[ContextT]]] = {}
+        for codec in codecs:
+            for part in codec.parts:
+                self._by_part.setdefault(part, []).append(codec)
+
+    def read(self, block: Any, context: ContextT) -> Any:
+        """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
+        if isinstance(block, UnknownVariant):
+            return ForeignPart(self.namespace, dict(block.raw))
+        codec = self._by_wire[type(block)]
+        part = codec.read(block, context)
+        first, written = (None, None) if part is None else self._write(part)
+        if first is not codec:
+            written = None if part is None else codec.write(part)
+        if written is None:
+            return ForeignPart(self.namespace, to_json(block))
+        if first is codec and written == block:
+            return part
+        kept = residue(written, block)
+        if first is not codec:
+            kept[KIND] = codec.tag
+        if not kept:
+            return part
+        metadata = add_notes(getattr(part, codec.metadata), self.namespace, kept)
+        return replace(part, **{codec.metadata: metadata})
+
+    def write(self, part: Any) -> Wire | JsonObject | None:
+        """The block of a part, with its residue; `None` if no block can hold it."""
+        if type(part) is ForeignPart:
+            return self.own_block(part)
+        codecs = self._by_part.get(type(part))
+        if codecs is None:
+            return None
+        kept = notes(getattr(part, codecs[0].metadata), self.namespace)
+        if not kept:
+            return self._write(part)[1]
+        kind = kept.get(KIND)
+        codec = self._by_tag.get(kind) if isinstance(kind, str) else None
+        written = None if codec is None or type(part) not in codec.parts else codec.write(part)
+        if written is None:
+            written = self._write(part)[1]
+        if written is None:
+            return None
+        return restore(written, {name: kept[name] for name in kept if name not in self._reserved})
+
+    def own_block(self, part: Any) -> JsonObject | None:
+        """The block that was kept whole in a part; `None` if there is none of this format."""
+        if type(part) is not ForeignPart or part.format != self.namespace or not is_object(part.value):
+            return None
+        return part.value if isinstance(part.value.get(self._tag_field), str) else None
+
+    def can_write(self, part: Any) -> bool:
+        """Whether a part has a block."""
+        return self.write(part) is not None
+
+    def _write(self, part: Any) -> tuple[PartCodec[ContextT] | None, Wire | None]:
+        for codec in self._by_part.get(type(part), ()):
+            if codec.suits is None or codec.suits(part):
+                written = codec.write(part)
+                if written is not None:
+                    return codec, written
+        return None, None

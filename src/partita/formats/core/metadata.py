@@ -1,0 +1,43 @@
+"""Notes of a format: what provider metadata holds under the format's namespace."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from partita.types.json import JsonObject, is_object
+
+T = TypeVar("T")
+
+NO_NOTES: JsonObject = {}
+"""What `notes` returns for metadata without the namespace. It must not be changed."""
+
+
+def notes(metadata: JsonObject | None, namespace: str) -> JsonObject:
+    """The notes of a format in provider metadata."""
+    if not metadata:
+        return NO_NOTES
+    own = metadata.get(namespace)
+    return own if is_object(own) else NO_NOTES
+
+
+def add_notes(metadata: JsonObject | None, namespace: str, more: Mapping[str, Any]) -> JsonObject | None:
+    """Provider metadata with more notes of a format."""
+    if not more:
+        return metadata
+    return {**(metadata or {}), namespace: {**notes(metadata, namespace), **more}}
+
+
+def message_notes(message: Any, namespace: str) -> JsonObject:
+    """The notes of a format about a message."""
+    return notes(message.content.provider_metadata, namespace)
+
+
+def with_message_notes(message: T, namespace: str, more: Mapping[str, Any]) -> T:
+    """A message with more notes of a format."""
+    if not more:
+        return message
+    content: Any = message.content  # type: ignore[attr-defined] # T is a message
+    metadata = add_notes(content.provider_metadata, namespace, more)
+    changed: Any = replace(message, content=replace(content, provider_metadata=metadata))  # type: ignore[type-var] # T is a message
+    return changed  # type: ignore[no-any-return] # of the type it had

@@ -1,0 +1,251 @@
+"""The losses of a dump: what is not there when its payload is read back.
+
+A writer records the place in the payload of everything that it writes, a reader the place of everything that
+it reads. Places are compared: a value that was not written, or is read back as another value, is a loss. The
+reason is looked up by the name of the field.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeAlias, get_args
+
+import msgspec
+from msgspec import UNSET
+
+from partita.formats.losses import Loss, Severity
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
+from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, StepStartPart
+from partita.types.value import EXTRA_NAME, Value
+
+from .codec import KIND
+from .residue import RESPELLED
+from .turns import Instructions, Placed, Prompt, Results, Step, Turn
+
+Place: TypeAlias = Hashable
+"""Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
+
+COMMON: Final[Mapping[str, str]] = {
+    "id": "it gets another id when it is read back",
+    "seq": "messages are in order by their place in the list",
+    "parentId": "messages form one line, without branches",
+    "resourceId": "messages do not name their owner",
+    "internal": "all messages are for the model",
+    "networkExecution": "there is no place for the execution of a network",
+    "tokenCount": "single parts do not have token counts",
+    "state": "it follows from the output of the call or the text",
+    "children": "the messages of a sub-agent have no place in its call",
+    "approval": "the history does not say who allowed a call",
+    "preliminary": "every output is final",
+    "dynamic": "dynamic and static tools are the same there",
+    "title": "it is for display only",
+    "toolMetadata": "it is for display only",
+}
+"""Why a field is missing, by its name."""
+
+RESPELLING: Final = "it only says how this was written in its source"
+STEERING: Final = "it is written as a prompt of the user"
+STEP_START: Final = "each step is a message of its own"
+
+METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
+MESSAGES: Final = get_args(Message)
+FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
+MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
+"""Values whose loss is minor, by the name of their field."""
+
+RESULT_FIELDS: Final[Mapping[str, str]] = {
+    "providerMetadata": "resultProviderMetadata",
+    "name": "resultMessage.content.parts[0].name",
+}
+"""Fields of results, and where they are in a call."""
+
+
+class Entry(NamedTuple):
+    """Something that was to be written: a part, or a message without its parts.
+
+    `place` is where it was written, `None` if it was not. `names` are other names of its fields in paths.
+    """
+
+    value: Any
+    path: str
+    place: Place | None
+    names: Mapping[str, str] = {}  # never changed
+
+
+class Record:
+    """What a writer has written, and where."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.losses: list[Loss] = []
+        """What the writer reports itself, such as repairs."""
+
+    def add(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
+        """The message of a turn was written at a place, and each of its parts at another.
+
+        A step after the first has no message of its own, nor have results in a message that is implied.
+        """
+        names: Mapping[str, str] = {}
+        match turn:
+            case Step():
+                if turn.number == 1:
+                    self.entries.append(Entry(turn.message, turn.path, place))
+            case Results():
+                if turn.path:
+                    self.entries.append(Entry(turn.message, turn.path, place))
+                names = {} if turn.step is None else RESULT_FIELDS
+            case Prompt() if turn.steering is not None:
+                about = {"type": "steering-message", "id": turn.steering.id}
+                self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
+            case Prompt() | Instructions():
+                self.entries.append(Entry(turn.message, turn.path, place))
+        for (part, path), where in zip(turn.parts, parts, strict=True):
+            self.entries.append(Entry(part, path, where, names))
+
+    def add_boundaries(self, boundaries: Sequence[Placed], why: str) -> None:
+        """Report step starts that the payload has no block for."""
+        for part, path in boundaries:
+            self.losses.append(Loss.of(path, {"type": "step-start"}, STEP_START, "minor"))
+            if part != StepStartPart():
+                self.losses.append(Loss.of(path, part, why))
+
+
+class Report:
+    """Finds losses, given what a format is called and its reasons beyond the common ones."""
+
+    def __init__(
+        self,
+        namespace: str,
+        default: str,
+        reasons: Mapping[str, str] | None = None,
+        spelling: frozenset[str] = frozenset(),
+    ) -> None:
+        """`default`: the reason for fields without one; `spelling`: notes on how something was written."""
+        self._namespace, self.default = namespace, default
+        self._reasons = {**COMMON, **(reasons or {})}
+        self._spelling = spelling | {RESPELLED, KIND}
+
+    def compare(self, record: Record, read: Mapping[Place, Any]) -> list[Loss]:
+        """What of the recorded values is not in those that were read back, by their places."""
+        losses = list(record.losses)
+        for value, path, place, names in record.entries:
+            again = None if place is None else read.get(place)
+            if again is None:
+                losses.extend(self._missing(value, path))
+            elif isinstance(value, MESSAGES):
+                losses.extend(self._message(value, again, path))
+            elif value != again:
+                losses.extend(self._values(value, again, path, self.default, names))
+        return losses
+
+    def _missing(self, value: Any, path: str) -> Iterator[Loss]:
+        if isinstance(value, MESSAGES):
+            shell = to_json(value)
+            shell["content"].pop("parts")
+            if _is_text_implied(value):
+                del shell["content"]["content"]
+            if value.type == _derived(value):
+                del shell["type"]
+            yield Loss.of(path, shell, self.default)
+        else:
+            yield Loss.of(path, value, self.default)
+
+    def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
+        """What is missing of a message besides its parts."""
+        skip = {"content"} if message.type != _derived(message) else {"content", "type"}
+        yield from self._fields(message, again, path, self.default, skip, {})
+        skip = {"parts", "content"} if _is_text_implied(message) else {"parts"}
+        yield from self._fields(message.content, again.content, f"{path}.content", self.default, skip, {})
+
+    def _values(
+        self, before: Any, after: Any, path: str, why: str, names: Mapping[str, str] = {}
+    ) -> Iterator[Loss]:
+        if isinstance(before, Value):
+            if type(before) is type(after):
+                is_approved = type(before) is ToolCallPart and before.approval is not None
+                yield from self._fields(before, after, path, why, ("state",) if is_approved else (), names)
+            elif isinstance(before, FILES) and isinstance(after, FILES):
+                yield Loss.of(f"{path}.type", before.type, why, "changed")
+                yield from self._fields(before, after, path, why, (), names)
+            else:
+                yield Loss.of(path, before, why, "changed")
+        elif isinstance(before, tuple) and isinstance(after, tuple) and 0 < len(before) == len(after):
+            for index, (one, other) in enumerate(zip(before, after, strict=True)):
+                if one != other:
+                    yield from self._values(one, other, f"{path}[{index}]", why)
+        elif is_object(before) or is_array(before):
+            yield from json_losses(before, after, path, why)
+        else:
+            yield Loss.of(path, before, why, "changed")
+
+    def _fields(
+        self, before: Any, after: Any, path: str, why: str, skip: Any, names: Mapping[str, str]
+    ) -> Iterator[Loss]:
+        for name, wire_name, default in fields_of(type(before)):
+            one = getattr(before, name)
+            if one is default or name in skip:
+                continue
+            other = getattr(after, name, None)
+            if one is other or (one == other and type(one) is type(other)):
+                continue
+            shown = names.get(wire_name, wire_name)
+            where = path if wire_name == EXTRA_NAME else f"{path}.{shown}"
+            reason = self._reasons.get(wire_name, why)
+            if wire_name == EXTRA_NAME:
+                yield from json_losses(dict(one), dict(other or {}), where, reason)
+            elif shown in METADATA:
+                yield from self._metadata(one, other or {}, where, reason)
+            elif other is None or other is default or other == ():
+                yield Loss.of(where, one, reason, "minor" if MINOR.get(wire_name, UNSET) == one else "lost")
+            else:
+                yield from self._values(one, other, where, reason)
+
+    def _metadata(self, before: JsonObject, after: JsonObject, path: str, why: str) -> Iterator[Loss]:
+        if not after and self._namespace not in before:
+            yield Loss.of(path, before, why, "lost" if before else "minor")
+            return
+        for namespace, value in before.items():
+            where, other = f"{path}.{namespace}", after.get(namespace)
+            if namespace != self._namespace or not is_object(value):
+                yield from json_losses({namespace: value}, after, path, why)
+                continue
+            own = other if is_object(other) else {}
+            for key, note in value.items():
+                if key not in own or dumps(own[key]) != dumps(note):
+                    if key in self._spelling:
+                        yield Loss.of(f"{where}.{key}", note, RESPELLING, "minor")
+                    else:
+                        yield from json_losses({key: note}, own, where, why)
+
+
+def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
+    """What of a JSON value another one does not have."""
+    if is_object(before) and is_object(after) and before:
+        for name, value in before.items():
+            where = f"{path}.{name}"
+            if name in after:
+                yield from json_losses(value, after[name], where, why)
+            else:
+                yield Loss.of(where, value, why)
+    elif is_array(before) and is_array(after) and 0 < len(before) == len(after):
+        for index, (item, other) in enumerate(zip(before, after, strict=True)):
+            yield from json_losses(item, other, f"{path}[{index}]", why)
+    elif type(before) is not type(after) or (before != after or dumps(before) != dumps(after)):
+        severity: Severity = "lost" if after is None else "changed"
+        yield Loss.of(path, before, why, severity)
+
+
+def _derived(message: Message) -> str:
+    return "tool" if isinstance(message, ToolMessage) else derive_type(message.parts)
+
+
+def _is_text_implied(message: Message) -> bool:
+    """Whether the text beside the parts repeats them."""
+    return message.content.content is not None and message.content.content == text_of(message)
+
+
+@cache
+def fields_of(type_: type[Value]) -> tuple[tuple[str, str, Any], ...]:
+    """The fields of a value: name, name on the wire, default."""
+    return tuple((one.name, one.encode_name, one.default) for one in msgspec.structs.fields(type_))

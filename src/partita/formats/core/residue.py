@@ -1,0 +1,161 @@
+"""What a wire object holds beyond what canonical values say, kept so that it can be written back.
+
+Reading a wire object and writing the result gives another wire object. The residue is what turns that into
+the one that was read:
+
+- A member that the written object does not have, or has with its default, is kept under its name. It comes
+  back as long as nothing else sets that member.
+- A member that is written with another value ("respelled": arguments as text, a list of one text) is kept
+  with a digest of the written value. It comes back only if the same value is written again, so an edit wins.
+- A member that is written but was absent is kept the same way, without a value.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from hashlib import blake2b
+from operator import attrgetter
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from partita.types.codec import to_json
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.value import EXTRA_NAME
+
+from .metadata import message_notes, with_message_notes
+from .wire import Wire
+
+T = TypeVar("T")
+
+RESPELLED: Final = "respelled"
+
+
+def residue(written: Wire, read: Wire) -> JsonObject:
+    """What `restore` needs to turn `written` into `read`; empty if they are equal."""
+    if type(written) is not type(read):
+        return _residue(to_json(written), to_json(read), {})
+    if written == read:
+        return {}
+    kept: JsonObject = {}
+    respelled: JsonObject = {}
+    extra: JsonObject = dict(read.extra) if read.extra else {}
+    members, values = _members(type(read))
+    for (name, default), one, other in zip(members, values(written), values(read), strict=True):
+        if one is other and name not in extra:
+            continue
+        if one is None and type(other) is str:
+            kept[name] = other
+            continue
+        value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`
+        _keep(name, one if one is UNSET else _json(one), value, default, kept, respelled)
+    kept |= extra
+    if respelled:
+        kept[RESPELLED] = respelled
+    return kept
+
+
+def restore(written: Wire, kept: JsonObject) -> JsonObject:
+    """The wire object as JSON, with a residue put back."""
+    result: JsonObject = to_json(written)
+    if kept:
+        _restore(result, kept, defaults(type(written)))
+    return result
+
+
+def add_residue(message: T, namespace: str, name: str, written: Wire, read: Wire) -> T:
+    """A message with the residue of a wire object as a note of that name."""
+    kept = residue(written, read)
+    return with_message_notes(message, namespace, {name: kept}) if kept else message
+
+
+def restore_noted(written: Wire, message: Any, namespace: str, name: str) -> Wire | JsonObject:
+    """A wire object with the residue that a message has as a note of that name."""
+    kept = message_notes(message, namespace).get(name)
+    return restore(written, kept) if is_object(kept) else written
+
+
+def _residue(written: JsonObject, read: JsonObject, default: JsonObject) -> JsonObject:
+    kept: JsonObject = {}
+    respelled: JsonObject = {}
+    for name, value in read.items():
+        _keep(name, written.get(name, UNSET), value, default.get(name, UNSET), kept, respelled)
+    for name, value in written.items():
+        if name not in read:
+            _keep(name, value, UNSET, default.get(name, UNSET), kept, respelled)
+    if respelled:
+        kept[RESPELLED] = respelled
+    return kept
+
+
+def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, respelled: JsonObject) -> None:
+    """Keep what turns `one`, a member that is written, into `other`. Either may be unset."""
+    if _is_same(one, other):
+        return
+    if other is UNSET:
+        if not _is_same(one, default):
+            respelled[name] = [digest(one)]
+    elif one is UNSET or one is None or _is_same(one, default):
+        kept[name] = other
+    elif is_object(one) and is_object(other):
+        kept[name] = _residue(one, other, {})
+    else:
+        respelled[name] = [digest(one), other]
+
+
+def _restore(result: JsonObject, kept: JsonObject, default: JsonObject) -> None:
+    for name, value in kept.items():
+        if name == RESPELLED:
+            continue
+        other = result.get(name)
+        if name not in result or other is None or (name in default and _is_same(other, default[name])):
+            result[name] = value
+        elif is_object(value) and is_object(other):
+            result[name] = inner = dict(other)
+            _restore(inner, value, {})
+    respelled = kept.get(RESPELLED)
+    for name, entry in respelled.items() if is_object(respelled) else ():
+        if name in result and entry[:1] == [digest(result[name])]:
+            if len(entry) == 2:
+                result[name] = entry[1]
+            else:
+                del result[name]
+
+
+def digest(value: Json) -> str:
+    """A short digest of a JSON value."""
+    return blake2b(dumps(value), digest_size=6).hexdigest()
+
+
+def _json(value: Any) -> Json:
+    """The value of a member as JSON. Only wire objects and tuples of them are not."""
+    return to_json(value) if isinstance(value, (Wire, tuple)) else value
+
+
+@cache
+def _members(type_: type[Wire]) -> tuple[Sequence[tuple[str, Any]], Callable[[Wire], Sequence[Any]]]:
+    """The wire names and defaults of the members of a type, and a function that returns their values."""
+    fields = [one for one in msgspec.structs.fields(type_) if one.encode_name != EXTRA_NAME]
+    default = defaults(type_)
+    members = [(one.encode_name, default.get(one.encode_name, UNSET)) for one in fields]
+    if len(fields) == 1:
+        only = fields[0].name
+        return members, lambda wire: (getattr(wire, only),)
+    return members, attrgetter(*(one.name for one in fields))
+
+
+@cache
+def defaults(type_: type[Wire]) -> JsonObject:
+    """The members of a wire type that are written although nothing sets them, and their values."""
+    found: JsonObject = {}
+    for field in msgspec.structs.fields(type_):
+        if field.default_factory is not msgspec.NODEFAULT:
+            found[field.encode_name] = field.default_factory()
+    return found
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Equal, and of one JSON type: 1 is neither true nor 1.0, at any depth."""
+    if one is other or type(one) is not type(other) or one != other:
+        return one is other
+    return not (is_object(one) or is_array(one)) or dumps(one) == dumps(other)

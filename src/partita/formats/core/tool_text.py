@@ -1,0 +1,85 @@
+"""The output of a tool as a model receives it: its outcome, and a value or a list of content."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from partita.types.json import Json, dumps
+from partita.types.tools import (
+    ContentItem,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    Interruption,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
+
+Outcome: TypeAlias = Literal["success", "failed", "denied", "interrupted"]
+
+DENIED: Final = "Tool execution denied."
+"""The text of a denied call without a reason. The AI SDK uses the same."""
+
+INTERRUPTIONS: Final[Mapping[Interruption, str]] = {
+    "aborted": "it was stopped",
+    "timeout": "it took too long",
+    "lost": "its process went away",
+}
+
+
+class ToolText(NamedTuple):
+    """An output as a model receives it. `items` is set instead of `value` for content with files."""
+
+    outcome: Outcome
+    value: Json = None
+    items: tuple[ContentItem, ...] | None = None
+
+
+def tool_text(output: ToolOutput) -> ToolText:
+    """An output as a model receives it."""
+    match output:
+        case TextOutput() | JsonOutput():
+            return ToolText("success", output.value)
+        case ContentOutput():
+            return ToolText("success", items=output.value)
+        case ErrorTextOutput() | ErrorJsonOutput():
+            return ToolText("failed", output.value)
+        case ExecutionDeniedOutput():
+            return ToolText("denied", DENIED if output.reason is None else output.reason)
+        case InterruptedOutput():
+            return ToolText("interrupted", interruption_text(output))
+
+
+def interruption_text(output: InterruptedOutput) -> str:
+    """The text that a model receives for a call that never ended."""
+    text = f"The tool call was interrupted: {INTERRUPTIONS[output.reason]}."
+    return text if output.message is None else f"{text} {output.message}"
+
+
+def as_text(value: Json) -> str:
+    """A value as text: JSON, unless it is a text already."""
+    return value if isinstance(value, str) else dumps(value).decode()
+
+
+def read_tool_text(outcome: Outcome, value: Json) -> ToolOutput:
+    """The output that a text or a JSON value stands for."""
+    text = value if isinstance(value, str) else None
+    match outcome:
+        case "success":
+            return JsonOutput(value) if text is None else TextOutput(text)
+        case "denied":
+            return ExecutionDeniedOutput(None if text == DENIED else text)
+        case "interrupted":
+            return _read_interruption(text)
+        case "failed":
+            return ErrorJsonOutput(value) if text is None else ErrorTextOutput(text)
+
+
+def _read_interruption(text: str | None) -> InterruptedOutput:
+    for reason in INTERRUPTIONS:
+        without = interruption_text(InterruptedOutput(reason))
+        if text is not None and text.startswith(without):
+            return InterruptedOutput(reason, text[len(without) + 1 :] or None)
+    return InterruptedOutput("aborted", text)

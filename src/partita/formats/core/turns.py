@@ -1,0 +1,203 @@
+"""A conversation as turns: instructions, prompts, steps of the model, and results of tools.
+
+`split` cuts an assistant message where a step starts, where the user steered it, and where a call id is used
+again, because APIs match calls and results by that id. Calls and results are apart, as APIs have them. Each
+part has the path that it has in the messages.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from partita.formats.losses import Loss
+from partita.types.fold import fold, open_again, own_origin, result_of
+from partita.types.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolMessage,
+    UserMessage,
+    network_text,
+)
+from partita.types.parts import SteeringMessagePart, StepStartPart
+from partita.types.tools import ToolResultPart
+
+join = fold
+"""Messages in which each result is in its call: the inverse of `split`, once turns are messages."""
+
+ELSEWHERE: Final = "the result is not directly after its call"
+REORDERED: Final = "the results have another order than their calls"
+
+
+class Placed(NamedTuple):
+    """A part and its path."""
+
+    part: Any
+    path: str
+
+
+class Instructions(NamedTuple):
+    """A system message."""
+
+    message: SystemMessage
+    path: str
+    parts: Sequence[Placed]
+
+
+class Prompt(NamedTuple):
+    """A user message, or what the user wrote while the assistant was working."""
+
+    message: UserMessage
+    path: str
+    parts: Sequence[Placed]
+    steering: SteeringMessagePart | None = None
+
+
+class Step(NamedTuple):
+    """What the assistant produced in one model call. Its calls have no outputs, except those of providers."""
+
+    message: AssistantMessage
+    path: str
+    parts: Sequence[Placed]
+    number: int
+    boundaries: Sequence[Placed]
+    """The step starts before it."""
+    text: str | None = None
+    """The result of a network as text, if no part has it."""
+
+
+class Results(NamedTuple):
+    """Results of tools that arrived in one message. Their paths are those of their calls."""
+
+    message: ToolMessage
+    path: str
+    """Empty if the message is implied by the message of the calls."""
+    parts: Sequence[Placed]
+    step: Step | None
+    """The step with the calls; `None` if the results have no calls. Then the paths are their own."""
+
+
+Turn: TypeAlias = Instructions | Prompt | Step | Results
+
+
+def split(messages: Sequence[Message], is_written: Callable[[AssistantPart], bool]) -> Iterator[Turn]:
+    """The turns of a conversation. Parts that are not written do not make a step."""
+    for index, message in enumerate(fold(messages)):
+        path = f"$[{index}]"
+        match message:
+            case AssistantMessage():
+                yield from _steps(message, path, is_written)
+            case UserMessage():
+                yield Prompt(message, path, _placed(message, path))
+            case SystemMessage():
+                yield Instructions(message, path, _placed(message, path))
+            case ToolMessage():
+                yield Results(message, path, _placed(message, path), None)
+
+
+def _placed(message: Message, path: str) -> list[Placed]:
+    return [Placed(part, f"{path}.content.parts[{at}]") for at, part in enumerate(message.content.parts)]
+
+
+def _steps(
+    message: AssistantMessage, path: str, is_written: Callable[[AssistantPart], bool]
+) -> Iterator[Turn]:
+    number = 1
+    boundaries: list[Placed] = []
+    parts: list[Placed] = []
+    calls: set[str] = set()
+    has_written = False
+    for placed in _placed(message, path):
+        part = placed.part
+        kind = type(part)
+        is_boundary = kind is StepStartPart or kind is SteeringMessagePart
+        if has_written and (is_boundary or (kind is ToolCallPart and part.id in calls)):
+            yield from _step(message, path, parts, number, boundaries)
+            number, boundaries, parts, has_written = number + 1, [], [], False
+            calls.clear()
+        if kind is SteeringMessagePart:
+            yield _steering(message, part, placed.path)
+        elif kind is StepStartPart:
+            boundaries.append(placed)
+        else:
+            parts.append(placed)
+            has_written = has_written or is_written(part)
+        if kind is ToolCallPart:
+            calls.add(part.id)
+    text = network_text(message)
+    if parts or boundaries or text is not None or number == 1:
+        yield from _step(message, path, parts, number, boundaries, text)
+
+
+def _step(
+    message: AssistantMessage,
+    path: str,
+    parts: Sequence[Placed],
+    number: int,
+    boundaries: Sequence[Placed],
+    text: str | None = None,
+) -> Iterator[Turn]:
+    """A step with its calls open, then their results."""
+    answered = [placed for placed in parts if type(placed.part) is ToolCallPart and _has_result(placed.part)]
+    if not answered:
+        yield Step(message, path, parts, number, boundaries, text)
+        return
+    opened = [Placed(_opened(one.part), one.path) if one in answered else one for one in parts]
+    step = Step(message, path, opened, number, boundaries, text)
+    yield step
+    origin: ToolMessage | None = None
+    where, results = "", list[Placed]()
+    for call, call_path in answered:
+        if call.result_message is None:
+            own = own_origin(message, number)
+        else:
+            own = replace(call.result_message, content=replace(call.result_message.content, parts=()))
+        if origin is not None and own != origin:
+            yield Results(origin, where, results, step)
+            results = []
+        origin, where = own, "" if call.result_message is None else f"{call_path}.resultMessage"
+        results.append(Placed(result_of(call), call_path))
+    if origin is not None:
+        yield Results(origin, where, results, step)
+
+
+def _opened(call: ToolCallPart) -> AssistantPart:
+    """A call without its output."""
+    return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
+
+
+def _has_result(call: ToolCallPart) -> bool:
+    return call.output is not None and not call.provider_executed
+
+
+def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:
+    around: Any = {"thread_id": message.thread_id, "run_id": message.run_id}
+    prompt = UserMessage(id=part.id, content=part.parts, **around)  # pyright: ignore[reportArgumentType] # a subset of a user's parts
+    placed = [Placed(one, f"{path}.parts[{at}]") for at, one in enumerate(part.parts)]
+    return Prompt(prompt, path, placed, part)
+
+
+def misplaced_results(messages: Sequence[Message], paths: Sequence[str]) -> Iterator[Loss]:
+    """Results whose place `join` does not keep: not after their calls, or in another order."""
+    if ToolMessage not in map(type, messages):
+        return
+    known = {part.id for message in messages for part in message.parts if type(part) is ToolCallPart}
+    calls: list[str] = []
+    last = -1
+    for message, path in zip(messages, paths, strict=True):
+        if type(message) is not ToolMessage:
+            calls = [part.id for part in message.parts if type(part) is ToolCallPart]
+            last = -1
+            continue
+        for part in message.parts:
+            if type(part) is not ToolResultPart or part.id not in known:
+                continue
+            at = calls.index(part.id) if part.id in calls else -1
+            if at < 0:
+                yield Loss.of(path, part.id, ELSEWHERE, "changed")
+            elif at < last:
+                yield Loss.of(path, part.id, REORDERED, "minor")
+            last = max(at, last)
