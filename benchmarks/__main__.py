@@ -1,4 +1,9 @@
-"""Run every benchmark: `python -m benchmarks`."""
+"""Run every benchmark: `python -m benchmarks`.
+
+`python -m benchmarks formats` runs the one of the formats alone, and takes options.
+"""
+
+import sys
 
 from . import (
     accumulate,
@@ -14,6 +19,10 @@ from . import (
     store_size,
 )
 from .server import compare as server
+
+if sys.argv[1:2] == ["formats"]:
+    formats.main(sys.argv[2:])
+    sys.exit()
 
 for benchmark in (
     accumulate,
