@@ -70,14 +70,22 @@ class _Converted:
 class Loaded(_Converted):
     """Messages read from a payload, and what could not be carried over."""
 
-    __slots__ = ("messages", "request")
+    __slots__ = ("is_complete", "messages", "request")
 
     def __init__(
-        self, messages: tuple[Message, ...], losses: FoundLosses = (), request: Request | None = None
+        self,
+        messages: tuple[Message, ...],
+        losses: FoundLosses = (),
+        request: Request | None = None,
+        *,
+        is_complete: bool = False,
     ) -> None:
-        """`request` is the rest of the request that the messages came in, if they did."""
+        """`request`: the rest of the request that the messages came in, if they did.
+
+        `is_complete`: the losses are complete, as those of a stream, which is not written back.
+        """
         super().__init__(losses)
-        self.messages, self.request = messages, request
+        self.messages, self.request, self.is_complete = messages, request, is_complete
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
@@ -199,6 +207,8 @@ def _load_completely(
 ) -> Loaded:
     """What `load` returns, whose losses include what `dump` does not write back."""
     loaded = load(payload)
+    if loaded.is_complete:
+        return loaded
     request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
 
     def losses() -> Iterator[Loss]:
@@ -210,4 +220,4 @@ def _load_completely(
             if not loss.path.startswith(reported):
                 yield loss
 
-    return Loaded(loaded.messages, losses, request)
+    return Loaded(loaded.messages, losses, request, is_complete=True)
