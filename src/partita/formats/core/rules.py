@@ -89,12 +89,12 @@ def arrange(
     if rules.instructions == "first":
         arranged = _instructions_first(arranged, record)
     talk = [one for one in arranged if not isinstance(one, Instructions) and (one.parts or _text(one))]
-    if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
-        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record)
     if rules.begins == "user" and talk and isinstance(talk[0], Step):
         opening = UserMessage(id="", content=OPENING)
         arranged.insert(arranged.index(talk[0]), Prompt(opening, "", [Placed(opening.parts[0], "")]))
         record.losses.append(Loss("$", OPENING, FIRST, "repaired"))
+    if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
+        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record)
     return arranged
 
 
