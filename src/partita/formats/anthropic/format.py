@@ -358,7 +358,7 @@ class _Writer:
         for index in self._strings:
             text = _only_text(self._messages[index]["content"])
             self._messages[index]["content"] = self._messages[index]["content"] if text is None else text
-        written: JsonObject = {"messages": to_json(tuple(map(_message, self._messages)))}
+        written: JsonObject = {"messages": [to_json(_message(one)) for one in self._messages]}
         text = _only_text(self._system) if self._is_string else None
         system = to_json(self._system) if text is None else text
         return {"system": system, **written} if self._system else written
@@ -437,9 +437,9 @@ class _Writer:
         self, step: Step, blocks: list[Json], places: list[Place | None]
     ) -> tuple[list[Json], list[Place | None]]:
         # "tool_use blocks must be followed by …": other blocks may not stand between a call and its result.
-        raws = [to_json(block) for block in blocks]
-        answered = {str(raw.get("tool_use_id")) for raw in raws}
-        is_call = [str(raw["type"]).endswith("tool_use") and raw.get("id") not in answered for raw in raws]
+        answered = {str(block.get("tool_use_id")) for block in blocks if is_object(block)}
+        calls = [_call_id(block) for block in blocks]
+        is_call = [call is not None and call not in answered for call in calls]
         if True not in is_call or False not in is_call[is_call.index(True) :]:
             return blocks, places
         self.record.losses.append(Loss(step.path, "the order of calls and texts", LAST, "repaired"))
@@ -513,6 +513,13 @@ def _shifted(at: tuple[int, int] | None, place: Place | None) -> Place | None:
     return at[0], at[1] + place if type(place) is int else place
 
 
+def _call_id(block: Any) -> str | None:
+    """The id of a call."""
+    if isinstance(block, wire.Call):
+        return block.id
+    return str(block.get("id")) if is_object(block) and block["type"] in CALLS else None
+
+
 def _by_code(block: Any) -> TypeGuard[wire.ToolUse]:
     return isinstance(block, wire.ToolUse) and is_object(block.caller) and "tool_id" in block.caller
 
@@ -584,7 +591,7 @@ def _write_request(payload: JsonObject, request: Request, record: Record) -> Jso
         noted = _tool_notes(spec)
         at = noted.get(INDEX)
         place = max(0, min(at if type(at) is int else front, len(tools)))
-        tools.insert(place, restore(_write_tool(spec, name), notes(noted, FIELDS)))
+        tools.insert(place, to_json(restore(_write_tool(spec, name), notes(noted, FIELDS))))
         front = place + 1
     if tools:
         written["tools"] = tools

@@ -157,7 +157,7 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
                 path = f"{step.path}.content.metadata.{name}"
                 record.losses.append(Loss(path, f"no {name}", ADDED, "repaired"))
         kept = notes(notes(step.message.content.provider_metadata, NAME), FIELDS)
-        payload = restore(_write_body(step.message, blocks), kept)
+        payload = to_json(restore(_write_body(step.message, blocks), kept))
     return Dumped(payload, lambda: REPORT.compare(record, _read_back(payload)))
 
 
