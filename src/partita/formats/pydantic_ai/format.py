@@ -76,6 +76,9 @@ USAGE: Final = UsageNames(
     cached=("cache_read_tokens",),
     cache_write=("cache_write_tokens",),
     template={
+        "output_reasoning_tokens": 0,
+        "cache_read_tokens": 0,
+        "cache_write_tokens": 0,
         "cache_write_1h_tokens": 0,
         "input_audio_tokens": 0,
         "cache_audio_read_tokens": 0,
