@@ -238,13 +238,8 @@ def write_output(output: ToolOutput) -> JsonObject:
 
 def _has_files(content: Json) -> bool:
     """Whether an output is for the model to look at: texts and files, not data."""
-    if not is_array(content) or not any(map(_is_file, content)):
-        return False
-    return all(isinstance(item, str) or _is_file(item) for item in content)
-
-
-def _is_file(item: Json) -> bool:
-    return is_object(item) and item.get("kind") in FILES
+    others = [item for item in content if not isinstance(item, str)] if is_array(content) else []
+    return bool(others) and all(is_object(item) and item.get("kind") in FILES for item in others)
 
 
 def read_return(block: wire.ToolReturn, context: None) -> ToolResultPart | None:
@@ -263,8 +258,8 @@ def read_retry(block: wire.RetryPrompt, context: None) -> ToolResultPart | None:
 
 
 def write_retry(part: ToolResultPart) -> Wire:
-    content = write_output(part.output)["content"]
-    return wire.RetryPrompt(tool_name=part.name, tool_call_id=part.id, content=content)
+    output = write_output(part.output)
+    return wire.RetryPrompt(tool_name=part.name, tool_call_id=part.id, content=output["content"])
 
 
 def read_builtin_return(block: wire.BuiltinToolReturn, call: ToolCallPart) -> ToolCallPart | None:
