@@ -124,12 +124,16 @@ def read(payload: Json, reading: Format) -> Loaded:
 def _unlike(payload: Json, loaded: Loaded, reading: Format) -> Iterator[Loss]:
     """What reading reports, and what of a payload is not there when it is written back in its own format."""
     yield from loaded.losses
-    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
-    again = _dump(Loaded(loaded.messages, request=asked), reading).payload
-    if is_array(again) and not is_array(payload):
-        payload = [payload]
+    if reading.unread is not None:
+        unlike = reading.unread(payload, loaded.messages)
+    else:
+        asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
+        again = _dump(Loaded(loaded.messages, request=asked), reading).payload
+        if is_array(again) and not is_array(payload):
+            payload = [payload]
+        unlike = json_losses(payload, again, "$", UNREAD)
     reported = tuple(loss.path for loss in loaded.losses)
-    for loss in json_losses(payload, again, "$", UNREAD):
+    for loss in unlike:
         if not loss.path.startswith(reported):
             yield loss
 

@@ -182,3 +182,5 @@ class Format:
     """Where the agent looks for a session file, by its records."""
     is_complete: bool = False
     """Whether the losses of `dump` are complete, and those of `load` are what `dump` does not write back."""
+    unread: Callable[[Json, Sequence[Message]], Iterable[Loss]] | None = None
+    """Finds what of a payload is not in its messages, if `dump` may write other forms than `load` reads."""

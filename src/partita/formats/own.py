@@ -244,30 +244,8 @@ def _chat(name: str, title: str, server: str) -> Format:
 
 def _frameworks() -> list[Format]:
     return [
-        *(
-            Format(
-                name,
-                title,
-                later(*load),
-                partial(later("langchain.dump", "dump"), version=version),
-                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
-                implied=later("langchain.envelope", "implied"),
-            )
-            for name, title, load, version in (
-                (
-                    "langchain",
-                    "LangChain messages with standard content blocks",
-                    ("langchain.load", "load"),
-                    1,
-                ),
-                (
-                    "langchain-v0",
-                    "LangChain messages as older code expects them",
-                    ("langchain.older", "load_older"),
-                    0,
-                ),
-            )
-        ),
+        format_of("langchain.format"),
+        format_of("langchain.format", "FORMAT_V0"),
         format_of("pydantic_ai.format"),
         Format(
             "otel-genai",

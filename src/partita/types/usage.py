@@ -22,7 +22,10 @@ class Usage(Value):
 
 
 Names: TypeAlias = Sequence[str]
-"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object."""
+"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object.
+
+A count in an object is only written if it is known; one that is not in an object is then 0.
+"""
 
 
 class UsageNames:
@@ -36,18 +39,20 @@ class UsageNames:
         reasoning: Names = (),
         cached: Names = (),
         cache_write: Names = (),
+        total: Names = (),
         template: JsonObject | None = None,
     ) -> None:
-        """`template`: what is written besides the counts."""
-        names = (input, output, reasoning, cached, cache_write)
+        """`total`: if it has a name, else it is the sum; `template`: what is written besides the counts."""
+        names = (input, output, reasoning, cached, cache_write, total)
         self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
-        self._written = tuple(some[0] if some else None for some in names)
+        self._written = tuple(paths[0] if paths else None for paths in self._paths)
         self._template = template or {}
 
     def read(self, raw: JsonObject) -> Usage:
         """Usage, with the provider's object in `raw` if that contains more."""
-        given, made, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
-        total = None if given is None or made is None else given + made
+        given, made, reasoning, cached, cache_write, total = [_count(raw, paths) for paths in self._paths]
+        if not self._paths[-1]:
+            total = None if given is None or made is None else given + made
         usage = Usage(given, made, total, reasoning, cached, cache_write)
         return (
             usage
@@ -62,17 +67,23 @@ class UsageNames:
         return raw if is_object(raw) and is_own else self._counts(usage)
 
     def _counts(self, usage: Usage) -> JsonObject:
+        total = usage.total_tokens
         counts = (
             usage.input_tokens,
             usage.output_tokens,
             usage.reasoning_tokens,
             usage.cached_input_tokens,
             usage.cache_write_tokens,
+            (usage.input_tokens or 0) + (usage.output_tokens or 0) if total is None else total,
         )
         written = dict(self._template)
-        for name, count in zip(self._written, counts, strict=True):
-            if name is not None:
-                written[name] = count or 0
+        for path, count in zip(self._written, counts, strict=True):
+            if path is None:
+                continue
+            if len(path) == 1:
+                written[path[0]] = count or 0
+            elif count is not None:
+                written[path[0]] = {**written.get(path[0], {}), path[1]: count}
         return written
 
 

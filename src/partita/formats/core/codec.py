@@ -67,7 +67,9 @@ class PartCodecs(Generic[ContextT]):
         """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
         if isinstance(block, UnknownVariant):
             return ForeignPart(self.namespace, dict(block.raw))
-        codec = self._by_wire[type(block)]
+        codec = self._by_wire.get(type(block))
+        if codec is None:
+            return ForeignPart(self.namespace, to_json(block))
         part = codec.read(block, context)
         first, written = (None, None) if part is None else self._write(part)
         if first is not codec:

@@ -31,9 +31,9 @@ T = TypeVar("T")
 RESPELLED: Final = "respelled"
 
 
-def residue(written: Wire, read: Wire) -> JsonObject:
+def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read):
+    if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
@@ -55,11 +55,12 @@ def residue(written: Wire, read: Wire) -> JsonObject:
     return kept
 
 
-def restore(written: Wire, kept: JsonObject) -> JsonObject:
+def restore(written: Wire | JsonObject, kept: JsonObject) -> JsonObject:
     """The wire object as JSON, with a residue put back."""
-    result: JsonObject = to_json(written)
+    is_wire = isinstance(written, Wire)
+    result: JsonObject = to_json(written) if is_wire else dict(written)
     if kept:
-        _restore(result, kept, defaults(type(written)))
+        _restore(result, kept, defaults(type(written)) if is_wire else {})
     return result
 
 
@@ -98,7 +99,8 @@ def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, re
     elif one is UNSET or one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
-        kept[name] = _residue(one, other, {})
+        if inner := _residue(one, other, {}):  # empty if they differ in order only
+            kept[name] = inner
     else:
         respelled[name] = [digest(one), other]
 
