@@ -11,17 +11,17 @@ of many providers (`native.py`), so reading and writing are long (`reader.py`, `
 Wire: https://reference.langchain.com/python/langchain/messages
 """
 
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
 from typing import Final
 
-from partita.formats.core.report import Report, json_losses
+from partita.formats.core.report import Report
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import join, misplaced_results
-from partita.formats.format import Dumped, Format, Loaded, Request
-from partita.formats.losses import Loss
-from partita.types.json import Json
+from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request
+from partita.formats.losses import Loss, json_losses
+from partita.types.json import Json, JsonObject
 from partita.types.messages import Message
 
 from .envelope import open_message, open_payload
@@ -29,8 +29,6 @@ from .parts import RESERVED
 from .reader import Reader
 from .wire import NAME
 from .writer import NO_PLACE, OF_MESSAGES, Writer
-
-UNREAD: Final = "messages have no place for it"
 
 REPORT: Final = Report(
     NAME,
@@ -48,9 +46,16 @@ REPORT: Final = Report(
 def load(payload: Json, version: int = 1) -> Loaded:
     """Read messages: one, a list of them, or a state that has them."""
     reader = Reader(payload, version)
-    losses = (*reader.losses, *misplaced_results(reader.messages, reader.paths))
+    messages = tuple(join(reader.messages))
     request = Request(settings=reader.state) if reader.state else None
-    return Loaded(tuple(join(reader.messages)), losses, request)
+
+    def losses() -> Iterator[Loss]:
+        reported = [*reader.losses, *misplaced_results(reader.messages, reader.paths)]
+        paths = tuple(loss.path for loss in reported)
+        yield from reported
+        yield from (loss for loss in unread(payload, messages, version) if not loss.path.startswith(paths))
+
+    return Loaded(messages, losses, request, is_complete=True)
 
 
 def dump(messages: Sequence[Message], version: int = 1) -> Dumped:
@@ -60,15 +65,27 @@ def dump(messages: Sequence[Message], version: int = 1) -> Dumped:
     return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, version).places))
 
 
-def unread(payload: Json, messages: Sequence[Message], version: int = 1) -> Iterator[Loss]:
-    """What of a payload is not there when its messages are written in the forms that they had."""
-    again = Writer(version, is_faithful=True).write(messages)
-    for opened, raw in zip_longest(open_payload(payload).messages, again):
-        if opened is not None and raw is None:
+def unread(payload: Json, messages: Sequence[Message], version: int) -> Iterator[Loss]:
+    """What of a payload is not there when its messages are written in the forms that they had.
+
+    Results are found by the id of their call: `misplaced_results` reports those that are in another place.
+    """
+    written: defaultdict[Json, deque[JsonObject]] = defaultdict(deque)
+    for raw in Writer(version, is_faithful=True).write(messages):
+        data = open_message(raw, "$", []).data
+        written[_call_id(data)].append(data)
+    for opened in open_payload(payload).messages:
+        rest = written[_call_id(opened.data)]
+        if not rest:
             yield Loss.of(opened.path, opened.data, UNREAD)
-        elif opened is not None:
-            given = {name: value for name, value in opened.data.items() if value not in (None, [], {})}
-            yield from json_losses(given, open_message(raw, "$", []).data, opened.path, UNREAD)
+            continue
+        given = {name: value for name, value in opened.data.items() if value not in (None, [], {})}
+        yield from json_losses(given, rest.popleft(), opened.path, UNREAD)
+
+
+def _call_id(data: JsonObject) -> Json:
+    id_ = data.get("tool_call_id")
+    return id_ if isinstance(id_, str) else None
 
 
 _SLOT: Final = in_messages("data", "additional_kwargs", is_always_there=True)
@@ -80,7 +97,6 @@ FORMAT: Final = Format(
     dump,
     slot=_SLOT,
     is_complete=True,
-    unread=unread,
 )
 FORMAT_V0: Final = Format(
     f"{NAME}-v0",
@@ -89,5 +105,4 @@ FORMAT_V0: Final = Format(
     partial(dump, version=0),
     slot=_SLOT,
     is_complete=True,
-    unread=partial(unread, version=0),
 )

@@ -1,7 +1,7 @@
 """Our messages → messages of LangChain, as the format `langchain-v0` writes them.
 
-Version 0, because it is the form that chat models of all integrations accept: text as a string, calls beside it,
-reasoning in the form of its provider. Not sent are interrupts, and calls that a provider ran itself.
+Version 0, because it is the form that chat models of all integrations accept: text as a string, calls beside
+it, reasoning in the form of its provider. Not sent are interrupts, and calls that a provider ran itself.
 """
 
 from collections.abc import Sequence
