@@ -1,7 +1,7 @@
 """LangChain's messages → canonical messages, and where each part was."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -221,27 +221,27 @@ class _Item(NamedTuple):
     """The provider whose shape the native block has."""
 
 
-def _standard(item: Any) -> Iterator[_Item]:
+def _standard(item: Any) -> Sequence[_Item]:
     """The standard blocks for an item of a content."""
     if isinstance(item, str):
-        yield _Item(wire.Text(text=item), item, STRING)
-        return
-    raw = to_json(item) if type(item) is wire.UnknownBlock or item.extra else None
+        return (_Item(wire.Text(text=item), item, STRING),)
+    raw = to_json(item) if item.extra or type(item) is wire.UnknownBlock else None
     found = None if raw is None else standardize(raw)
     if found is None:
-        yield _Item(item)
-        return
-    namespace = SHAPES[found.shape].namespace
-    for number, block in enumerate(found.blocks):
-        kept = {} if number else found.residue
-        yield _Item(wire.BLOCK.read(block), raw, found.shape, kept, namespace)
+        return (_Item(item),)
+    shape, blocks, rest = found
+    namespace = SHAPES[shape].namespace
+    return [
+        _Item(wire.BLOCK.read(block), raw, shape, NO_NOTES if number else rest, namespace)
+        for number, block in enumerate(blocks)
+    ]
 
 
 def read_items(content: Sequence[Any], fitting: tuple[type, ...], version: int) -> list[Any]:
     """The parts of a content that is not that of a response. What does not fit there is kept whole."""
     parts: list[Any] = []
     for item in content:
-        found = list(_standard(item))
+        found = _standard(item)
         part = _read_item(found[0], None, version) if len(found) == 1 else None
         parts.append(part if isinstance(part, fitting) else ForeignPart(NAME, _raw(item)))
     return parts
@@ -341,7 +341,9 @@ class _Response:
         kept = residue(empty, replace(message, **about))
         if type(message) is wire.Chat:
             kept[ROLE] = message.role
-        namespace = namespace_of(self._metadata.get(PROVIDER), self._parts, self._version)
+        namespace = None
+        if self._version == 0 or head_form is not None:  # else the default form is V1
+            namespace = namespace_of(self._metadata.get(PROVIDER), self._parts, self._version)
         if self._form != default_form(self._parts, None, namespace, self._version, head_form):
             kept[FORM] = self._form
         text = self._content if isinstance(self._content, str) else None

@@ -206,12 +206,5 @@ class UnknownMessage(UnknownVariant, tag_field="type", tag="__unknown__"):
     """A message without a type here, such as an order to remove another."""
 
 
-class Envelope(Wire, kw_only=True):
-    """A message as `messages_to_dict` writes it."""
-
-    type: str
-    data: Any
-
-
 MESSAGE: Final[Codec[Any]] = Codec(System | Human | Ai | Tool | Chat | UnknownMessage)
 BLOCK: Final[Codec[Any]] = Codec(AnyBlock)

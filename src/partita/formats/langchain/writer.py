@@ -143,13 +143,13 @@ class Writer:
                     self._prompt(turn)
                     self._results_id = None
         self._write_pending()
-        written: list[Any] = to_json(self._payload)
-        return written
+        return self._payload
 
     def _append(self, message: wire.Message, kept: JsonObject, reserved: frozenset[str]) -> None:
         """Append a message with the residue that is among notes."""
-        type_ = str(type(message).__struct_config__.tag)
-        self._payload.append(wire.Envelope(type=type_, data=_restored(message, kept, reserved)))
+        rest = {name: value for name, value in kept.items() if name not in reserved}
+        data = restore(message, rest)
+        self._payload.append({"type": data["type"], "data": data})
 
     def _new_id(self, id_: str) -> str | None:
         """The id to write: none if a message at this index has it anyway."""
@@ -310,26 +310,29 @@ class Writer:
 
     def _places(self, step: Step, groups: Sequence[int | None], index: int) -> list[Place | None]:
         """The places of the parts of a step. Those that are read back in another order are reported."""
-        within = groups.count(WITHIN) + (step.text is not None)
         before = min(groups.count(BEFORE), 1)  # all reasoning there is one part
+        within = groups.count(WITHIN) + (step.text is not None)
         numbers = [0, before, before + within, before + within + groups.count(AFTER)]
-        rest = [group for group in groups if group is not None]
-        lowest = [INVALID if step.text is None else WITHIN]  # of the groups after each part
-        for group in reversed(rest):
-            lowest.append(min(lowest[-1], group))
         places: list[Place | None] = []
-        highest = BEFORE
-        for (part, path), group in zip(step.parts, groups, strict=True):
-            if group is None:
-                places.append(None)
-                continue
-            lowest.pop()
-            if group > max(WITHIN, lowest[-1]) or group == BEFORE < highest:
-                self._lose(path, part.id if type(part) is ToolCallPart else to_json(part), BESIDE)
-            highest = max(highest, group)
-            places.append((index, numbers[group]))
-            numbers[group] += group != BEFORE
+        for group in groups:
+            places.append(None if group is None else (index, numbers[group]))
+            if group:
+                numbers[group] += 1
+        order = [group for group in groups if group is not None] + [WITHIN] * (step.text is not None)
+        if order != sorted(order):
+            self._lose_order(step, groups)
         return places
+
+    def _lose_order(self, step: Step, groups: Sequence[int | None]) -> None:
+        """Report calls that were before content, and reasoning that was after some."""
+        content = [at for at, group in enumerate(groups) if group == WITHIN]
+        first = min(content, default=len(groups))
+        last = len(groups) if step.text is not None else max(content, default=-1)
+        for at, ((part, path), group) in enumerate(zip(step.parts, groups, strict=True)):
+            if group == BEFORE and at > first:
+                self._lose(path, to_json(part), BESIDE)
+            elif group in (AFTER, INVALID) and at < last:
+                self._lose(path, part.id, BESIDE)
 
     def _write_call(self, call: ToolCallPart, form: str, content: _Content) -> int:
         """Write a call that the application runs. Returns the group of its place."""
