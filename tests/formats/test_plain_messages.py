@@ -28,7 +28,7 @@ from tests import canonical
 from tests.formats.long_way import besides_the_way, by_the_long_way
 from tests.tables import each_row
 
-NAMES = ("langchain", "langchain-v0", "otel-genai")
+NAMES = ("langchain", "langchain-v0")
 WORDS = st.sampled_from(("", "lit", "39.5 metres"))
 IDS = st.sampled_from(("c1", "c2", "m1", "message-1", "message-2"))
 OUTPUTS = st.one_of(

@@ -70,14 +70,22 @@ class _Converted:
 class Loaded(_Converted):
     """Messages read from a payload, and what could not be carried over."""
 
-    __slots__ = ("messages", "request")
+    __slots__ = ("is_complete", "messages", "request")
 
     def __init__(
-        self, messages: tuple[Message, ...], losses: FoundLosses = (), request: Request | None = None
+        self,
+        messages: tuple[Message, ...],
+        losses: FoundLosses = (),
+        request: Request | None = None,
+        *,
+        is_complete: bool = False,
     ) -> None:
-        """`request` is the rest of the request that the messages came in, if they did."""
+        """`request` is the rest of the request that the messages came in, if they did.
+
+        `is_complete`: nothing is missing in `losses`, although the format may write the payload otherwise.
+        """
         super().__init__(losses)
-        self.messages, self.request = messages, request
+        self.messages, self.request, self.is_complete = messages, request, is_complete
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
@@ -202,12 +210,19 @@ def _load_completely(
     request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
 
     def losses() -> Iterator[Loss]:
+        if loaded.is_complete:
+            return iter(loaded.losses)
         again: Json = dump(loaded.messages, *([request] if request else [])).payload
-        given = [payload] if isinstance(again, list) and not isinstance(payload, list) else payload
-        reported = tuple(loss.path for loss in loaded.losses)
-        yield from loaded.losses
-        for loss in json_losses(given, again, "$", UNREAD):
-            if not loss.path.startswith(reported):
-                yield loss
+        return not_written_back(payload, again, loaded.losses)
 
     return Loaded(loaded.messages, losses, request)
+
+
+def not_written_back(payload: Json, again: Json, losses: Sequence[Loss]) -> Iterator[Loss]:
+    """The losses of reading a payload: those reported, and what is missing where it is written `again`."""
+    yield from losses
+    given = [payload] if isinstance(again, list) and not isinstance(payload, list) else payload
+    reported = tuple(loss.path for loss in losses)
+    for loss in json_losses(given, again, "$", UNREAD):
+        if not loss.path.startswith(reported):
+            yield loss

@@ -269,15 +269,7 @@ def _frameworks() -> list[Format]:
             )
         ),
         format_of("pydantic_ai.format"),
-        Format(
-            "otel-genai",
-            "messages as OpenTelemetry records them",
-            later("otel.load", "load"),
-            later("otel.dump", "dump"),
-            ask=later("otel.dump", "ask"),
-            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
-            implied=later("otel.wrapping", "implied"),
-        ),
+        format_of("otel.format"),
         Format(
             "openai-agents",
             "OpenAI Agents SDK session items and run items",

@@ -98,7 +98,7 @@ class Record:
                     self.entries.append(Entry(turn.message, turn.path, place))
                 names = {} if turn.step is None else RESULT_FIELDS
             case Prompt() if turn.steering is not None:
-                about = {"type": "steering-message", "id": turn.steering.id}
+                about = {name: one for name, one in to_json(turn.steering).items() if name != "parts"}
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, place))
