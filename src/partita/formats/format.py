@@ -80,9 +80,9 @@ class Loaded(_Converted):
         *,
         is_complete: bool = False,
     ) -> None:
-        """`request` is the rest of the request that the messages came in, if they did.
+        """`request`: the rest of the request that the messages came in, if they did.
 
-        `is_complete`: nothing is missing in `losses`, although the format may write the payload otherwise.
+        `is_complete`: the losses are complete, as those of a stream, which is not written back.
         """
         super().__init__(losses)
         self.messages, self.request, self.is_complete = messages, request, is_complete
@@ -207,15 +207,15 @@ def _load_completely(
 ) -> Loaded:
     """What `load` returns, whose losses include what `dump` does not write back."""
     loaded = load(payload)
+    if loaded.is_complete:
+        return loaded
     request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
 
     def losses() -> Iterator[Loss]:
-        if loaded.is_complete:
-            return iter(loaded.losses)
         again: Json = dump(loaded.messages, *([request] if request else [])).payload
         return not_written_back(payload, again, loaded.losses)
 
-    return Loaded(loaded.messages, losses, request)
+    return Loaded(loaded.messages, losses, request, is_complete=True)
 
 
 def not_written_back(payload: Json, again: Json, losses: Sequence[Loss]) -> Iterator[Loss]:

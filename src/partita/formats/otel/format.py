@@ -251,15 +251,10 @@ class _Reader:
         parts: list[Any] = []
         calls: dict[Any, int] = {}  # places of calls by their ids
         for position, block in enumerate(blocks):
-            if isinstance(block, wire.ToolCallResponse | wire.ServerToolCallResponse):
-                at = calls.get(block.id)
-                call = (
-                    ForeignPart(NAME, to_json(block)) if at is None else CALL_RESPONSES.read(block, parts[at])
-                )
-                if at is None or not isinstance(call, ToolCallPart):
-                    parts.append(call)
-                    continue
-                del calls[block.id]
+            is_output = isinstance(block, wire.ToolCallResponse | wire.ServerToolCallResponse)
+            at = calls.get(block.id) if is_output else None
+            if at is not None and isinstance(call := CALL_RESPONSES.read(block, parts[at]), ToolCallPart):
+                del calls[call.id]
                 if at < len(parts) - 1:
                     noted = add_notes(call.result_provider_metadata, NAME, {POSITION: position})
                     call = replace(call, result_provider_metadata=noted)
@@ -292,11 +287,8 @@ class _Reader:
 
 def _read_part(block: Any, *types: type[Any]) -> Any:
     """The part of a block in a message that may have parts of these types. Others are kept whole."""
-    is_result = isinstance(block, wire.ToolCallResponse | wire.ServerToolCallResponse)
-    part = None if is_result else PARTS.read(block, Called(""))
-    if isinstance(part, (*types, ForeignPart)):
-        return part
-    return ForeignPart(NAME, to_json(block))
+    part = PARTS.read(block, Called(""))
+    return part if isinstance(part, (*types, ForeignPart)) else ForeignPart(NAME, to_json(block))
 
 
 class _Written:

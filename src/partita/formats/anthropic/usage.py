@@ -1,8 +1,12 @@
-"""What an answer consumed: Anthropic's counts → `Usage`."""
+"""The usage of a response. Input that was cached, or written to the cache, is counted apart.
+
+Source: https://docs.claude.com/en/api/messages#response-usage
+"""
 
 from collections.abc import Iterable
 from typing import Final
 
+from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.usage import Usage
 from partita.types.value import Extra
@@ -11,21 +15,21 @@ INPUTS: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_inpu
 """Fresh, cached and cache-written input are counted apart."""
 
 BILLED: Final = ("message", "compaction")
-"""The passes of an answer that are paid as this model's; another model's are told beside them."""
+"""The passes of a response that are billed as this model's."""
 
 REPLACED: Final = "fallback_message"
-"""A pass of another model that took over: the counts of the answer are that pass's alone."""
+"""A pass of another model that took over: the counts of the response are those of that pass."""
 
 
 def merged(before: JsonObject, after: Json) -> JsonObject:
-    """Counts with newer ones in their place; a count that became null stays what it was."""
+    """Counts, replaced by newer ones; a newer null does not replace a count."""
     if not is_object(after):
         return before
     return before | {key: item for key, item in after.items() if item is not None or key not in before}
 
 
-def usage_of(raw: JsonObject) -> Usage | None:
-    """The usage that counts amount to; `None` when there are none."""
+def read_usage(raw: JsonObject) -> Usage | None:
+    """The usage of a response; `None` if there are no counts."""
     if not raw:
         return None
     total_input, output = _input(raw), count_of(raw, "output_tokens")
@@ -43,8 +47,23 @@ def usage_of(raw: JsonObject) -> Usage | None:
     )
 
 
+def write_usage(counts: JsonObject) -> JsonObject:
+    """The counts of the API, given a usage as JSON: `raw` if it is from there and was not changed since."""
+    raw = counts.get("raw")
+    if is_object(raw) and to_json(read_usage(raw)) == counts:
+        return raw
+    names = ("cachedInputTokens", "cacheWriteTokens", "inputTokens", "outputTokens")
+    cached, written, total, output = (count_of(counts, name) or 0 for name in names)
+    return {
+        "input_tokens": max(total - cached - written, 0),
+        "output_tokens": output,
+        **({"cache_read_input_tokens": cached} if cached else {}),
+        **({"cache_creation_input_tokens": written} if written else {}),
+    }
+
+
 def _billed(iterations: Json) -> JsonObject | None:
-    """What is really paid, when an answer took several passes: the counts of the last are on the outside."""
+    """What is billed if a response took several passes: the outer counts are those of the last."""
     passes = [one for one in iterations if is_object(one)] if is_array(iterations) else []
     if any(one.get("type") == REPLACED for one in passes):
         return None
