@@ -112,6 +112,10 @@ class Record:
             self.losses += [Loss.of(path, part, why) for part, path in (*turn.boundaries, *turn.parts)]
             if turn.number == 1:
                 self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
+        elif isinstance(turn, Results) and turn.step is not None:
+            self.losses += [Loss.of(f"{path}.output", part, why) for part, path in turn.parts]
+            if turn.path:
+                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
         else:
             self.losses.append(Loss.of(turn.path, turn.message, why))
 

@@ -83,13 +83,22 @@ class Results(NamedTuple):
 Turn: TypeAlias = Instructions | Prompt | Step | Results
 
 
-def split(messages: Sequence[Message], is_written: Callable[[AssistantPart], bool]) -> Iterator[Turn]:
-    """The turns of a conversation. Parts that are not written do not make a step."""
+def split(
+    messages: Sequence[Message],
+    is_written: Callable[[AssistantPart], bool],
+    *,
+    has_provider_results: bool = True,
+) -> Iterator[Turn]:
+    """The turns of a conversation. Parts that are not written do not make a step.
+
+    `has_provider_results`: the API has outputs of calls that its provider ran, in the step with the calls.
+    Otherwise they are results like all others.
+    """
     for index, message in enumerate(fold(messages)):
         path = f"$[{index}]"
         match message:
             case AssistantMessage():
-                yield from _steps(message, path, is_written)
+                yield from _steps(message, path, is_written, has_provider_results)
             case UserMessage():
                 yield Prompt(message, path, _placed(message, path))
             case SystemMessage():
@@ -103,7 +112,10 @@ def _placed(message: Message, path: str) -> list[Placed]:
 
 
 def _steps(
-    message: AssistantMessage, path: str, is_written: Callable[[AssistantPart], bool]
+    message: AssistantMessage,
+    path: str,
+    is_written: Callable[[AssistantPart], bool],
+    has_provider_results: bool,
 ) -> Iterator[Turn]:
     number = 1
     boundaries: list[Placed] = []
@@ -115,7 +127,7 @@ def _steps(
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
         if has_written and (is_boundary or (kind is ToolCallPart and part.id in calls)):
-            yield from _step(message, path, parts, number, boundaries)
+            yield from _step(Step(message, path, parts, number, boundaries), has_provider_results)
             number, boundaries, parts, has_written = number + 1, [], [], False
             calls.clear()
         if kind is SteeringMessagePart:
@@ -129,24 +141,24 @@ def _steps(
             calls.add(part.id)
     text = network_text(message)
     if parts or boundaries or text is not None or number == 1:
-        yield from _step(message, path, parts, number, boundaries, text)
+        yield from _step(Step(message, path, parts, number, boundaries, text), has_provider_results)
 
 
-def _step(
-    message: AssistantMessage,
-    path: str,
-    parts: Sequence[Placed],
-    number: int,
-    boundaries: Sequence[Placed],
-    text: str | None = None,
-) -> Iterator[Turn]:
+def _step(step: Step, has_provider_results: bool) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
-    answered = [placed for placed in parts if type(placed.part) is ToolCallPart and _has_result(placed.part)]
+    message, number = step.message, step.number
+    answered = [
+        placed
+        for placed in step.parts
+        if type(placed.part) is ToolCallPart
+        and placed.part.output is not None
+        and not (placed.part.provider_executed and has_provider_results)
+    ]
     if not answered:
-        yield Step(message, path, parts, number, boundaries, text)
+        yield step
         return
-    opened = [Placed(_opened(one.part), one.path) if one in answered else one for one in parts]
-    step = Step(message, path, opened, number, boundaries, text)
+    opened = [Placed(_opened(one.part), one.path) if one in answered else one for one in step.parts]
+    step = step._replace(parts=opened)
     yield step
     origin: ToolMessage | None = None
     where, results = "", list[Placed]()
@@ -167,10 +179,6 @@ def _step(
 def _opened(call: ToolCallPart) -> AssistantPart:
     """A call without its output."""
     return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
-
-
-def _has_result(call: ToolCallPart) -> bool:
-    return call.output is not None and not call.provider_executed
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:

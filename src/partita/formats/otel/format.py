@@ -12,13 +12,15 @@ Conventions: https://github.com/open-telemetry/semantic-conventions-genai
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.messages import JOINED, MessageWriter, Written, numbers_of
 from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import restore
 from partita.formats.core.turns import (
     Instructions,
@@ -87,7 +89,6 @@ ROLE: Final = "role"  # the role in the recording, if not that of the message
 IS_OUTPUT: Final = "made"  # whether it is in the output, if not as the last answer
 FORM: Final = "form"  # with the first message: what the messages are recorded in, if not attributes
 EVENT: Final = "asEvent"  # residue of the event that the message is
-JOINED: Final = "joined"  # it is the continuation of the message before
 INSTRUCTIONS: Final = "instructions"  # it stands for the system instructions
 MEMBERS: Final = ("name", "finish_reason")
 MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED, INSTRUCTIONS})
@@ -203,33 +204,26 @@ class _Reader:
 
     def _runs(self, blocks: Sequence[Any], role: str, note: JsonObject, path: str, number: int) -> None:
         """A message of the user or of tools: each run of results, and of other parts, is a message."""
-        results = [self._result(block) for block in blocks]
+        parts = [self._result(one) or _read_part(one, TextPart, ImagePart, FilePart) for one in blocks]
+        runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
         start = 0
-        while start < len(blocks) or start == 0:
-            is_results = results[start] is not None if blocks else role == "tool"
-            end = start
-            while end < len(blocks) and (results[end] is not None) == is_results:
-                end += 1
-            ours = "tool" if is_results else "user"
-            noted = note if start == 0 else {JOINED: True}
-            metadata = add_notes(None, NAME, noted if role == ours else {ROLE: role, **noted})
+        for is_tool, run in runs or [(role == "tool", ())]:
+            noted = {JOINED: True} if start else note
+            if role != ("tool" if is_tool else "user"):
+                noted = {ROLE: role, **noted}
+            metadata = add_notes(None, NAME, noted)
             around = self._around()
             message: Message
-            if is_results:
-                if self._head is not None and start == 0:
+            if is_tool:
+                if self._head is not None and not start:
                     around["id"] = results_id(self._head, 1)
-                parts = tuple(results[start:end])
-                message = ToolMessage(content=ToolContent(parts=parts, provider_metadata=metadata), **around)  # type: ignore[arg-type] # none of them is `None`
+                message = ToolMessage(content=ToolContent(parts=run, provider_metadata=metadata), **around)
             else:
-                others = tuple(
-                    _read_part(block, TextPart, ImagePart, FilePart) for block in blocks[start:end]
-                )
-                message = UserMessage(
-                    content=UserContent(parts=others, provider_metadata=metadata), type="text", **around
-                )
+                content = UserContent(parts=run, provider_metadata=metadata)
+                message = UserMessage(content=content, type="text", **around)
             self._head = None
             self._add(message, path, (number, start))
-            start = max(end, 1)
+            start += len(run)
 
     def _result(self, block: Any) -> ToolResultPart | None:
         """The result that a part is, with the id of its call, or of the first one without a result."""
@@ -285,46 +279,38 @@ class _Reader:
         return Usage(**counts) if counts else None
 
 
+def _is_result(part: Any) -> bool:
+    return isinstance(part, ToolResultPart)
+
+
 def _read_part(block: Any, *types: type[Any]) -> Any:
     """The part of a block in a message that may have parts of these types. Others are kept whole."""
     part = PARTS.read(block, Called(""))
     return part if isinstance(part, (*types, ForeignPart)) else ForeignPart(NAME, to_json(block))
 
 
-class _Written:
-    """A message that is written: its parts so far, and its notes."""
-
-    def __init__(self, role: str, note: JsonObject, origin: Message | None) -> None:
-        self.role, self.note = role, note
-        self.blocks: list[Any] = []
-        self.count = 0  # of the parts: an output in a message of the assistant is a block, but not a part
-        self.start = 0  # of the last message in it
-        self.origin = origin  # the last message in it, if that has results, without its parts
-
-    @property
-    def message(self) -> wire.Message:
-        """The message, with all its other members."""
-        role = self.note.get(ROLE)
-        ours = ROLES.get(role, "user") if isinstance(role, str) else self.role
-        is_kept = isinstance(role, str) and (ours == self.role or {ours, self.role} == {"user", "tool"})
-        members = {name: value for name, value in self.note.items() if name not in MESSAGE_NOTES}
-        known = {name: members.pop(name) for name in MEMBERS if name in members}
-        return wire.Message(
-            role=str(role) if is_kept else self.role,
-            parts=tuple(self.blocks),
-            **known,
-            extra=Extra(members) if members else None,
-        )
+def _write_message(written: Written) -> wire.Message:
+    """A message, with all its other members."""
+    role = written.note.get(ROLE)
+    ours = ROLES.get(role, "user") if isinstance(role, str) else written.role
+    is_kept = isinstance(role, str) and (ours == written.role or {ours, written.role} == {"user", "tool"})
+    members = {name: value for name, value in written.note.items() if name not in MESSAGE_NOTES}
+    known = {name: members.pop(name) for name in MEMBERS if name in members}
+    return wire.Message(
+        role=str(role) if is_kept else written.role,
+        parts=tuple(written.blocks),
+        **known,
+        extra=Extra(members) if members else None,
+    )
 
 
-class _Writer:
+class _Writer(MessageWriter):
     """Writes a recording, and records what went where."""
 
     def __init__(self) -> None:
-        self.record = Record()
+        super().__init__(NAME)
         self.numbers: Sequence[int] = ()
         """The numbers of the messages, in the order in which they are read."""
-        self._written: list[_Written] = []
         self._system: list[Any] | None = None
         self._usage: Usage | None = None
 
@@ -338,58 +324,43 @@ class _Writer:
                 case Step():
                     self._step(last)
                 case Results():
-                    self._results(last)
+                    self.add(last, "tool", [RESPONSES.write(part) for part, _ in last.parts])
                 case Instructions():
                     self._instructions(last, is_list=is_list)
                 case Prompt():
-                    self._prompt(last)
+                    self.add(last, "user", [PARTS.write(part) for part, _ in last.parts])
         if isinstance(last, Step) and last.number == 1 and not is_list:
             self._usage = last.message.content.usage
         thread_id = next((one.thread_id for one in messages if one.thread_id is not None), None)
         return self._payload(form, None if is_list else thread_id)
 
     def _payload(self, form: Json, thread_id: str | None) -> Json:
-        last = len(self._written) - 1
+        last = len(self.written) - 1
         outputs: list[int] = []
-        for index, one in enumerate(self._written):
+        for index, one in enumerate(self.written):
             noted = one.note.get(IS_OUTPUT)
             if noted if isinstance(noted, bool) else index == last and one.role == "assistant":
                 outputs.append(index)
         if form in (LIST, EVENTS):
             self.numbers = range(last + 1)
             if form == LIST:
-                return to_json([one.message for one in self._written])
-            return to_json([_write_event(one, at in outputs) for at, one in enumerate(self._written)])
+                return to_json([_write_message(one) for one in self.written])
+            return to_json([_write_event(one, at in outputs) for at, one in enumerate(self.written)])
         inputs = [index for index in range(last + 1) if index not in outputs]
         self.numbers = [*inputs, *outputs]
         lists: JsonObject = {} if self._system is None else {SYSTEM: to_json(self._system)}
         if inputs or not outputs:
-            lists[INPUT] = to_json([self._written[index].message for index in inputs])
+            lists[INPUT] = to_json([_write_message(self.written[index]) for index in inputs])
         if outputs:
-            lists[OUTPUT] = to_json([self._written[index].message for index in outputs])
+            lists[OUTPUT] = to_json([_write_message(self.written[index]) for index in outputs])
         payload = write_lists(lists, form)
-        if thread_id is not None and (self._written or self._system is not None):
+        if thread_id is not None and (self.written or self._system is not None):
             payload[CONVERSATION] = thread_id
         for name, field in USAGE.items():
             count = None if self._usage is None else getattr(self._usage, field)
             if count is not None:
                 payload[name] = count
         return payload
-
-    def _begin(self, role: str, note: JsonObject, origin: Message | None = None) -> _Written:
-        """A new message, or the one before if they were one.
-
-        `origin`: a message with results. Those whose calls are known come before the others.
-        """
-        last = self._written[-1] if self._written else None
-        if last is not None and last.role in ("user", "tool"):
-            if origin is not None and last.origin == origin:
-                return last
-            if note.get(JOINED) is True:
-                last.start, last.origin = last.count, origin
-                return last
-        self._written.append(_Written(role, note, origin))
-        return self._written[-1]
 
     def _step(self, step: Step) -> None:
         blocks: list[Any] = []
@@ -414,59 +385,22 @@ class _Writer:
         if not blocks and step.number > 1:
             self.record.add(step, None, [None] * len(places))
             return
-        written = self._begin("assistant", message_notes(step.message, NAME) if step.number == 1 else {})
-        self._append(step, written, blocks, places)
-
-    def _append(
-        self, turn: Turn, written: _Written, blocks: Sequence[Any], places: Sequence[int | None]
-    ) -> None:
-        number = len(self._written) - 1
-        where = [None if place is None else (number, written.count + place, 0) for place in places]
-        self.record.add(turn, (number, written.start), where)
-        written.blocks += blocks
-        written.count += sum(place is not None for place in places)
-
-    def _results(self, turn: Results) -> None:
-        blocks = [RESPONSES.write(part) for part, _ in turn.parts]
-        self._parts(turn, "tool", blocks)
-
-    def _prompt(self, turn: Prompt) -> None:
-        self._parts(turn, "user", [PARTS.write(part) for part, _ in turn.parts])
+        written = self.begin("assistant", message_notes(step.message, NAME) if step.number == 1 else {})
+        self.append(step, written, blocks, places)
 
     def _instructions(self, turn: Instructions, *, is_list: bool) -> None:
         blocks = [PARTS.write(part) for part, _ in turn.parts]
         is_own = message_notes(turn.message, NAME).get(INSTRUCTIONS) is True and not is_list
-        if not is_own or self._system is not None or self._written:
-            self._parts(turn, "system", blocks)
+        if not is_own or self._system is not None or self.written:
+            self.add(turn, "system", blocks)
             return
         self._system = [block for block in blocks if block is not None]
-        where = [
-            None if one is None else (SYSTEM, at, 0) for at, one in zip(_places(blocks), blocks, strict=True)
-        ]
+        where = [None if number is None else (SYSTEM, number, 0) for number in numbers_of(blocks)]
         self.record.add(turn, (SYSTEM, 0) if self._system else None, where)
 
-    def _parts(self, turn: Instructions | Prompt | Results, role: str, blocks: Sequence[Any]) -> None:
-        """Write the blocks of a turn. If it has parts, but none of them can be written, nothing is."""
-        known = [block for block in blocks if block is not None]
-        is_steering = isinstance(turn, Prompt) and turn.steering is not None
-        if not known and (blocks or is_steering):
-            self.record.add(turn, None, [None] * len(blocks))
-            return
-        origin: Message | None = None
-        if isinstance(turn, Results):
-            origin = replace(turn.message, content=replace(turn.message.content, parts=()))
-        written = self._begin(role, message_notes(turn.message, NAME), origin)
-        self._append(turn, written, known, _places(blocks))
 
-
-def _places(blocks: Sequence[Any]) -> list[int | None]:
-    """The numbers of the blocks that there are."""
-    numbers = iter(range(len(blocks)))
-    return [None if block is None else next(numbers) for block in blocks]
-
-
-def _write_event(written: _Written, is_output: bool) -> Wire | JsonObject:
-    event = write_event(to_json(written.message), is_output=is_output)
+def _write_event(written: Written, is_output: bool) -> Wire | JsonObject:
+    event = write_event(to_json(_write_message(written)), is_output=is_output)
     kept = written.note.get(EVENT)
     return restore(event, kept) if is_object(kept) else event
 
