@@ -313,15 +313,7 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        Format(
-            "mcp",
-            "Model Context Protocol: content, results of tools, prompts, sampling",
-            later("mcp.load", "load"),
-            later("mcp.dump", "dump"),
-            ask=later("mcp.dump", "ask"),
-            slot=in_messages("_meta"),
-            implied=later("mcp.implied", "implied"),
-        ),
+        format_of("mcp.format"),
         Format(
             "a2a",
             "Agent2Agent messages, artifacts and tasks",

@@ -10,7 +10,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.types.json import JsonObject
-from partita.types.messages import Message
 
 from .metadata import message_notes
 from .report import Place, Record
@@ -23,12 +22,12 @@ JOINED: Final = "joined"
 class Written:
     """A message that is written: its role, its blocks so far, and the notes of the message that began it."""
 
-    def __init__(self, role: str, note: JsonObject, origin: Message | None) -> None:
+    def __init__(self, role: str, note: JsonObject, origins: Sequence[Any]) -> None:
         self.role, self.note = role, note
         self.blocks: list[Any] = []
         self.count = 0  # of the parts: there may be blocks that are not parts
         self.start = 0  # of the last message in it
-        self.origin = origin  # the last message in it, if that has results, without its parts
+        self.origins = origins  # of the results at its end: what other results in it have in common with them
 
 
 class MessageWriter:
@@ -38,10 +37,11 @@ class MessageWriter:
     message has the place of its first part.
     """
 
-    def __init__(self, namespace: str) -> None:
+    def __init__(self, namespace: str, *, joins_results: bool = False) -> None:
+        """`joins_results`: all results of a step are in one message, as the API demands."""
         self.record = Record()
         self.written: list[Written] = []
-        self._namespace = namespace
+        self._namespace, self._joins_results = namespace, joins_results
 
     def add(self, turn: Instructions | Prompt | Results, role: str, blocks: Sequence[Any]) -> None:
         """Write the blocks of a turn, `None` for parts without one.
@@ -53,25 +53,28 @@ class MessageWriter:
         if not known and (blocks or is_steering):
             self.record.add(turn, None, [None] * len(blocks))
             return
-        origin: Message | None = None
+        origins: list[Any] = []
         if isinstance(turn, Results):
-            origin = replace(turn.message, content=replace(turn.message.content, parts=()))
-        written = self.begin(role, message_notes(turn.message, self._namespace), origin)
+            origins.append(replace(turn.message, content=replace(turn.message.content, parts=())))
+            if self._joins_results and turn.step is not None:
+                origins.append(turn.step)
+        written = self.begin(role, message_notes(turn.message, self._namespace), origins)
         self.append(turn, written, known, numbers_of(blocks))
 
-    def begin(self, role: str, note: JsonObject, origin: Message | None = None) -> Written:
+    def begin(self, role: str, note: JsonObject, origins: Sequence[Any] = ()) -> Written:
         """A new message, or the one before if they were one.
 
-        `origin`: a message with results. Those whose calls are known come before the others.
+        `origins`: the message of results, without its parts. Results that have a call come before the others.
         """
         last = self.written[-1] if self.written else None
         if last is not None and last.role != "assistant":
-            if origin is not None and last.origin == origin:
+            if any(one in last.origins for one in origins):
+                last.origins = (*last.origins, *origins)
                 return last
             if note.get(JOINED) is True:
-                last.start, last.origin = last.count, origin
+                last.start, last.origins = last.count, origins
                 return last
-        self.written.append(Written(role, note, origin))
+        self.written.append(Written(role, note, origins))
         return self.written[-1]
 
     def append(
