@@ -164,7 +164,7 @@ def test_json_in_texts_is_compared_by_its_values() -> None:
     spaced = {**STRINGS, INPUT: json.dumps(MESSAGES[:-1], indent=1)}
     assert convert(spaced, "otel-genai", "otel-genai").lossless
     lost = {**STRINGS, INPUT: json.dumps([*MESSAGES[1:-1], {"role": "tool", "parts": [], "made": 3}])}
-    assert convert(lost, "otel-genai", "otel-genai").losses[0].path == f"$.{INPUT}[5].made"
+    assert convert(lost, "otel-genai", "otel-genai").losses[0].path == f"$.{INPUT}"
 
 
 def test_messages_that_are_added_to_events_are_events() -> None:

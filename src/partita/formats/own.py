@@ -7,7 +7,7 @@ from partita.stream.rules import Version
 
 from .core.sidecar import in_list, in_messages
 from .format import Format, Slot
-from .lazily import format_of, later, value_of
+from .lazily import LazyFormat, later, value_of
 
 CHAT = "openai-chat"
 
@@ -17,7 +17,7 @@ CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
 
-def own_formats() -> list[Format]:
+def own_formats() -> list[Format | LazyFormat]:
     """All of them, in the order of the documentation."""
     return [
         *_ours(),
@@ -160,10 +160,10 @@ def _rows() -> list[Format]:
     ]
 
 
-def _providers() -> list[Format]:
+def _providers() -> list[Format | LazyFormat]:
     return [
-        format_of("anthropic.format"),
-        format_of("anthropic.format", "RESPONSE"),
+        LazyFormat("anthropic", "anthropic.format"),
+        LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
         Format(
             "gemini",
             "contents and answers of Google's generateContent",
@@ -227,7 +227,7 @@ def _chat(name: str, title: str, server: str) -> Format:
     )
 
 
-def _frameworks() -> list[Format]:
+def _frameworks() -> list[Format | LazyFormat]:
     return [
         *(
             Format(
@@ -253,8 +253,8 @@ def _frameworks() -> list[Format]:
                 ),
             )
         ),
-        format_of("pydantic_ai.format"),
-        format_of("otel.format"),
+        LazyFormat("pydantic-ai", "pydantic_ai.format"),
+        LazyFormat("otel-genai", "otel.format"),
         Format(
             "openai-agents",
             "OpenAI Agents SDK session items and run items",
@@ -277,7 +277,7 @@ def _frameworks() -> list[Format]:
     ]
 
 
-def _agents() -> list[Format]:
+def _agents() -> list[Format | LazyFormat]:
     return [
         Format(
             "claude-code-log",
@@ -313,7 +313,7 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        format_of("mcp.format"),
+        LazyFormat("mcp", "mcp.format"),
         Format(
             "a2a",
             "Agent2Agent messages, artifacts and tasks",

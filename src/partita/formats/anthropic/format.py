@@ -14,6 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
@@ -70,11 +71,17 @@ RULES: Final = Rules(
     trailing_space="strip",  # "final assistant content cannot end with trailing whitespace"
 )
 
+TAKEN: Final = "the API takes JPEG, PNG, GIF, WebP, PDF and text, of the user only"
 NAMES: Final = "the API takes letters, digits, `_` and `-` in names, 128 of them at most"
 REPORT: Final = Report(
     NAME,
     default="the API has no place for it",
     reasons={
+        "reasoning": "reasoning is sent only to the provider that signed it",
+        "tool-call": "it is a server tool of another provider, or not declared in this request",
+        "image": TAKEN,
+        "file": TAKEN,
+        "reasoning-file": TAKEN,
         "id": "messages of the API have no id",
         "createdAt": "messages of the API have no time",
         "usage": "messages of the API have no usage",
@@ -82,15 +89,15 @@ REPORT: Final = Report(
         "tool-call.name": NAMES,
         "input": "the API takes only objects as input",
         "output": "a result is text, or blocks of text, images and documents",
+        "fields.cache_control": "the API takes four cache marks, and none on thinking",
         "sourceId": "ids of sources are made when they are read",
     },
-    spelling=frozenset({FORM, APART, PLACE, INDEX}),
+    spelling=frozenset({FORM, APART, PLACE, INDEX, RAW_INPUT}),
 )
 
 JOINED: Final = "the API takes one message for neighbours of one role"
 STEPS: Final = "a step begins where calls were answered"
 LAST: Final = "calls that wait for their results come last"
-MARKS: Final = "the API takes four cache marks, and none on thinking"
 NO_THINKING: Final = "thinking needs the signed reasoning of the open step, which is missing"
 REQUIRED: Final = "the API requires it"
 
@@ -101,14 +108,16 @@ def load(payload: Json) -> Loaded:
         case [*items]:
             if any(is_object(item) and "role" not in item and "type" in item for item in items):
                 return _load_response(payload)
-            return Loaded(tuple(join(_Reader(items, "$").messages)))
+            found = tuple(join(_Reader(items, "$").messages))
+            return Loaded(found, again=lambda: dump(found).payload["messages"])
         case {"messages": [*messages]}:
             reader = _Reader(messages, "$.messages", payload.get("system"))
             return Loaded(tuple(join(reader.messages)), request=_read_request(payload))
         case {"messages": other}:
             raise ConversionError(f"messages is {kind_of(other)}", where="$.messages", hint="make it a list")
         case {"role": _} if payload.get("type") != "message":
-            return Loaded(tuple(join(_Reader([payload], "$").messages)))
+            found = tuple(join(_Reader([payload], "$").messages))
+            return Loaded(found, again=lambda: dump(found).payload["messages"])
         case _ if is_response(payload):
             return _load_response(payload)
         case _:
@@ -131,8 +140,8 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     writer = _Writer(None if request is None else _server_tools(request))
     payload = writer.write(messages)
     if request is not None:
-        payload = _write_request(payload, request, writer.record)
-    _limit_marks(payload, writer.record)
+        payload = _write_request({**payload, **writer.container}, request, writer.record)
+    _limit_marks(payload)
     return Dumped(payload, lambda: REPORT.compare(writer.record, _read_back(payload)))
 
 
@@ -158,6 +167,9 @@ class _Reader:
         self._continues = False
         self._role = ""
         if system is not None:
+            if not isinstance(system, str) and not is_array(system):
+                hint = "make it a string or a list of blocks"
+                raise ConversionError(f"system is {kind_of(system)}", where="$.system", hint=hint)
             raw = {"role": "system", "content": system}
             message = read_wire(MESSAGE, raw, "$.system", HINT)
             self._system(message, SYSTEM, {}, SYSTEM)
@@ -211,6 +223,7 @@ class _Reader:
             self.places[index, "start"] = start
             content_ = AssistantContent(parts=(start, *parts))
             self._append(replace(self._head, id=f"{self._head.id}#{self._step}", content=content_), ())
+            self.places[index,] = self._head
         else:
             self._step = 1
             content_ = AssistantContent(parts=parts, provider_metadata=_noted(noted))
@@ -249,6 +262,10 @@ class _Reader:
             answered = [result for result in results if own.get(result.id) is result]
             if [one.id for one in answered] != [call for call in self._calls if call in own]:
                 answered = [_at(position, result) for position, result in enumerate(answered)]
+                noted = {result.id: result for result in answered}
+                for place, part in list(self.places.items()):
+                    if any(part is one for one in own.values()):
+                        self.places[place] = noted[part.id]
             message = ToolMessage(id=f"{self._head.id}#{self._step}:results", content=answered)
             self._append(message, (index, "results"))
             self._calls = {call: name for call, name in self._calls.items() if call not in own}
@@ -300,6 +317,9 @@ def _check_blocks(blocks: Sequence[Any], path: str) -> None:
         where = f"{path}[{index}]"
         if kind in CALLS:
             raise ConversionError(f"a {kind} has no id or no name", where=where, hint="give both")
+        if isinstance(block, wire.ToolResult) and "content" in (block.extra or ()):
+            hint = "make it a string or a list of blocks"
+            raise ConversionError("the content of a result is unknown", where=f"{where}.content", hint=hint)
         if kind == "tool_result":
             hint = "give the id of its tool_use"
             raise ConversionError("a tool_result names no call", where=f"{where}.tool_use_id", hint=hint)
@@ -319,7 +339,8 @@ class _Writer:
         self._messages: list[JsonObject] = []
         self._has_results = False  # the last message has only results so far
         self._strings: set[int] = set()
-        self._container: JsonObject = {}
+        self.container: JsonObject = {}
+        """The container of code that waits for results."""
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`system` and `messages`."""
@@ -337,7 +358,7 @@ class _Writer:
         for index in self._strings:
             text = _only_text(self._messages[index]["content"])
             self._messages[index]["content"] = self._messages[index]["content"] if text is None else text
-        written: JsonObject = {"messages": to_json(tuple(map(_message, self._messages))), **self._container}
+        written: JsonObject = {"messages": to_json(tuple(map(_message, self._messages)))}
         text = _only_text(self._system) if self._is_string else None
         system = to_json(self._system) if text is None else text
         return {"system": system, **written} if self._system else written
@@ -348,7 +369,7 @@ class _Writer:
             return None
         had_results, self._has_results = self._has_results, isinstance(turn, Results)
         is_neighbour = bool(self._messages) and self._messages[-1]["role"] == role
-        if is_neighbour and not (noted.get(APART) and not had_results):
+        if is_neighbour and not noted.get(APART):
             if not had_results and not self._has_results and turn.path:
                 self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
             content: list[Json] = self._messages[-1]["content"]
@@ -402,7 +423,7 @@ class _Writer:
         if is_object(container) and isinstance(container.get("id"), str) and any(map(_by_code, blocks)):
             # Code that waits for results needs its container:
             # https://docs.claude.com/en/docs/agents-and-tools/tool-use/programmatic-tool-calling
-            self._container = {"container": container["id"]}
+            self.container = {"container": container["id"]}
 
     def _boundaries(self, step: Step, at: tuple[int, int] | None, *, divides: bool) -> None:
         for number, (part, path) in enumerate(step.boundaries, 1):
@@ -416,7 +437,9 @@ class _Writer:
         self, step: Step, blocks: list[Json], places: list[Place | None]
     ) -> tuple[list[Json], list[Place | None]]:
         # "tool_use blocks must be followed by …": other blocks may not stand between a call and its result.
-        is_call = [isinstance(block, wire.ToolUse) or _type_of(block) == "tool_use" for block in blocks]
+        raws = [to_json(block) for block in blocks]
+        answered = {str(raw.get("tool_use_id")) for raw in raws}
+        is_call = [str(raw["type"]).endswith("tool_use") and raw.get("id") not in answered for raw in raws]
         if True not in is_call or False not in is_call[is_call.index(True) :]:
             return blocks, places
         self.record.losses.append(Loss(step.path, "the order of calls and texts", LAST, "repaired"))
@@ -490,10 +513,6 @@ def _shifted(at: tuple[int, int] | None, place: Place | None) -> Place | None:
     return at[0], at[1] + place if type(place) is int else place
 
 
-def _type_of(block: Json) -> Json:
-    return block.get("type") if is_object(block) else None
-
-
 def _by_code(block: Any) -> TypeGuard[wire.ToolUse]:
     return isinstance(block, wire.ToolUse) and is_object(block.caller) and "tool_id" in block.caller
 
@@ -550,8 +569,6 @@ def _server_tools(request: Request) -> frozenset[str]:
 
 
 def _write_request(payload: JsonObject, request: Request, record: Record) -> JsonObject:
-    if not payload["messages"]:
-        raise ConversionError("no message to send", where="$", hint="give at least one that has content")
     settings = request.settings
     written: JsonObject = {key: settings[key] for key in ("model", "max_tokens") if key in settings}
     if "max_tokens" not in settings:
@@ -589,25 +606,24 @@ def _check_thinking(payload: JsonObject, record: Record) -> None:
             pass
 
 
-def _limit_marks(payload: JsonObject, record: Record) -> None:
+def _limit_marks(payload: JsonObject) -> None:
     """Remove cache marks that the API refuses: on thinking, and all but the last four.
 
     https://docs.claude.com/en/docs/build-with-claude/prompt-caching#cache-limitations
     """
-    lists: list[tuple[str, Any]] = [(f"$.{name}", payload.get(name)) for name in ("tools", "system")]
-    lists += [(f"$.messages[{at}].content", one["content"]) for at, one in enumerate(payload["messages"])]
+    lists: list[Any] = [payload.get("tools"), payload.get("system")]
+    lists += [message["content"] for message in payload["messages"]]
     marked = [
-        (f"{path}[{index}]", blocks, index)
-        for path, blocks in lists
+        (blocks, index)
+        for blocks in lists
         for index, block in enumerate(blocks if is_array(blocks) else ())
         if is_object(block) and block.get("cache_control") is not None
     ]
-    on_thinking = [one for one in marked if "thinking" in str(one[1][one[2]].get("type"))]
+    on_thinking = [(blocks, index) for blocks, index in marked if "thinking" in blocks[index].get("type", "")]
     others = [one for one in marked if one not in on_thinking]
-    for path, blocks, index in [*on_thinking, *others[:-4]]:
+    for blocks, index in [*on_thinking, *others[:-4]]:
         blocks[index] = dict(blocks[index])  # the block may belong to a message
-        mark = blocks[index].pop("cache_control")
-        record.losses.append(Loss.of(f"{path}.cache_control", mark, MARKS, "repaired"))
+        del blocks[index]["cache_control"]
 
 
 FORMAT: Final = Format(

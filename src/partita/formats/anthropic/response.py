@@ -135,8 +135,8 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
     for turn in turns:
         if turn is step:
             continue
-        if isinstance(turn, Results) and turn.step is step:
-            record.losses += [Loss.of(f"{path}.output", part.output, NO_OUTPUT) for part, path in turn.parts]
+        if isinstance(turn, Results) and turn.step is not None and turn.step.message is step.message:
+            record.drop(turn, NO_OUTPUT)
         elif isinstance(turn, Step) and turn.message is step.message:
             record.losses += [Loss.of(path, part, EARLIER) for part, path in turn.parts]
         elif isinstance(turn, Prompt) and turn.steering is not None:

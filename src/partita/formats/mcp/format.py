@@ -7,7 +7,7 @@ Messages have no ids there: they are numbered `message-N`.
 Specification: https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.sidecar import in_messages
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, misplaced_results, split
 from partita.formats.core.wire import read_wire, to_json
-from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec, not_written_back
+from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
@@ -126,12 +126,11 @@ def _load_as(message: JsonObject, payload: Json, unwrap: Callable[[JsonObject], 
     """Read a message that a payload stands for. `unwrap` returns the payload of the message."""
     loaded = _loaded(_Reader([message], None))
 
-    def losses() -> Iterator[Loss]:
+    def again() -> Json:
         written = dump(loaded.messages).payload
-        again = unwrap(written[0]) if len(written) == 1 else written
-        return not_written_back(payload, again, loaded.losses)
+        return unwrap(written[0]) if len(written) == 1 else written
 
-    return Loaded(loaded.messages, losses, is_complete=True)
+    return Loaded(loaded.messages, loaded.losses, again=again)
 
 
 def _load_blocks(payload: Json) -> Loaded:
@@ -173,7 +172,7 @@ def _load_message(payload: JsonObject) -> Loaded:
     if metadata:
         first: Any = messages[0]
         messages = (replace(first, content=replace(first.content, metadata=metadata)), *messages[1:])
-    return Loaded(messages, lambda: loaded.losses, is_complete=True)
+    return Loaded(messages, loaded.losses, again=loaded.again)
 
 
 def _load_request(payload: JsonObject) -> Loaded:

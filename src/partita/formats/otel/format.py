@@ -11,7 +11,7 @@ lose their place.
 Conventions: https://github.com/open-telemetry/semantic-conventions-genai
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -33,8 +33,7 @@ from partita.formats.core.turns import (
     split,
 )
 from partita.formats.core.wire import Wire, to_json
-from partita.formats.format import Dumped, Format, Loaded, Request, Slot, not_written_back
-from partita.formats.losses import Loss
+from partita.formats.format import Dumped, Format, Loaded, Request, Slot
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import (
@@ -67,7 +66,7 @@ from .recording import (
     read_recording,
     read_request,
     take,
-    without_texts,
+    with_texts_of,
     write_event,
     write_lists,
 )
@@ -115,14 +114,11 @@ def load(payload: Json) -> Loaded:
     reader = _Reader(recording)
     messages, request = tuple(join(reader.messages)), read_request(reader.attributes)
     misplaced = tuple(misplaced_results(reader.messages, reader.paths))
-    if recording.form != TEXTS:
-        return Loaded(messages, misplaced, request)
 
-    def losses() -> Iterator[Loss]:  # JSON texts are compared by what they contain
-        again = dump(messages, request).payload
-        return not_written_back(without_texts(payload), without_texts(again), misplaced)
+    def again() -> Json:
+        return with_texts_of(payload, dump(messages, request).payload)
 
-    return Loaded(messages, losses, request, is_complete=True)
+    return Loaded(messages, misplaced, request, again=again if recording.form == TEXTS else None)
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:

@@ -11,6 +11,7 @@ from partita.errors import ConversionError, DecodeError
 from partita.formats.core.residue import residue
 from partita.formats.core.wire import read_wire
 from partita.formats.format import Request, ToolSpec
+from partita.formats.losses import json_losses
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
 
 from . import wire
@@ -121,14 +122,18 @@ def _array(value: Json, path: str) -> list[Any]:
     return value
 
 
-def without_texts(payload: Json) -> Json:
-    """A payload in which attributes that are JSON texts are what these contain."""
-    if not is_object(payload):
-        return payload
+def with_texts_of(payload: JsonObject, again: JsonObject) -> JsonObject:
+    """What was written again, with the JSON texts of the payload where these contain the same values."""
     if is_object(payload.get("attributes")):
-        return {**payload, "attributes": without_texts(payload["attributes"])}
-    names = (*LISTS, TOOLS)
-    return {name: _array(value, name) if name in names else value for name, value in payload.items()}
+        attributes = with_texts_of(payload["attributes"], again.get("attributes", {}))
+        return {**again, "attributes": attributes}
+    texts = {name: payload[name] for name in (*LISTS, TOOLS) if isinstance(payload.get(name), str)}
+    same = {
+        name: text
+        for name, text in texts.items()
+        if name in again and not any(json_losses(_array(text, name), _array(again[name], name), "$", ""))
+    }
+    return again | same
 
 
 def write_lists(lists: JsonObject, form: str | None) -> JsonObject:
