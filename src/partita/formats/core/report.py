@@ -176,6 +176,8 @@ class Report:
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""
+        if type(message) is not type(again):
+            yield Loss.of(f"{path}.role", message.role, self._reasons.get("role", self.default), "changed")
         skip = {"content"} if message.type != _derived(message) else {"content", "type"}
         yield from self._fields(message, again, path, self.default, skip, {})
         skip = {"parts", "content"} if _is_text_implied(message) else {"parts"}
@@ -194,7 +196,9 @@ class Report:
                 yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
-                yield from self._fields(before, after, path, why, (), names)
+                is_named = _file_name(before) == _file_name(after)
+                skip = ("name", "filename") if is_named else ()
+                yield from self._fields(before, after, path, why, skip, names)
             else:
                 yield Loss.of(path, before, why, "changed")
         elif isinstance(before, tuple) and isinstance(after, tuple) and 0 < len(before) == len(after):
@@ -258,6 +262,10 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
+
+
+def _file_name(part: ImagePart | FilePart | ReasoningFilePart) -> str | None:
+    return part.name if isinstance(part, ImagePart) else part.filename
 
 
 def _derived(message: Message) -> str:
