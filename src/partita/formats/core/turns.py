@@ -121,14 +121,14 @@ def _steps(
     boundaries: list[Placed] = []
     parts: list[Placed] = []
     calls: set[str] = set()
-    has_written = False
     for placed in _placed(message, path):
         part = placed.part
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
-        if has_written and (is_boundary or (kind is ToolCallPart and part.id in calls)):
+        is_cut = is_boundary or (kind is ToolCallPart and part.id in calls)
+        if is_cut and any(is_written(one.part) for one in parts):
             yield from _step(Step(message, path, parts, number, boundaries), has_provider_results)
-            number, boundaries, parts, has_written = number + 1, [], [], False
+            number, boundaries, parts = number + 1, [], []
             calls.clear()
         if kind is SteeringMessagePart:
             yield _steering(message, part, placed.path)
@@ -136,7 +136,6 @@ def _steps(
             boundaries.append(placed)
         else:
             parts.append(placed)
-            has_written = has_written or is_written(part)
         if kind is ToolCallPart:
             calls.add(part.id)
     text = network_text(message)
@@ -147,27 +146,25 @@ def _steps(
 def _step(step: Step, has_provider_results: bool) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
     message, number = step.message, step.number
-    answered = [
-        placed
-        for placed in step.parts
-        if type(placed.part) is ToolCallPart
-        and placed.part.output is not None
-        and not (placed.part.provider_executed and has_provider_results)
-    ]
+    answered = [placed for placed in step.parts if _has_result(placed.part, has_provider_results)]
     if not answered:
         yield step
         return
-    opened = [Placed(_opened(one.part), one.path) if one in answered else one for one in step.parts]
+    opened = [
+        Placed(_opened(one.part), one.path) if _has_result(one.part, has_provider_results) else one
+        for one in step.parts
+    ]
     step = step._replace(parts=opened)
     yield step
+    implied = own_origin(message, number)
     origin: ToolMessage | None = None
     where, results = "", list[Placed]()
     for call, call_path in answered:
         if call.result_message is None:
-            own = own_origin(message, number)
+            own = implied
         else:
             own = replace(call.result_message, content=replace(call.result_message.content, parts=()))
-        if origin is not None and own != origin:
+        if origin is not None and own is not origin and own != origin:
             yield Results(origin, where, results, step)
             results = []
         origin, where = own, "" if call.result_message is None else f"{call_path}.resultMessage"
@@ -179,6 +176,13 @@ def _step(step: Step, has_provider_results: bool) -> Iterator[Turn]:
 def _opened(call: ToolCallPart) -> AssistantPart:
     """A call without its output."""
     return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
+
+
+def _has_result(part: AssistantPart, has_provider_results: bool) -> bool:
+    """Whether the output of a part is apart from it."""
+    if type(part) is not ToolCallPart or part.output is None:
+        return False
+    return not (part.provider_executed and has_provider_results)
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:
