@@ -232,15 +232,7 @@ def _frameworks() -> list[Format | LazyFormat]:
         LazyFormat("langchain", "langchain.format"),
         LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
         LazyFormat("pydantic-ai", "pydantic_ai.format"),
-        Format(
-            "otel-genai",
-            "messages as OpenTelemetry records them",
-            later("otel.load", "load"),
-            later("otel.dump", "dump"),
-            ask=later("otel.dump", "ask"),
-            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
-            implied=later("otel.wrapping", "implied"),
-        ),
+        LazyFormat("otel-genai", "otel.format"),
         Format(
             "openai-agents",
             "OpenAI Agents SDK session items and run items",
@@ -263,7 +255,7 @@ def _frameworks() -> list[Format | LazyFormat]:
     ]
 
 
-def _agents() -> list[Format]:
+def _agents() -> list[Format | LazyFormat]:
     return [
         Format(
             "claude-code-log",
@@ -299,23 +291,8 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        Format(
-            "mcp",
-            "Model Context Protocol: content, results of tools, prompts, sampling",
-            later("mcp.load", "load"),
-            later("mcp.dump", "dump"),
-            ask=later("mcp.dump", "ask"),
-            slot=in_messages("_meta"),
-            implied=later("mcp.implied", "implied"),
-        ),
-        Format(
-            "a2a",
-            "Agent2Agent messages, artifacts and tasks",
-            later("a2a.load", "load"),
-            later("a2a.dump", "dump"),
-            slot=in_messages("metadata"),
-            implied=value_of("a2a.dump", "IMPLIED"),
-        ),
+        LazyFormat("mcp", "mcp.format"),
+        LazyFormat("a2a", "a2a.format"),
         Format(
             "gemini-cli-stream",
             "Gemini CLI stream-json",

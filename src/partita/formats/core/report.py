@@ -113,7 +113,7 @@ class Record:
                 if turn.step is not None:
                     names = RESULT_FIELDS if turn.path else RESULT_METADATA
             case Prompt() if turn.steering is not None:
-                about = {"type": "steering-message", "id": turn.steering.id}
+                about = {name: one for name, one in to_json(turn.steering).items() if name != "parts"}
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, place))
@@ -185,6 +185,8 @@ class Report:
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""
+        if type(message) is not type(again):
+            yield Loss.of(f"{path}.role", message.role, self._reasons.get("role", self.default), "changed")
         skip = {"content"} if message.type != _derived(message) else {"content", "type"}
         yield from self._fields(message, again, path, self.default, skip, {})
         skip = {"parts", "content"} if _is_text_implied(message) else {"parts"}
@@ -203,7 +205,9 @@ class Report:
                 yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
-                yield from self._fields(before, after, path, why, (), names)
+                is_named = _file_name(before) == _file_name(after)
+                skip = ("name", "filename") if is_named else ()
+                yield from self._fields(before, after, path, why, skip, names)
             else:
                 yield Loss.of(path, before, why, "changed")
         elif isinstance(before, tuple) and isinstance(after, tuple) and 0 < len(before) == len(after):
@@ -267,6 +271,10 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
+
+
+def _file_name(part: ImagePart | FilePart | ReasoningFilePart) -> str | None:
+    return part.name if isinstance(part, ImagePart) else part.filename
 
 
 def _derived(message: Message) -> str:

@@ -83,13 +83,22 @@ class Results(NamedTuple):
 Turn: TypeAlias = Instructions | Prompt | Step | Results
 
 
-def split(messages: Sequence[Message], is_written: Callable[[AssistantPart], bool]) -> Iterator[Turn]:
-    """The turns of a conversation. Parts that are not written do not make a step."""
+def split(
+    messages: Sequence[Message],
+    is_written: Callable[[AssistantPart], bool],
+    *,
+    has_provider_results: bool = True,
+) -> Iterator[Turn]:
+    """The turns of a conversation. Parts that are not written do not make a step.
+
+    `has_provider_results`: the API has outputs of calls that its provider ran, in the step with the calls.
+    Otherwise they are results like all others.
+    """
     for index, message in enumerate(fold(messages)):
         path = f"$[{index}]"
         match message:
             case AssistantMessage():
-                yield from _steps(message, path, is_written)
+                yield from _steps(message, path, is_written, has_provider_results)
             case UserMessage():
                 yield Prompt(message, path, _placed(message, path))
             case SystemMessage():
@@ -103,7 +112,10 @@ def _placed(message: Message, path: str) -> list[Placed]:
 
 
 def _steps(
-    message: AssistantMessage, path: str, is_written: Callable[[AssistantPart], bool]
+    message: AssistantMessage,
+    path: str,
+    is_written: Callable[[AssistantPart], bool],
+    has_provider_results: bool,
 ) -> Iterator[Turn]:
     number = 1
     boundaries: list[Placed] = []
@@ -115,7 +127,7 @@ def _steps(
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
         is_cut = is_boundary or (kind is ToolCallPart and part.id in calls)
         if is_cut and any(is_written(one.part) for one in parts):
-            yield from _step(message, path, parts, number, boundaries)
+            yield from _step(Step(message, path, parts, number, boundaries), has_provider_results)
             number, boundaries, parts = number + 1, [], []
             calls.clear()
         if kind is SteeringMessagePart:
@@ -128,24 +140,21 @@ def _steps(
             calls.add(part.id)
     text = network_text(message)
     if parts or boundaries or text is not None or number == 1:
-        yield from _step(message, path, parts, number, boundaries, text)
+        yield from _step(Step(message, path, parts, number, boundaries, text), has_provider_results)
 
 
-def _step(
-    message: AssistantMessage,
-    path: str,
-    parts: Sequence[Placed],
-    number: int,
-    boundaries: Sequence[Placed],
-    text: str | None = None,
-) -> Iterator[Turn]:
+def _step(step: Step, has_provider_results: bool) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
-    answered = [placed for placed in parts if _has_result(placed.part)]
+    message, number = step.message, step.number
+    answered = [placed for placed in step.parts if _has_result(placed.part, has_provider_results)]
     if not answered:
-        yield Step(message, path, parts, number, boundaries, text)
+        yield step
         return
-    opened = [Placed(_opened(one.part), one.path) if _has_result(one.part) else one for one in parts]
-    step = Step(message, path, opened, number, boundaries, text)
+    opened = [
+        Placed(_opened(one.part), one.path) if _has_result(one.part, has_provider_results) else one
+        for one in step.parts
+    ]
+    step = step._replace(parts=opened)
     yield step
     implied = own_origin(message, number)
     origin: ToolMessage | None = None
@@ -169,8 +178,11 @@ def _opened(call: ToolCallPart) -> AssistantPart:
     return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
 
 
-def _has_result(part: AssistantPart) -> bool:
-    return type(part) is ToolCallPart and part.output is not None and not part.provider_executed
+def _has_result(part: AssistantPart, has_provider_results: bool) -> bool:
+    """Whether the output of a part is apart from it."""
+    if type(part) is not ToolCallPart or part.output is None:
+        return False
+    return not (part.provider_executed and has_provider_results)
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:
