@@ -326,15 +326,18 @@ class Writer:
         return places
 
     def _lose_order(self, step: Step, groups: Sequence[int | None]) -> None:
-        """Report calls that were before content, and reasoning that was after some."""
-        content = [at for at, group in enumerate(groups) if group == WITHIN]
-        first = min(content, default=len(groups))
-        last = len(groups) if step.text is not None else max(content, default=-1)
-        for at, ((part, path), group) in enumerate(zip(step.parts, groups, strict=True)):
-            if group == BEFORE and at > first:
-                self._lose(path, to_json(part), BESIDE)
-            elif group in (AFTER, INVALID) and at < last:
+        """Report calls that were before parts of earlier groups, and reasoning that was after content."""
+        first = groups.index(WITHIN) if WITHIN in groups else len(groups)
+        lowest = INVALID if step.text is None else WITHIN  # of the groups after a part
+        for at, (part, path) in reversed(list(enumerate(step.parts))):
+            group = groups[at]
+            if group is None:
+                continue
+            if group > max(lowest, WITHIN):
                 self._lose(path, part.id, BESIDE)
+            elif group == BEFORE and at > first:
+                self._lose(path, to_json(part), BESIDE)
+            lowest = min(lowest, group)
 
     def _write_call(self, call: ToolCallPart, form: str, content: _Content) -> int:
         """Write a call that the application runs. Returns the group of its place."""
