@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.ag_ui.decoder import HANDLERS, LIFECYCLE, AgUiDecoder
-from partita.formats.ag_ui.dump import ask, dump
 from partita.formats.ag_ui.encoder import AgUiEncoder
-from partita.formats.ag_ui.load import load
+from partita.formats.ag_ui.format import ask, dump, load
+from partita.formats.ag_ui.stream import HANDLERS, LIFECYCLE, AgUiDecoder
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
@@ -195,7 +194,7 @@ def test_losses_name_what_they_lose() -> None:
     assert found == {
         "$[0].runId": ('"run-7"', "lost"),
         "$[0].content.parts[0].title": ('"Look"', "lost"),
-        "$[0].content.parts[0].output": ('"{\\"a\\":1}"', "changed"),
+        "$[0].content.parts[0].output": ('{"type":"json","value":{"a":1}}', "changed"),
     }
 
 
@@ -204,7 +203,7 @@ BAD: list[tuple[Json, str]] = [
     ({"a": 1}, "$"),
     ([7], "$[0]"),
     ([{"role": "user", "id": 7, "content": ""}], "$[0].id"),
-    ([{"role": "user", "id": "m"}], "$[0].content"),
+    ([{"role": "user", "id": "m"}], "$[0]"),
     ([{"role": "assistant", "id": "m", "toolCalls": [{}]}], "$[0].toolCalls[0]"),
     ([{"role": "tool", "id": "m", "content": ""}], "$[0]"),
     ({"messages": [], "tools": [{}]}, "$.tools[0]"),

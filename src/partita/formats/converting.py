@@ -109,6 +109,8 @@ def read(payload: Json, reading: Format) -> Loaded:
     loaded = unpacked(payload, reading) or _load(payload, reading)
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     bare = reading.slot.take(payload)[0] if reading.slot else payload
+    if reading.is_complete and loaded.is_stream:
+        return Loaded(loaded.messages, loaded.losses, asked)
     if reading.is_complete:
         return Loaded(loaded.messages, lambda: _unlike(bare, loaded, reading), asked)
     request = loaded.request or Request()

@@ -66,14 +66,22 @@ class _Converted:
 class Loaded(_Converted):
     """Messages read from a payload, and what could not be carried over."""
 
-    __slots__ = ("messages", "request")
+    __slots__ = ("is_stream", "messages", "request")
 
     def __init__(
-        self, messages: tuple[Message, ...], losses: FoundLosses = (), request: Request | None = None
+        self,
+        messages: tuple[Message, ...],
+        losses: FoundLosses = (),
+        request: Request | None = None,
+        *,
+        is_stream: bool = False,
     ) -> None:
-        """`request` is the rest of the request that the messages came in, if they did."""
+        """`request` is the rest of the request that the messages came in, if they did.
+
+        `is_stream`: the payload was a list of events, whose losses are complete: `dump` writes no events.
+        """
         super().__init__(losses)
-        self.messages, self.request = messages, request
+        self.messages, self.request, self.is_stream = messages, request, is_stream
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
