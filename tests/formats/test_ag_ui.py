@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.ag_ui.encoder import AgUiEncoder
-from partita.formats.ag_ui.format import ask, dump, load
+from partita.formats.ag_ui.format import dump, load
 from partita.formats.ag_ui.stream import HANDLERS, LIFECYCLE, AgUiDecoder
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
@@ -96,7 +96,7 @@ def told(*chunks: Chunk) -> list[Any]:
 def test_an_input_comes_back_as_it_was() -> None:
     loaded = load(INPUT)
     assert loaded.request is not None
-    dumped = ask(loaded.messages, loaded.request)
+    dumped = dump(loaded.messages, loaded.request)
     assert dumped.payload == INPUT
     assert (loaded.losses, dumped.losses) == ((), ())
 
@@ -109,14 +109,14 @@ def test_a_list_of_messages_comes_back_as_it_was() -> None:
 def test_no_leaf_of_an_input_is_lost_in_silence() -> None:
     loaded = load(INPUT)
     assert loaded.request is not None
-    written = ask(loaded.messages, loaded.request)
+    written = dump(loaded.messages, loaded.request)
     silent: list[object] = []
     for path in leaves(INPUT):
         try:
             other = load(changed(INPUT, path))
         except PartitaError:
             continue
-        again = ask(other.messages, other.request or Request())
+        again = dump(other.messages, other.request or Request())
         if other == loaded or (again, other.losses) == (written, loaded.losses):
             silent.append(path)
     assert silent == []
@@ -155,7 +155,7 @@ def test_everything_is_written_in_their_types() -> None:
     from ag_ui.core.types import RunAgentInput
 
     message_adapter().validate_python(dump(everything()).payload)
-    RunAgentInput.model_validate(ask(everything(), Request((ToolSpec(name="look_up"),))).payload)
+    RunAgentInput.model_validate(dump(everything(), Request((ToolSpec(name="look_up"),))).payload)
 
 
 def test_what_is_written_is_read_back_and_written_alike() -> None:

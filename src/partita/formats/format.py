@@ -1,16 +1,20 @@
 """What a format is: a name, and pure functions between its payloads and canonical messages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
 
-from .losses import Loss
+from .losses import Loss, json_losses
 from .session_facts import SessionFacts
+
+UNREAD: Final = "messages have no place for it"
+"""Why something of a payload is lost."""
 
 
 class ToolSpec(Value):
@@ -66,7 +70,7 @@ class _Converted:
 class Loaded(_Converted):
     """Messages read from a payload, and what could not be carried over."""
 
-    __slots__ = ("is_stream", "messages", "request")
+    __slots__ = ("again", "is_complete", "messages", "request")
 
     def __init__(
         self,
@@ -74,14 +78,17 @@ class Loaded(_Converted):
         losses: FoundLosses = (),
         request: Request | None = None,
         *,
-        is_stream: bool = False,
+        is_complete: bool = False,
+        again: Callable[[], Json] | None = None,
     ) -> None:
-        """`request` is the rest of the request that the messages came in, if they did.
+        """`request`: the rest of the request that the messages came in, if they did.
 
-        `is_stream`: the payload was a list of events, whose losses are complete: `dump` writes no events.
+        `is_complete`: the losses are complete, as those of a stream, which is not written back.
+        `again`: writes the payload back, if it has another form than the one that `dump` writes.
         """
         super().__init__(losses)
-        self.messages, self.request, self.is_stream = messages, request, is_stream
+        self.messages, self.request, self.is_complete = messages, request, is_complete
+        self.again = again
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
@@ -190,3 +197,33 @@ class Format:
     """Where the agent looks for a session file, by its records."""
     is_complete: bool = False
     """Whether the losses of `dump` are complete, and those of `load` are what `dump` does not write back."""
+
+    def __post_init__(self) -> None:
+        if self.is_complete and self.load is not None and self.dump is not None:
+            object.__setattr__(self, "load", partial(_load_completely, self.load, self.dump, self.name))
+            object.__setattr__(self, "dump", limited_depth()(self.dump))
+
+
+@limited_depth()
+def _load_completely(
+    load: Callable[[Json], Loaded], dump: Callable[..., Dumped], name: str, payload: Json
+) -> Loaded:
+    """What `load` returns, whose losses include what `dump` does not write back."""
+    loaded = load(payload)
+    if loaded.is_complete:
+        return loaded
+    request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
+
+    def losses() -> Iterator[Loss]:
+        if loaded.again is not None:
+            again = loaded.again()
+        else:
+            again = dump(loaded.messages, *([request] if request else [])).payload
+        given = [payload] if isinstance(again, list) and not isinstance(payload, list) else payload
+        reported = tuple(loss.path for loss in loaded.losses)
+        yield from loaded.losses
+        for loss in json_losses(given, again, "$", UNREAD):
+            if not loss.path.startswith(reported):
+                yield loss
+
+    return Loaded(loaded.messages, losses, request, is_complete=True)

@@ -7,7 +7,7 @@ from partita.stream.rules import Version
 
 from .core.sidecar import in_list, in_messages
 from .format import Format, Slot
-from .lazily import format_of, later, value_of
+from .lazily import LazyFormat, later, value_of
 
 CHAT = "openai-chat"
 
@@ -17,7 +17,7 @@ CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
 
-def own_formats() -> list[Format]:
+def own_formats() -> list[Format | LazyFormat]:
     """All of them, in the order of the documentation."""
     return [
         *_ours(),
@@ -160,25 +160,10 @@ def _rows() -> list[Format]:
     ]
 
 
-def _providers() -> list[Format]:
+def _providers() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "anthropic",
-            "Anthropic's Messages API, requests and answers",
-            later("anthropic.load", "load"),
-            later("anthropic.dump", "dump"),
-            later("anthropic.decoder", "AnthropicDecoder"),
-            ask=later("anthropic.dump", "ask"),
-            implied=later("anthropic.implied", "implied"),
-        ),
-        Format(
-            "anthropic-answer",
-            "answers of Anthropic's Messages API",
-            later("anthropic.load", "load_answer"),
-            later("anthropic.body", "dump"),
-            later("anthropic.decoder", "AnthropicDecoder"),
-            implied=later("anthropic.implied", "implied"),
-        ),
+        LazyFormat("anthropic", "anthropic.format"),
+        LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
         Format(
             "gemini",
             "contents and answers of Google's generateContent",
@@ -242,7 +227,7 @@ def _chat(name: str, title: str, server: str) -> Format:
     )
 
 
-def _frameworks() -> list[Format]:
+def _frameworks() -> list[Format | LazyFormat]:
     return [
         *(
             Format(
@@ -268,7 +253,7 @@ def _frameworks() -> list[Format]:
                 ),
             )
         ),
-        format_of("pydantic_ai.format"),
+        LazyFormat("pydantic-ai", "pydantic_ai.format"),
         Format(
             "otel-genai",
             "messages as OpenTelemetry records them",
@@ -286,7 +271,7 @@ def _frameworks() -> list[Format]:
             slot=Slot(later("openai_agents.slot", "put"), later("openai_agents.slot", "take")),
             implied=later("openai_agents.implied", "implied"),
         ),
-        format_of("ag_ui.format"),
+        LazyFormat("ag-ui", "ag_ui.format"),
     ]
 
 

@@ -112,32 +112,37 @@ def load(payload: Json) -> Loaded:
     return Loaded(tuple(reader.messages), reader.losses, request)
 
 
-def dump(messages: Sequence[Message]) -> Dumped:
-    """A list of AG-UI messages."""
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    """Write a list of messages, or the input of a run."""
     writer = Writer()
     AgentWriter(writer, messages, "$", None)
     payload: list[Json] = to_json(writer.payload)
-    return Dumped(payload, lambda: REPORT.compare(writer.record, Reader(payload, "$").places))
+
+    def losses() -> list[Loss]:
+        return REPORT.compare(writer.record, Reader(payload, "$").places)
+
+    if request is None:
+        return Dumped(payload, losses)
+    thread_id = next((message.thread_id for message in messages if message.thread_id), "thread-1")
+    return Dumped(_write_request(payload, request, thread_id, writer), losses)
 
 
-def ask(messages: Sequence[Message], request: Request) -> Dumped:
+def _write_request(messages: list[Json], request: Request, thread_id: str, writer: "Writer") -> JsonObject:
     """The input of a run. It must name a thread and a run: those of the settings, or generated ones."""
-    losses: list[Loss] = []
-    thread = next((message.thread_id for message in messages if message.thread_id), "thread-1")
-    payload: JsonObject = {"threadId": thread, "runId": "run-1"}
+    payload: JsonObject = {"threadId": thread_id, "runId": "run-1"}
     for name, value in payload.items():
         if name not in request.settings:
-            losses.append(Loss.of(f"$.settings.{name}", value, "the input of a run must name it", "repaired"))
+            writer.repaired(f"$.settings.{name}", value, "the input of a run must name it")
     for name, value in request.settings.items():
         if name in REQUEST:
             payload[name] = value
         else:
-            losses.append(Loss.of(f"$.settings.{name}", value, "the input of a run has no such setting"))
-    dumped = dump(messages)
-    payload["messages"] = dumped.payload
+            loss = Loss.of(f"$.settings.{name}", value, "the input of a run has no such setting")
+            writer.record.losses.append(loss)
+    payload["messages"] = messages
     if request.tools:
-        payload["tools"] = [_write_tool(tool, index, losses) for index, tool in enumerate(request.tools)]
-    return Dumped(payload, lambda: (*losses, *dumped.losses))
+        payload["tools"] = [_write_tool(tool, index, writer) for index, tool in enumerate(request.tools)]
+    return payload
 
 
 def _is_event(raw: Json) -> bool:
@@ -163,11 +168,10 @@ def _read_tool(raw: Json, path: str) -> ToolSpec:
     return ToolSpec(name=name, description=description, input_schema=schema, extra=kept(rest, ToolSpec))
 
 
-def _write_tool(tool: ToolSpec, index: int, losses: list[Loss]) -> JsonObject:
+def _write_tool(tool: ToolSpec, index: int, writer: "Writer") -> JsonObject:
     rest = unkept(tool.extra)
     if tool.description is None and "description" not in rest:
-        why = "a tool must have a description"
-        losses.append(Loss.of(f"$.tools[{index}].description", "", why, "repaired"))
+        writer.repaired(f"$.tools[{index}].description", "", "a tool must have a description")
     schema = {} if tool.input_schema is None else {"parameters": tool.input_schema}
     return {"name": tool.name, "description": tool.description or "", **schema, **rest}
 
@@ -636,7 +640,7 @@ FORMAT: Final = Format(
     dump,
     AgUiDecoder,
     AgUiEncoder,
-    ask,
+    dump,
     in_messages("metadata"),
     is_complete=True,
 )

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.formats.losses import Loss, Severity
+from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, StepStartPart
 from partita.types.value import EXTRA_NAME, Value
@@ -28,6 +28,10 @@ Place: TypeAlias = Hashable
 """Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
 
 COMMON: Final[Mapping[str, str]] = {
+    "data": "data of the application is not for the model",
+    "foreign": "it is content of another format",
+    "source-url": "sources are not for the model",
+    "source-document": "sources are not for the model",
     "id": "it gets another id when it is read back",
     "seq": "messages are in order by their place in the list",
     "parentId": "messages form one line, without branches",
@@ -43,7 +47,7 @@ COMMON: Final[Mapping[str, str]] = {
     "title": "it is for display only",
     "toolMetadata": "it is for display only",
 }
-"""Why a field is missing, by its name."""
+"""Why a field is missing, by its name, or a part, by its type."""
 
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
@@ -62,6 +66,8 @@ RESULT_FIELDS: Final[Mapping[str, str]] = {
     "name": "resultMessage.content.parts[0].name",
 }
 """Fields of results, and where they are in a call."""
+RESULT_METADATA: Final[Mapping[str, str]] = {"providerMetadata": "resultProviderMetadata"}
+"""The same for results whose message is implied by the call."""
 
 
 class Entry(NamedTuple):
@@ -91,20 +97,40 @@ class Record:
         """
         names: Mapping[str, str] = {}
         match turn:
+            case _ if not turn.path and not isinstance(turn, Results):
+                return  # added by a repair
             case Step():
                 if turn.number == 1:
                     self.entries.append(Entry(turn.message, turn.path, place))
             case Results():
                 if turn.path:
                     self.entries.append(Entry(turn.message, turn.path, place))
-                names = {} if turn.step is None else RESULT_FIELDS
+                if turn.step is not None:
+                    names = RESULT_FIELDS if turn.path else RESULT_METADATA
             case Prompt() if turn.steering is not None:
                 about = replace(turn.steering, parts=())
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, place))
         for (part, path), where in zip(turn.parts, parts, strict=True):
-            self.entries.append(Entry(part, path, where, names))
+            if path:  # others were added by a repair
+                self.entries.append(Entry(part, path, where, names))
+
+    def drop(self, turn: Turn, why: str) -> None:
+        """Report a turn that is not written."""
+        if isinstance(turn, Step):
+            self.losses += [Loss.of(path, part, why) for part, path in (*turn.boundaries, *turn.parts)]
+            if turn.number == 1:
+                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
+        elif isinstance(turn, Results) and turn.step is not None:
+            for part, path in turn.parts:
+                fields: JsonObject = {"output": part.output, "resultProviderMetadata": part.provider_metadata}
+                found = ((name, value) for name, value in fields.items() if value is not None)
+                self.losses += [Loss.of(f"{path}.{name}", value, why) for name, value in found]
+            if turn.path:
+                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
+        else:
+            self.losses.append(Loss.of(turn.path, turn.message, why))
 
     def add_boundaries(self, boundaries: Sequence[Placed], why: str) -> None:
         """Report step starts that the payload has no block for."""
@@ -124,7 +150,10 @@ class Report:
         reasons: Mapping[str, str] | None = None,
         spelling: frozenset[str] = frozenset(),
     ) -> None:
-        """`default`: the reason for fields without one; `spelling`: notes on how something was written."""
+        """`reasons`: by field, or by type and field (`tool-call.id`); `default`: for all other fields.
+
+        `spelling`: notes that only describe how something was written.
+        """
         self._namespace, self.default = namespace, default
         self._reasons = {**COMMON, **(reasons or {})}
         self._spelling = spelling | {RESPELLED, KIND}
@@ -144,15 +173,9 @@ class Report:
 
     def _missing(self, value: Any, path: str) -> Iterator[Loss]:
         if isinstance(value, MESSAGES):
-            shell = to_json(value)
-            shell["content"].pop("parts")
-            if _is_text_implied(value):
-                del shell["content"]["content"]
-            if value.type == _derived(value):
-                del shell["type"]
-            yield Loss.of(path, shell, self.default)
+            yield Loss.of(path, without_parts(value), self.default)
         else:
-            yield Loss.of(path, value, self.default)
+            yield Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""
@@ -166,8 +189,12 @@ class Report:
     ) -> Iterator[Loss]:
         if isinstance(before, Value):
             if type(before) is type(after):
-                is_approved = type(before) is ToolCallPart and before.approval is not None
-                yield from self._fields(before, after, path, why, ("state",) if is_approved else (), names)
+                skip: tuple[str, ...] = ()
+                if type(before) is ToolCallPart and before.approval is not None:
+                    skip = ("state",)  # it follows from the approval
+                elif names:
+                    skip = ("id",) if "name" in names else ("id", "name")  # those of its call
+                yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
                 yield from self._fields(before, after, path, why, (), names)
@@ -185,6 +212,7 @@ class Report:
     def _fields(
         self, before: Any, after: Any, path: str, why: str, skip: Any, names: Mapping[str, str]
     ) -> Iterator[Loss]:
+        tag = type(before).__struct_config__.tag
         for name, wire_name, default in fields_of(type(before)):
             one = getattr(before, name)
             if one is default or name in skip:
@@ -196,7 +224,7 @@ class Report:
                 continue
             shown = names.get(wire_name, wire_name)
             where = path if wire_name == EXTRA_NAME else f"{path}.{shown}"
-            reason = self._reasons.get(wire_name, why)
+            reason = self._reasons.get(f"{tag}.{wire_name}") or self._reasons.get(wire_name, why)
             if wire_name == EXTRA_NAME:
                 yield from json_losses(dict(one), dict(other or {}), where, reason)
             elif shown in METADATA:
@@ -221,24 +249,20 @@ class Report:
                     if key in self._spelling:
                         yield Loss.of(f"{where}.{key}", note, RESPELLING, "minor")
                     else:
-                        yield from json_losses({key: note}, own, where, why)
+                        for loss in json_losses({key: note}, own, where, why):
+                            name = loss.path.rpartition(".")[2]
+                            yield loss._replace(why=self._reasons.get(f"{key}.{name}", why))
 
 
-def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
-    """What of a JSON value another one does not have."""
-    if is_object(before) and is_object(after) and before:
-        for name, value in before.items():
-            where = f"{path}.{name}"
-            if name in after:
-                yield from json_losses(value, after[name], where, why)
-            else:
-                yield Loss.of(where, value, why)
-    elif is_array(before) and is_array(after) and 0 < len(before) == len(after):
-        for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from json_losses(item, other, f"{path}[{index}]", why)
-    elif type(before) is not type(after) or (before != after or dumps(before) != dumps(after)):
-        severity: Severity = "lost" if after is None else "changed"
-        yield Loss.of(path, before, why, severity)
+def without_parts(message: Message) -> JsonObject:
+    """A message as JSON, without its parts and what follows from them."""
+    shell: JsonObject = to_json(message)
+    shell["content"].pop("parts")
+    if _is_text_implied(message):
+        del shell["content"]["content"]
+    if message.type == _derived(message):
+        del shell["type"]
+    return shell
 
 
 def _derived(message: Message) -> str:

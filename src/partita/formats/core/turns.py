@@ -161,11 +161,14 @@ def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
 def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
     message, parts, number = step.message, step.parts, step.number
-    answered = [one for one in parts if type(one.part) is ToolCallPart and _has_result(one.part, cuts)]
-    if not answered:
-        yield step
-        return
-    opened = [Placed(_opened(one.part), one.path) if one in answered else one for one in parts]
+    answered: list[Placed] = []
+    opened: list[Placed] = []
+    for one in parts:
+        if type(one.part) is ToolCallPart and _has_result(one.part, cuts):
+            answered.append(one)
+            opened.append(Placed(_opened(one.part), one.path))
+        else:
+            opened.append(one)
     step = step._replace(parts=opened)
     yield step
     origin: ToolMessage | None = None
