@@ -221,7 +221,7 @@ BAD: Final[dict[str, tuple[Json, str]]] = {
     "messages that are none": ({"messages": 7}, "$.messages"),
     "a message that is none": ([user("?"), 7], "$[1]"),
     "a role": ([{"role": "tool", "content": ""}], "$[0].role"),
-    "no content": ({"messages": [{"role": "user"}]}, "$.messages[0].content"),
+    "no content": ({"messages": [{"role": "user"}]}, "$.messages[0]"),
     "a block that is none": ([user(text("a"), 7)], "$[0].content[1]"),  # type: ignore[arg-type]
     "a block without type": ([user(text("a"), {"text": "b"})], "$[0].content[1].type"),
     "a call without a name": ([assistant({"type": "tool_use", "id": "c"})], "$[0].content[0]"),

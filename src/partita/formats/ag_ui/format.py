@@ -54,7 +54,6 @@ from partita.types.value import kept, unkept
 
 from . import wire
 from .encoder import AgUiEncoder
-from .events import without
 from .parts import (
     CALLS,
     CONTENT,
@@ -71,7 +70,7 @@ from .parts import (
     write_user,
 )
 from .stream import AgUiDecoder
-from .wire import AGENT, MESSAGE, MESSAGE_ID, NAME, NAMESPACE, PARENT, ROLES
+from .wire import MESSAGE, MESSAGE_ID, NAME, NAMESPACE, PARENT, ROLES
 
 HINT: Final = "give a list of messages or events, or {threadId, runId, messages}"
 
@@ -475,10 +474,10 @@ class AgentWriter:
 
     def _append_block(self, block: Any, id: str, metadata: Json = UNSET) -> int:
         """Append the block of a part as a message."""
-        if isinstance(block, wire.Message):
-            return self._append(replace(block, **self._members(id, metadata)))
-        members = {"id": id, "metadata": metadata if is_object(metadata) else UNSET, AGENT: self._agent}
-        return self._append(block | {name: value for name, value in members.items() if value is not UNSET})
+        members = self._members(id, metadata)
+        return self._append(
+            replace(block, **{name: one for name, one in members.items() if one is not UNSET})
+        )
 
     def _prompt(self, turn: Instructions | Prompt) -> None:
         message = turn.message
@@ -494,8 +493,7 @@ class AgentWriter:
             block = write_user(message, **members)
         place = None
         if not isinstance(turn, Prompt) or turn.steering is None or 0 in numbers:
-            found = message_notes(message, NAMESPACE)
-            place = (self._append(restore(block, found) if found else block),)
+            place = (self._append(restore(block, message_notes(message, NAMESPACE))),)
         places = [(*place, number) if place and number is not None else None for number in numbers]
         self._record.add(turn, place, places)
 
@@ -564,13 +562,10 @@ class AgentWriter:
         else:
             known = notes(calls[0].part.call_provider_metadata, NAMESPACE).get(PARENT) if calls else None
         block: Any = wire.Assistant(id="") if text is None else TEXTS.write(text)
-        blocks = tuple([CALLS.write(call) for call, _ in calls])
-        if blocks:
-            is_wire = isinstance(block, wire.Assistant)
-            block = replace(block, tool_calls=blocks) if is_wire else block | {"toolCalls": to_json(blocks)}
-        found = without(message_notes(message, NAMESPACE), ROLE) if is_first else {}
-        if found:
-            block = found | (to_json(block) if isinstance(block, Wire) else block)
+        if calls:
+            block = replace(block, tool_calls=tuple([CALLS.write(call) for call, _ in calls]))
+        if is_first:
+            block = restore(block, message_notes(message, NAMESPACE))
         for call, path in calls:
             self._writer.calls.setdefault(call.id, path)
             if call.input is UNSET and not isinstance(call.raw_input, str):
@@ -593,9 +588,7 @@ class AgentWriter:
             id_ = f"{message.id}:reasoning-{self._reasoning_count}"
             self._writer.repaired(f"{path}.id", id_, OWN_ID)
         ids.add(id_)
-        block: Any = REASONING.write(part)
-        metadata = UNSET if isinstance(block, Wire) else block.get("metadata")
-        return self._append_block(block, id_, metadata)
+        return self._append_block(REASONING.write(part), id_)
 
     # Results and sub-agents
 

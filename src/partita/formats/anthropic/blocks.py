@@ -110,7 +110,8 @@ def write_blocks(
         if block is None:
             continue
         position = index_of(part.call_provider_metadata) if type(part) is ToolCallPart else None
-        flush(position)
+        if waiting:
+            flush(position)
         blocks.append((block, number))
         if type(part) is ToolCallPart and part.provider_executed:
             result = write_result(part, CALL_ID.fit(part.id))

@@ -89,12 +89,20 @@ class Record:
         self.entries: list[Entry] = []
         self.losses: list[Loss] = []
         """What the writer reports itself, such as repairs."""
+        self._turns: list[tuple[Turn, Place | None, Sequence[Place | None]]] = []
 
     def add(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
-        """The message of a turn was written at a place, and each of its parts at another.
+        """The message of a turn was written at a place, and each of its parts at another."""
+        self._turns.append((turn, place, parts))
 
-        A step after the first has no message of its own, nor have results in a message that is implied.
-        """
+    def complete(self) -> None:
+        """Make the entries of all turns."""
+        for turn, place, parts in self._turns:
+            self._enter(turn, place, parts)
+        self._turns = []
+
+    def _enter(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
+        """A step after the first has no message of its own, nor have results in a message that is implied."""
         names: Mapping[str, str] = {}
         match turn:
             case _ if not turn.path and not isinstance(turn, Results):
@@ -160,6 +168,7 @@ class Report:
 
     def compare(self, record: Record, read: Mapping[Place, Any]) -> list[Loss]:
         """What of the recorded values is not in those that were read back, by their places."""
+        record.complete()
         losses = list(record.losses)
         for value, path, place, names in record.entries:
             again = None if place is None else read.get(place)

@@ -78,12 +78,8 @@ def arrange(
             record.drop(turn, HIDDEN)
         elif isinstance(turn, Results):
             _take_results(turn, arranged, rules, record)
-        elif isinstance(turn, Step) and rules.calls == "answered":
-            arranged.append(turn._replace(parts=list(_without_cut(turn.parts, record))))
         else:
-            arranged.append(turn)
-    if rules.blank_text == "drop":
-        arranged = [one._replace(parts=list(_not_blank(one.parts, record))) for one in arranged]
+            arranged.append(_without_unsent(turn, rules, record))
     if rules.calls == "answered":
         arranged = list(_answered(arranged, record))
     if rules.instructions == "first":
@@ -116,21 +112,19 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
             arranged.append(turn._replace(parts=kept))
 
 
-def _without_cut(parts: Sequence[Placed], record: Record) -> Iterator[Placed]:
-    for placed in parts:
-        if isinstance(placed.part, ToolCallPart) and is_cut(placed.part):
-            record.losses.append(Loss.of(placed.path, placed.part, CUT))
+def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
+    """A turn without blank texts, and without calls whose input was cut off."""
+    kept: list[Placed] = []
+    for placed in turn.parts:
+        part = placed.part
+        if type(part) is TextPart and rules.blank_text == "drop" and not part.text.strip():
+            severity: Literal["lost", "minor"] = "lost" if part.text else "minor"
+            record.losses.append(Loss.of(placed.path, part, BLANK, severity))
+        elif type(part) is ToolCallPart and rules.calls == "answered" and is_cut(part):
+            record.losses.append(Loss.of(placed.path, part, CUT))
         else:
-            yield placed
-
-
-def _not_blank(parts: Sequence[Placed], record: Record) -> Iterator[Placed]:
-    for placed in parts:
-        if isinstance(placed.part, TextPart) and not placed.part.text.strip():
-            severity: Literal["lost", "minor"] = "lost" if placed.part.text else "minor"
-            record.losses.append(Loss.of(placed.path, placed.part, BLANK, severity))
-        else:
-            yield placed
+            kept.append(placed)
+    return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
 
 
 def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
@@ -151,10 +145,13 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
 
 def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:
     """The results of a step in the order of its calls, with one for each call that has none."""
+    calls = [placed for placed in step.parts if type(placed.part) is ToolCallPart]
+    if not calls:
+        return
     found = {placed.part.id: (turn, placed) for turn in results for placed in turn.parts}
     last: Results | None = None
-    for call, path in step.parts:
-        if not isinstance(call, ToolCallPart) or call.provider_executed:
+    for call, path in calls:
+        if call.provider_executed:
             continue
         if call.id in found:
             turn, placed = found[call.id]

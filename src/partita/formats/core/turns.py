@@ -130,19 +130,18 @@ def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
     boundaries: list[Placed] = []
     parts: list[Placed] = []
     calls: set[str] = set()
-    has_written = False
     for placed in _placed(message, path):
         part = placed.part
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
-        if has_written and (
+        must_cut = (
             is_boundary
             or (kind is ToolCallPart and part.id in calls)
             or (cuts.must_cut is not None and cuts.must_cut(parts, part))
-        ):
+        )
+        if must_cut and any(cuts.is_written(one.part) for one in parts):
             yield from _step(Step(message, path, parts, number, boundaries, is_cut=is_cut), cuts)
-            number, boundaries, parts, has_written = number + 1, [], [], False
-            is_cut = not is_boundary
+            number, boundaries, parts, is_cut = number + 1, [], [], not is_boundary
             calls.clear()
         if kind is SteeringMessagePart:
             yield _steering(message, part, placed.path)
@@ -150,7 +149,6 @@ def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
             boundaries.append(placed)
         else:
             parts.append(placed)
-            has_written = has_written or cuts.is_written(part)
         if kind is ToolCallPart:
             calls.add(part.id)
     text = network_text(message)
@@ -161,24 +159,22 @@ def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
 def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
     message, parts, number = step.message, step.parts, step.number
-    answered: list[Placed] = []
-    opened: list[Placed] = []
-    for one in parts:
-        if type(one.part) is ToolCallPart and _has_result(one.part, cuts):
-            answered.append(one)
-            opened.append(Placed(_opened(one.part), one.path))
-        else:
-            opened.append(one)
+    answered = [placed for placed in parts if _has_result(placed.part, cuts)]
+    if not answered:
+        yield step
+        return
+    opened = [Placed(_opened(one.part), one.path) if _has_result(one.part, cuts) else one for one in parts]
     step = step._replace(parts=opened)
     yield step
+    implied = own_origin(message, number)
     origin: ToolMessage | None = None
     where, results = "", list[Placed]()
     for call, call_path in answered:
         if call.result_message is None:
-            own = own_origin(message, number)
+            own = implied
         else:
             own = replace(call.result_message, content=replace(call.result_message.content, parts=()))
-        if origin is not None and own != origin:
+        if origin is not None and own is not origin and own != origin:
             yield Results(origin, where, results, step)
             results = []
         origin, where = own, "" if call.result_message is None else f"{call_path}.resultMessage"
@@ -192,8 +188,10 @@ def _opened(call: ToolCallPart) -> AssistantPart:
     return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
 
 
-def _has_result(call: ToolCallPart, cuts: _Cuts) -> bool:
-    return call.output is not None and (cuts.has_provider_results or not call.provider_executed)
+def _has_result(part: AssistantPart, cuts: _Cuts) -> bool:
+    if type(part) is not ToolCallPart or part.output is None:
+        return False
+    return cuts.has_provider_results or not part.provider_executed
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:
