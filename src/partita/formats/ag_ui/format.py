@@ -37,7 +37,7 @@ from partita.formats.core.wire import Wire, read_wire, to_json
 from partita.formats.events import load_events
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, limited_depth
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -81,20 +81,13 @@ STEP: Final = "step"  # the start of the step
 ONE_TEXT: Final = "a message has one text, before its calls: another one begins"
 OWN_ID: Final = "every message has an id of its own"
 
-REQUEST: Final = (
-    "threadId",
-    "runId",
-    "protocolVersion",
-    "parentRunId",
-    "state",
-    "context",
-    "forwardedProps",
-    "resume",
-    "tools",
+REQUEST: Final = frozenset(
+    {"threadId", "runId", "protocolVersion", "parentRunId", "state", "context", "forwardedProps", "resume"}
 )
-"""The members of `RunAgentInput` besides its messages."""
+"""The members of `RunAgentInput` besides its messages and tools."""
 
 
+@limited_depth()
 def load(payload: Json) -> Loaded:
     """Read a list of messages or events, or the input of a run, whose other members are the request."""
     request = None
@@ -133,7 +126,7 @@ def _write_request(messages: list[Json], request: Request, thread_id: str, write
         if name not in request.settings:
             writer.repaired(f"$.settings.{name}", value, "the input of a run must name it")
     for name, value in request.settings.items():
-        if name in REQUEST:
+        if name in REQUEST or name == "tools":  # that are no list
             payload[name] = value
         else:
             loss = Loss.of(f"$.settings.{name}", value, "the input of a run has no such setting")
