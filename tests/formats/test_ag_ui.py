@@ -35,7 +35,7 @@ from partita.types.chunks import (
     ToolOutputAvailable,
     ToolOutputError,
 )
-from partita.types.codec import read_chunk
+from partita.types.codec import read_chunk, to_json
 from partita.types.json import Json, dumps, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -185,6 +185,36 @@ def test_steps_become_messages_and_come_back() -> None:
     assert [one["id"] for one in dumped.payload] == ["m1", "m1#1:results", "m1#2"]
     assert load(dumped.payload).messages == (message,)
     assert dumped.losses == ()
+
+
+def test_reasoning_after_the_last_text_comes_back() -> None:
+    parts: list[AssistantPart] = [TextPart("I look."), StepStartPart(), ReasoningPart("hm", id="r1")]
+    message = AssistantMessage(id="m1", content=parts)
+    dumped = dump([message])
+    assert [(one["id"], one["role"]) for one in dumped.payload[1:]] == [
+        ("r1", "reasoning"),
+        ("m1#2", "assistant"),
+    ]
+    assert (load(dumped.payload).messages, dumped.losses) == ((message,), ())
+
+
+def test_a_text_after_a_call_begins_another_message() -> None:
+    call = ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("found"))
+    dumped = dump([AssistantMessage(id="m1", content=[call, TextPart("There."), call])])
+    assert [one["id"] for one in dumped.payload] == ["m1", "m1#1:results", "m1#2", "m1#2:results"]
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$[0].content.parts[1]", "repaired")]
+
+
+def test_a_data_url_is_kept_once() -> None:
+    url = "data:image/png;base64,aGVsbG8="
+    payload = [{"id": "m", "role": "user", "content": [{"type": "image", "source": image_source(url)}]}]
+    messages = load(payload).messages
+    assert dump(messages).payload == payload
+    assert dumps(to_json(messages)).count(b"aGVsbG8=") == 1
+
+
+def image_source(url: str) -> dict[str, str]:
+    return {"type": "url", "value": url}
 
 
 def test_losses_name_what_they_lose() -> None:

@@ -300,7 +300,8 @@ class AgentStream:
         self._needs_step = True
 
 
-# What each event does. An event that does not fit raises an error, and is kept.
+# What each event does. An event that does not fit raises an error, and is kept. So are members that a handler
+# does not read.
 
 
 def _block(agent: AgentStream, event: Event) -> None:
@@ -315,7 +316,7 @@ def _block(agent: AgentStream, event: Event) -> None:
     delta = "" if phase in ("START", "END") else event.text("delta", "" if is_chunk else None)
     block = agent.open.get((is_call, id_))
     if phase == "END":
-        agent.end(agent.open[is_call, id_], event.rest())
+        agent.end(agent.open[is_call, id_], event.take_rest())
         return
     if phase == "START" or (block is None and (is_chunk or not is_call)):
         block = _new_block(prefix, id_, event, has_notes=is_chunk or phase == "START")
@@ -324,7 +325,6 @@ def _block(agent: AgentStream, event: Event) -> None:
         raise KeyError(id_)
     if delta or phase in ("CONTENT", "ARGS"):
         agent.append(block, delta)
-    agent.emit_rest(event.type, event.rest())
 
 
 def _new_block(prefix: str, id_: str, event: Event, *, has_notes: bool) -> Block:
@@ -348,15 +348,14 @@ def _read_role(event: Event) -> None:
 def _span(agent: AgentStream, event: Event) -> None:
     is_old = event.type.startswith("THINKING")
     if event.type.endswith("_START"):
-        agent.start_span(agent.thought(is_new=True) if is_old else event.text("messageId"), event.rest())
+        agent.start_span(agent.thought(is_new=True) if is_old else event.text("messageId"), event.take_rest())
     else:
         id_ = None if is_old else event.text("messageId")
-        agent.emit_rest(event.type, agent.end_span(id_, event.rest()))
+        agent.emit_rest(event.type, agent.end_span(id_, event.take_rest()))
 
 
 def _encrypted_value(agent: AgentStream, event: Event) -> None:
     agent.encrypt(event.text("subtype"), event.text("entityId"), event.text(ENCRYPTED))
-    agent.emit_rest(event.type, event.rest())
 
 
 def _result(agent: AgentStream, event: Event) -> None:
@@ -367,7 +366,7 @@ def _result(agent: AgentStream, event: Event) -> None:
     agent.settle()
     if id_ not in agent.known_calls:
         raise KeyError(id_)
-    metadata = event_metadata(event.rest())
+    metadata = event_metadata(event.take_rest())
     if is_array(content):
         output = ContentOutput(read_content(CONTENT.read(content)))
         agent.emit_result(chunks.ToolOutputChunk(id_, output, provider_metadata=metadata))
@@ -383,7 +382,6 @@ def _step(agent: AgentStream, event: Event) -> None:
         agent.end_step()
         if event.raw.get("stepName") in agent.step_names:
             event.get("stepName")
-    agent.emit_rest(event.type, event.rest())
 
 
 def _custom(agent: AgentStream, event: Event) -> None:
@@ -397,7 +395,6 @@ def _custom(agent: AgentStream, event: Event) -> None:
             agent.emit(DataChunk(f"data-{name}", value, marks.get("id"), marks.get("transient")))
         case _:
             agent.emit(DataChunk(f"data-{name}", value))
-    agent.emit_rest(event.type, event.rest())
 
 
 def _are_marks(metadata: JsonObject) -> bool:
@@ -410,13 +407,12 @@ def _are_marks(metadata: JsonObject) -> bool:
 def _member_data(agent: AgentStream, event: Event) -> None:
     type_, member = MEMBER_DATA[event.type]
     agent.emit(DataChunk(type_, event.required(member)))
-    agent.emit_rest(event.type, event.rest())
 
 
 def _event_data(agent: AgentStream, event: Event) -> None:
     type_, _ = EVENT_DATA[event.type]
     id_ = event.text("messageId") if type_ == events.ACTIVITY else None
-    agent.emit(DataChunk(type_, event.rest(), id_))
+    agent.emit(DataChunk(type_, event.take_rest(), id_))
 
 
 PHASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -458,7 +454,8 @@ class AgUiDecoder:
                 if handler is None:
                     agent.emit_event(event)
                 else:
-                    handler(agent, Event(event))
+                    handler(agent, read := Event(event))
+                    agent.emit_rest(type_, read.rest())
             except (KeyError, PartitaError):  # a member is missing or has another type
                 agent.emit_event(event)
         return self._take()
