@@ -6,15 +6,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import DecodeError
 from partita.formats.core.codec import KIND, PartCodec, PartCodecs
 from partita.formats.core.files import file_part, is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.tool_text import read_tool_text, tool_text
+from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, is_base64, kind_of_media
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
@@ -189,10 +188,7 @@ def read_call(block: wire.Call, context: Context) -> ToolCallPart:
     input_: Json = UNSET if block.args is None else block.args
     raw_input: Json = UNSET
     if isinstance(input_, str):
-        try:
-            input_ = loads(input_)
-        except DecodeError:
-            input_, raw_input = UNSET, input_
+        input_, raw_input = read_arguments(input_)
     return ToolCallPart(
         context.call_id if block.tool_call_id is UNSET else block.tool_call_id,
         block.tool_name,
