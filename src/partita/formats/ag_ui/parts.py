@@ -11,7 +11,7 @@ from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.report import Report
-from partita.formats.core.tool_text import as_text, tool_text
+from partita.formats.core.tool_text import as_text, read_arguments, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
 from partita.types.json import Json, JsonObject, dumps, is_object, loads
@@ -214,10 +214,7 @@ def write_reasoning(part: ReasoningPart) -> Wire:
 
 def parse_input(text: str) -> Json | UnsetType:
     """The input of a call, given as text. An empty text is an empty object, a bad one is unset."""
-    try:
-        return loads(text) if text.strip() else {}
-    except DecodeError:
-        return UNSET
+    return read_arguments(text)[0] if text.strip() else {}
 
 
 def read_call(block: wire.ToolCall, context: None) -> ToolCallPart:
