@@ -241,17 +241,7 @@ def _frameworks() -> list[Format | LazyFormat]:
             slot=Slot(later("openai_agents.slot", "put"), later("openai_agents.slot", "take")),
             implied=later("openai_agents.implied", "implied"),
         ),
-        Format(
-            "ag-ui",
-            "AG-UI messages, inputs of runs and events",
-            later("ag_ui.load", "load"),
-            later("ag_ui.dump", "dump"),
-            later("ag_ui.decoder", "AgUiDecoder"),
-            later("ag_ui.encoder", "AgUiEncoder"),
-            later("ag_ui.dump", "ask"),
-            in_messages("metadata"),
-            value_of("ag_ui.dump", "IMPLIED"),
-        ),
+        LazyFormat("ag-ui", "ag_ui.format"),
     ]
 
 

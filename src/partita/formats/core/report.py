@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
@@ -55,6 +56,8 @@ STEP_START: Final = "each step is a message of its own"
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
 MESSAGES: Final = get_args(Message)
 FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
+FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
+"""The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
 """Values whose loss is minor, by the name of their field."""
 
@@ -113,7 +116,7 @@ class Record:
                 if turn.step is not None:
                     names = RESULT_FIELDS if turn.path else RESULT_METADATA
             case Prompt() if turn.steering is not None:
-                about = {name: one for name, one in to_json(turn.steering).items() if name != "parts"}
+                about = replace(turn.steering, parts=())
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, place))
@@ -228,6 +231,8 @@ class Report:
             if one is default or name in skip:
                 continue
             other = getattr(after, name, None)
+            if other is None and name in FILE_NAMES:
+                other = getattr(after, FILE_NAMES[name], None)
             if one is other or (one == other and type(one) is type(other)):
                 continue
             shown = names.get(wire_name, wire_name)
