@@ -8,9 +8,8 @@ from msgspec import UNSET
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.format import ToolSpec
-from partita.formats.gemini.decoder import GeminiDecoder
-from partita.formats.gemini.names import ALLOWED, tool_name
-from partita.formats.gemini.request import build_request
+from partita.formats.gemini.parts import TOOL_NAME
+from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -47,7 +46,8 @@ from partita.types.tools import (
     ToolOutput,
     ToolResultPart,
 )
-from tests.formats.gemini_answers import call, decode, fold, response, text, thought
+from tests.formats.gemini_answers import build_request, call, decode, fold, response, text, thought
+from tests.rules.gemini import NAME
 from tests.strategies import json_values
 from tests.tables import each_row
 
@@ -423,14 +423,14 @@ def test_a_name_that_is_not_allowed_is_the_same_other_one_everywhere() -> None:
     [declared] = built.payload["tools"][0]["functionDeclarations"]
     asked_for = built.payload["contents"][1]["parts"][0]["functionCall"]
     answered = built.payload["contents"][2]["parts"][0]["functionResponse"]
-    assert declared["name"] == asked_for["name"] == answered["name"] == tool_name(name)
+    assert declared["name"] == asked_for["name"] == answered["name"] == TOOL_NAME.fit(name)
     assert [loss.what for loss in built.losses] == [name, name]
 
 
 @given(names=st.lists(st.text(max_size=200), unique=True, max_size=4))
 def test_names_become_allowed_and_stay_different(names: list[str]) -> None:
-    rewritten = [tool_name(name) for name in names]
-    assert all(map(ALLOWED.fullmatch, rewritten))
+    rewritten = [TOOL_NAME.fit(name) for name in names]
+    assert all(map(NAME.fullmatch, rewritten))
     assert len(set(rewritten)) == len(names)
 
 

@@ -134,9 +134,8 @@ def _compare(
 
 def _built(format_name: str, family: str, messages: Sequence[Message], options: Options) -> JsonObject:
     """The request that the provider's own service would send."""
-    if family == "anthropic":
-        from partita.formats.anthropic.format import dump
-
+    if family in ("anthropic", "gemini"):
+        dump = import_module(f"partita.formats.{family}.format").dump
         asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
         body: JsonObject = dump(model_view(messages).messages, asked).payload
         return body
