@@ -7,7 +7,7 @@ from partita.stream.rules import Version
 
 from .core.sidecar import in_list, in_messages
 from .format import Format, Slot
-from .lazily import format_of, later, value_of
+from .lazily import LazyFormat, later, value_of
 
 CHAT = "openai-chat"
 
@@ -17,7 +17,7 @@ CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
 
-def own_formats() -> list[Format]:
+def own_formats() -> list[Format | LazyFormat]:
     """All of them, in the order of the documentation."""
     return [
         *_ours(),
@@ -160,12 +160,12 @@ def _rows() -> list[Format]:
     ]
 
 
-def _providers() -> list[Format]:
+def _providers() -> list[Format | LazyFormat]:
     return [
-        format_of("anthropic.format"),
-        format_of("anthropic.format", "RESPONSE"),
-        format_of("gemini.format"),
-        format_of("gemini.format", "RESPONSE"),
+        LazyFormat("anthropic", "anthropic.format"),
+        LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
+        LazyFormat("gemini", "gemini.format"),
+        LazyFormat("gemini-answer", "gemini.format", "RESPONSE"),
         Format(
             "openai-responses",
             "OpenAI's Responses API, requests and answers",
@@ -212,7 +212,7 @@ def _chat(name: str, title: str, server: str) -> Format:
     )
 
 
-def _frameworks() -> list[Format]:
+def _frameworks() -> list[Format | LazyFormat]:
     return [
         *(
             Format(
@@ -238,7 +238,7 @@ def _frameworks() -> list[Format]:
                 ),
             )
         ),
-        format_of("pydantic_ai.format"),
+        LazyFormat("pydantic-ai", "pydantic_ai.format"),
         Format(
             "otel-genai",
             "messages as OpenTelemetry records them",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from .json import Json, JsonObject, is_object
 from .value import Value
@@ -26,7 +27,7 @@ Names: TypeAlias = Sequence[str]
 
 
 class UsageNames:
-    """The names of a provider for its counts. Its input tokens include cached ones."""
+    """The names of a provider for its counts."""
 
     def __init__(
         self,
@@ -36,24 +37,26 @@ class UsageNames:
         reasoning: Names = (),
         cached: Names = (),
         cache_write: Names = (),
+        excludes_cache: bool = False,
         template: JsonObject | None = None,
     ) -> None:
-        """`template`: what is written besides the counts."""
+        """`excludes_cache`: the input tokens do not include those that were cached or written to the cache.
+
+        `template`: what is always written. Other counts than input and output are written if they are not 0.
+        """
         names = (input, output, reasoning, cached, cache_write)
         self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
-        self._written = tuple(some[0] if some else None for some in names)
-        self._template = template or {}
+        self._written = tuple(some[0] if some and "." not in some[0] else None for some in names)
+        self._template, self._excludes_cache = template or {}, excludes_cache
 
     def read(self, raw: JsonObject) -> Usage:
         """Usage, with the provider's object in `raw` if that contains more."""
         given, made, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
+        if self._excludes_cache and given is not None:
+            given += (cached or 0) + (cache_write or 0)
         total = None if given is None or made is None else given + made
         usage = Usage(given, made, total, reasoning, cached, cache_write)
-        return (
-            usage
-            if self._counts(usage) == raw
-            else Usage(given, made, total, reasoning, cached, cache_write, raw)
-        )
+        return usage if self._counts(usage) == raw else replace(usage, raw=raw)
 
     def write(self, usage: Usage) -> JsonObject:
         """The provider's object: `raw` if it is from there and the counts were not changed since."""
@@ -62,17 +65,15 @@ class UsageNames:
         return raw if is_object(raw) and is_own else self._counts(usage)
 
     def _counts(self, usage: Usage) -> JsonObject:
-        counts = (
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.reasoning_tokens,
-            usage.cached_input_tokens,
-            usage.cache_write_tokens,
-        )
+        cached, cache_write = usage.cached_input_tokens or 0, usage.cache_write_tokens or 0
+        given = usage.input_tokens or 0
+        if self._excludes_cache:
+            given = max(given - cached - cache_write, 0)
+        counts = (given, usage.output_tokens or 0, usage.reasoning_tokens or 0, cached, cache_write)
         written = dict(self._template)
-        for name, count in zip(self._written, counts, strict=True):
-            if name is not None:
-                written[name] = count or 0
+        for index, (name, count) in enumerate(zip(self._written, counts, strict=True)):
+            if name is not None and (count or index < 2 or name in written):
+                written[name] = count
         return written
 
 

@@ -76,6 +76,9 @@ USAGE: Final = UsageNames(
     cached=("cache_read_tokens",),
     cache_write=("cache_write_tokens",),
     template={
+        "output_reasoning_tokens": 0,
+        "cache_read_tokens": 0,
+        "cache_write_tokens": 0,
         "cache_write_1h_tokens": 0,
         "input_audio_tokens": 0,
         "cache_audio_read_tokens": 0,
@@ -115,6 +118,7 @@ class _Reader:
         self._response_id: str | None = None  # of the last response
         self._results_ids: set[str] = set()
         self._start = 0  # of the messages of the current wire message
+        self._first: Place = ()  # the place of the first of them
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
             message = read_wire(MESSAGE, raw, path, HINT)
@@ -129,9 +133,14 @@ class _Reader:
     def _id(self) -> str:
         return f"message-{len(self.messages) + 1}"
 
-    def _add(self, message: Message, place: tuple[Any, ...]) -> None:
+    def _append(self, message: Message, place: Place) -> None:
+        if len(self.messages) == self._start:
+            self._first = place
         self.messages.append(message)
         self.places[place] = message
+
+    def _add(self, message: Message, place: tuple[Any, ...]) -> None:
+        self._append(message, place)
         for number, part in enumerate(message.content.parts):
             self.places[*place, number] = part
 
@@ -205,8 +214,7 @@ class _Reader:
             kept[SEPARATE] = True
         if kept:
             self.messages[start] = with_message_notes(first, NAME, {REQUEST: kept})
-            place = next(place for place, one in reversed(self.places.items()) if one is first)
-            self.places[place] = self.messages[start]
+            self.places[self._first] = self.messages[start]
 
     def _result(self, result: ToolResultPart, request: wire.Request, place: tuple[int, int]) -> None:
         """Add a result to the last tool message of the request, or to a new one."""
@@ -227,8 +235,7 @@ class _Reader:
             content=ToolContent(parts=(result,)),
         )
         self._results_ids.add(message.id)
-        self.messages.append(message)
-        self.places[place] = message
+        self._append(message, place)
 
 
 class _Writer:
@@ -256,7 +263,7 @@ class _Writer:
                 case Prompt():
                     self._user(turn)
         self._end_request()
-        return to_json(self._payload)
+        return [to_json(one) for one in self._payload]
 
     def _step(self, step: Step) -> None:
         blocks: list[Any] = []
@@ -393,8 +400,8 @@ def _write_step(step: Step, blocks: Sequence[Any]) -> Wire | JsonObject:
         return response
     written = restore(response, kept)
     for old, new in RENAMED:
-        if old in written and written[new] is None:
-            del written[new]
+        if old in (written.extra or ()) and getattr(written, new) is None:
+            written = replace(written, **{new: UNSET})
     return written
 
 

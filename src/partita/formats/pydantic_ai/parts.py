@@ -11,7 +11,7 @@ from partita.formats.core.codec import KIND, PartCodec, PartCodecs
 from partita.formats.core.files import file_part, is_image
 from partita.formats.core.metadata import notes
 from partita.formats.core.tool_text import read_tool_text, tool_text
-from partita.formats.core.wire import Wire
+from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, is_base64, kind_of_media
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
@@ -231,7 +231,7 @@ def read_output(block: wire.ToolReturn | wire.BuiltinToolReturn) -> ToolOutput |
 def write_output(output: ToolOutput) -> JsonObject:
     outcome, value, items = tool_text(output)
     if items is not None:
-        value = [item for part in items if (item := write_item(part)) is not None]
+        value = to_json([item for part in items if (item := write_item(part)) is not None])
     digests: Any = UNSET if isinstance(value, str) else []
     return {"content": value, "outcome": outcome, "content_file_digests": digests}
 
