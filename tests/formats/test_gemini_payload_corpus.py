@@ -5,7 +5,7 @@ from typing import Final
 from partita.errors import PartitaError
 from partita.formats.format import Loaded, Request
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json
 from partita.types.messages import Message
 from partita.types.parts import SourceDocumentPart, SourceUrlPart, StepStartPart
 from tests.converting import read_payload

@@ -7,21 +7,23 @@ Wire: https://ai.google.dev/api/generate-content
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
+from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import residue, restore
+from partita.formats.core.role_messages import APART, JOINED, RoleWriter
 from partita.formats.core.rules import FIRST, OPENING, Rules, arrange
-from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
+from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join, split
 from partita.formats.core.wire import to_json
-from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss, json_losses
+from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     AssistantContent,
@@ -65,13 +67,10 @@ HINT: Final = "give {contents}, a list of contents, a response {candidates}, or 
 INSTRUCTIONS: Final = "instructions"
 """The id of the instructions before the conversation, and their place."""
 
-USER_ROLE: Final = "user"
-MODEL_ROLE: Final = "model"
 # Older requests have results in contents of the role "function" (seen in recordings).
-ROLES: Final = {None: USER_ROLE, "": USER_ROLE, "user": USER_ROLE, "function": USER_ROLE, "model": MODEL_ROLE}
+ROLES: Final = {None: "user", "": "user", "user": "user", "function": "user", "model": "model"}
 
 # Notes about messages
-APART: Final = "apart"  # the content follows one of the same role
 TEXT: Final = "text"  # the form of a content that is a string
 PART: Final = "part"  # the form of a content whose parts are one part
 OBJECT: Final = "object"  # the form of the only content, if it is not in a list
@@ -81,6 +80,7 @@ PLACEHOLDER: Final = "skip_thought_signature_validator"
 
 RULES: Final = Rules()
 
+NO_ADDRESS: Final = "the file is neither in the message nor at an address that Gemini reads"
 REPORT: Final = Report(
     NAME,
     default="a content has no place for it",
@@ -92,11 +92,15 @@ REPORT: Final = Report(
         "output": "a result is an object, and is read back as another value",
         "citations": "the API takes no citations",
         "filename": "the API takes no names of files",
+        "reasoning": "the reasoning of another model means nothing to Gemini",
+        "reasoning-file": "the reasoning of another model means nothing to Gemini",
+        "tool-call": "it is a server tool of another provider",
+        "image": NO_ADDRESS,
+        "file": NO_ADDRESS,
     },
-    spelling=frozenset({NAMES, NULLS, FORM, APART, CONTENT_NOTE, INDEX, UNTYPED}),
+    spelling=frozenset({NAMES, NULLS, FORM, APART, CONTENT_NOTE, INDEX, UNTYPED, RAW_INPUT}),
 )
 
-JOINED: Final = "the API takes one content for neighbours of one role"
 LAST: Final = "the API demands a conversation that ends with the user"
 MOVED: Final = "the API takes instructions only before the conversation: they become text of the user"
 EMPTY: Final = "the API refuses empty text"
@@ -114,13 +118,15 @@ def load(payload: Json) -> Loaded:
             is_conversation = any(is_object(item) and ("parts" in item or "role" in item) for item in items)
             if not is_conversation and any(is_object(item) or is_array(item) for item in items):
                 return _load_response(payload)
-            return _load_contents(items, "$[{}]", payload)
+            found = tuple(join(_Reader(items, "$[{}]").messages))
+            return Loaded(found, again=lambda: dump(found).payload["contents"])
         case {"contents": contents}:
             return _load_request(payload, contents)
         case _ if is_response(payload):
             return _load_response(payload)
         case {"parts": _}:
-            return _load_contents([payload], "$", payload)
+            found = tuple(join(_Reader([payload], "$").messages))
+            return Loaded(found, again=lambda: dump(found).payload["contents"])
         case _:
             what = "no contents and no candidates" if is_object(payload) else f"{kind_of(payload)}"
             raise ConversionError(f"the request is unknown: {what}", where="$", hint=HINT)
@@ -129,16 +135,6 @@ def load(payload: Json) -> Loaded:
 def _load_response(payload: Json) -> Loaded:
     assert RESPONSE.load is not None
     return RESPONSE.load(payload)
-
-
-def _load_contents(contents: Sequence[Json], path: str, payload: Json) -> Loaded:
-    messages = tuple(join(_Reader(contents, path).messages))
-
-    def losses() -> Iterator[Loss]:
-        again = dump(messages).payload["contents"]
-        return json_losses(payload, again if is_array(payload) else next(iter(again), None), "$", UNREAD)
-
-    return Loaded(messages, losses, is_complete=True)
 
 
 def _load_request(payload: JsonObject, contents: Json) -> Loaded:
@@ -186,12 +182,12 @@ class _Reader:
                 self._instructions(payload[key], key)
         for index, raw in enumerate(contents):
             where = path.format(index)
-            content = {"role": USER_ROLE, "parts": raw} if isinstance(raw, str) and payload else raw
+            content = {"role": "user", "parts": raw} if isinstance(raw, str) and payload else raw
             role = _role(content, where)
             raws, noted = _read_content(content, role, where)
             if payload is not None and payload.get("contents") is raw and not isinstance(raw, str):
                 noted[FORM] = OBJECT
-            read = self._model if role == MODEL_ROLE else self._user
+            read = self._model if role == "model" else self._user
             read(raws, f"message-{index + 1}", noted, index)
             self._role = role
 
@@ -218,7 +214,7 @@ class _Reader:
         self._add(SystemMessage(id=INSTRUCTIONS, content=given), (INSTRUCTIONS,), places)
 
     def _model(self, raws: Sequence[Json], id_: str, noted: JsonObject, index: int) -> None:
-        if self._role == MODEL_ROLE:
+        if self._role == "model":
             noted[APART] = True
         else:
             self._open = []
@@ -247,20 +243,21 @@ class _Reader:
                 part = read_part(USER, raw, None)
                 parts.append(part)
             self.places[index, number] = part
-        if results and not parts:
+        if results:
             if names == {noted.get(NAMES)}:
                 noted.pop(NAMES, None)  # as in the content with the calls
             elif NAMES not in noted:
                 noted[NAMES] = CAMEL
             if noted:
                 self._note_results(next(iter(results.values())), noted, index)
+                noted = {}
         for message_id, given in results.items():
             self._add(
                 ToolMessage(id=f"{message_id}#1:results" if message_id else id_, content=given),
                 (index, "results"),
             )
         if parts or not results:
-            if self._role == USER_ROLE and not results:
+            if self._role == "user" and not results:
                 noted[APART] = True
             content = UserContent(parts=tuple(parts), provider_metadata=_noted(noted))
             self._add(UserMessage(id=id_, content=content), (index,))
@@ -340,83 +337,76 @@ def _is_third_generation(model: str) -> bool:
     return _LATEST.search(model) is not None or (found is not None and int(found[1]) >= 3)
 
 
-class _Writer:
+class _Writer(RoleWriter):
     """Writes contents, and records where."""
 
     def __init__(self, model: str | None) -> None:
         self.record = Record()
+        super().__init__(NAME, self.record)
         self.is_named = model is not None
         self.is_third = model is not None and _is_third_generation(model)
-        # https://ai.google.dev/gemma/docs/core/prompt-structure: "no system role"
+        # https://ai.google.dev/gemma/docs/core/prompt-structure: "Gemma does not support system instructions"
         self._has_instructions = model is None or _GEMMA.search(model) is None
         self._system: list[Any] = []
         self._system_notes: JsonObject = {}
-        self._contents: list[JsonObject] = []
-        self._step: Step | None = None
-        self._results: list[Results] = []
-        self._has_results = False  # the last content has only results so far
+        self._told: dict[str, Json] = {}  # the ids that Google gave the calls of the last step
+        self._names: JsonObject = {}  # how the names of the last step are written
+        self._files: list[Json] = []  # files that have to be behind all results
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`contents` and `systemInstruction`."""
         for turn in arrange(split(messages, is_written), RULES, self.record):
             if isinstance(turn, Results):
-                self._results.append(turn)
+                self._results(turn)
                 continue
-            self._write_results()
+            self._add_files()
             match self._without_empty(turn):
                 case Step() as step:
-                    self._write_step(step)
+                    self._step(step)
                 case Instructions() as instructions:
-                    self._write_instructions(instructions)
+                    self._instructions(instructions)
                 case Prompt() as prompt:
-                    self._write_user(prompt, prompt.parts, message_notes(prompt.message, NAME))
-        self._write_results()
-        if self._contents and self._contents[-1]["role"] == MODEL_ROLE:
-            self._continue(f"$[{len(self._contents)}]", LAST)
-        elif not self._contents and self.is_named:
+                    self._user(prompt, prompt.parts, message_notes(prompt.message, NAME))
+        self._add_files()
+        if self.messages[-1:] and self.messages[-1][0] == "model":
+            self._continue(f"$[{len(self.messages)}]", LAST)
+        elif not self.messages and self.is_named:
             self._continue("$", FIRST)
-        contents: Json = [_write_content(one, one["role"]) for one in self._contents]
-        if len(contents) == 1 and self._contents[0]["notes"].get(FORM) in (TEXT, OBJECT):
+        contents: Json = [_write_content(*one) for one in self.messages]
+        if len(contents) == 1 and self.messages[0][2].get(FORM) in (TEXT, OBJECT):
             contents = contents[0]
         payload: JsonObject = {"contents": contents}
         if self._system:
             key = "system_instruction" if self._system_notes.get(NAMES) == SNAKE else "systemInstruction"
-            payload[key] = _write_content({"parts": self._system, "notes": self._system_notes}, None)
+            payload[key] = _write_content(None, self._system, self._system_notes)
         return payload
 
     def _continue(self, path: str, why: str) -> None:
-        self._contents.append({"role": USER_ROLE, "parts": [{"text": OPENING}], "notes": {}})
+        self.messages.append(("user", [wire.Text(text=OPENING)], {}))
         self.record.losses.append(Loss(path, OPENING, why, "repaired"))
 
-    def _append(
-        self, role: str, blocks: Sequence[Any], turn: Turn, noted: JsonObject
-    ) -> tuple[int, int] | None:
-        """Append parts; the numbers of their content and of the first one."""
-        if not blocks:
-            return None
-        if not self._contents and role == MODEL_ROLE:
-            self._continue("$", FIRST)
-        had_results, self._has_results = self._has_results, isinstance(turn, Results)
-        last = self._contents[-1] if self._contents else {}
-        if last.get("role") != role or (noted.get(APART) and not self._has_results):
-            self._contents.append({"role": role, "parts": list(blocks), "notes": noted})
-            return len(self._contents) - 1, 0
-        if turn.path and not had_results and not self._has_results:
-            self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
-        last["notes"] = {**last["notes"], **noted}
-        last["parts"] += blocks
-        return len(self._contents) - 1, len(last["parts"]) - len(blocks)
+    def _without_empty(self, turn: Any) -> Any:
+        # "Unable to submit request because it must have a text parameter" (seen in error messages). An empty
+        # text may have a signature.
+        kept: list[Placed] = []
+        for placed in turn.parts:
+            part = placed.part
+            is_empty = type(part) is TextPart and not part.text
+            if is_empty and SIGNATURE not in notes(part.provider_metadata, NAME):
+                self.record.losses.append(Loss.of(placed.path, part, EMPTY, "minor"))
+            else:
+                kept.append(placed)
+        return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
 
-    def _write_instructions(self, turn: Instructions) -> None:
+    def _instructions(self, turn: Instructions) -> None:
         parts = [
-            one if isinstance(one.part, TextPart | ForeignPart) else Placed(None, one.path)
-            for one in turn.parts
+            one if isinstance(one.part, TextPart | ForeignPart) else Placed(None, "") for one in turn.parts
         ]
-        if not self._has_instructions or self._contents:
-            if self._write_user(turn, parts, {}) is not None:
+        if not self._has_instructions or self.messages:
+            if self._user(turn, parts, {}):
                 self.record.losses.append(Loss.of(f"{turn.path}.role", "system", MOVED, "repaired"))
             return
-        blocks, places = self._user_parts(parts)
+        blocks, places = _user_parts(parts)
         if self._system and blocks:
             self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
         start = len(self._system)
@@ -425,49 +415,25 @@ class _Writer:
         shifted = [None if one is None else (INSTRUCTIONS, start + one) for one in places]
         self.record.add(turn, (INSTRUCTIONS,) if blocks else None, shifted)
 
-    def _write_user(
-        self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject
-    ) -> tuple[int, int] | None:
-        blocks, places = self._user_parts(parts)
-        at = self._append(USER_ROLE, blocks, turn, noted)
-        self._record(turn, at, places)
-        return at
+    def _user(self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject) -> bool:
+        blocks, places = _user_parts(parts)
+        self.add("user", blocks, turn, places, noted)
+        return bool(blocks)
 
-    def _user_parts(self, parts: Sequence[Placed]) -> tuple[list[Any], list[Any]]:
-        blocks: list[Any] = []
-        places: list[Any] = []
-        for part, _ in parts:
-            block = write_part(USER, part)
-            places.append(None if block is None else len(blocks))
-            blocks += [] if block is None else [block]
-        return blocks, places
-
-    def _without_empty(self, turn: Any) -> Any:
-        # "Unable to submit request because it must have a text parameter" (seen in error messages). An empty
-        # text may have a signature.
-        kept: list[Placed] = []
-        for placed in turn.parts:
-            part = placed.part
-            is_empty = isinstance(part, TextPart) and not part.text
-            if is_empty and SIGNATURE not in notes(part.provider_metadata, NAME):
-                self.record.losses.append(Loss.of(placed.path, part, EMPTY, "minor"))
-            else:
-                kept.append(placed)
-        return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
-
-    def _record(self, turn: Turn, at: tuple[int, int] | None, places: Sequence[Any]) -> None:
-        self.record.add(turn, None if at is None else (at[0],), [_shifted(at, one) for one in places])
-
-    def _write_step(self, step: Step) -> None:
-        self._step = step
+    def _step(self, step: Step) -> None:
         blocks, places = write_parts(step.parts)
         self._sign(step, blocks, places)
         if step.text is not None:
             blocks.append(wire.Text(text=step.text))
+        if blocks and not self.messages:
+            self._continue("$", FIRST)
         noted = message_notes(step.message, NAME)
-        if step.number > 1:
-            noted = {NAMES: noted[NAMES]} if NAMES in noted else {}
-        self._record(step, self._append(MODEL_ROLE, blocks, step, noted), places)
+        self._names = {NAMES: noted[NAMES]} if NAMES in noted else {}
+        self.add("model", blocks, step, places, noted if step.number == 1 else self._names)
+        calls = (part for part, _ in step.parts if type(part) is ToolCallPart)
+        self._told = {part.id: notes(part.call_provider_metadata, NAME).get(CALL_ID) for part in calls}
+
+    def _boundaries(self, step: Step, at: tuple[int, int] | None) -> None:
         self.record.add_boundaries(step.boundaries, STEPS)
 
     def _sign(self, step: Step, blocks: list[Any], places: Sequence[Any]) -> None:
@@ -475,9 +441,8 @@ class _Writer:
         for (part, path), place in zip(step.parts, places, strict=True):
             if type(part) is not ToolCallPart or part.provider_executed or place is None:
                 continue
-            own = notes(part.call_provider_metadata, NAME)
             must = self.is_third if self.is_named else not self._is_own(part, step)
-            if SIGNATURE not in own and must:
+            if must and SIGNATURE not in notes(part.call_provider_metadata, NAME):
                 blocks[place] = {**to_json(blocks[place]), SIGNATURE: PLACEHOLDER}
                 self.record.losses.append(Loss(path, PLACEHOLDER, UNSIGNED, "repaired"))
             return
@@ -486,49 +451,41 @@ class _Writer:
         """Whether a call came from Gemini: it has an id of Google, or the one that reading gives it."""
         metadata = step.message.content.metadata
         response = metadata.get("responseId") if is_object(metadata) else None
-        made = (f"{response or 'gemini'}-", f"message-{len(self._contents) + 1}-")
+        made = (f"{response or 'gemini'}-", f"message-{len(self.messages) + 1}-")
         return CALL_ID in notes(call.call_provider_metadata, NAME) or call.id.startswith(made)
 
-    def _write_results(self) -> None:
-        """Write the results of a step: in one content, in the order of the calls."""
-        turns, self._results = self._results, []
-        if not turns or self._step is None:
-            return
-        told = {
-            part.id: notes(part.call_provider_metadata, NAME).get(CALL_ID)
-            for part, _ in self._step.parts
-            if type(part) is ToolCallPart
-        }
-        order = list(told)
-        results = [placed for turn in turns for placed in turn.parts]
-        results.sort(key=lambda placed: order.index(placed.part.id))
+    def _results(self, turn: Results) -> None:
         blocks: list[Any] = []
-        files: list[Json] = []
-        step_notes = message_notes(self._step.message, NAME)
-        noted: JsonObject = {NAMES: step_notes[NAMES]} if NAMES in step_notes else {}
-        for part, path in results:
-            block = write_result(part, told[part.id])
-            noted |= notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)
-            if self.is_named and not self.is_third and "parts" in block["functionResponse"]:
-                beside = block["functionResponse"].pop("parts")
-                self.record.losses.append(Loss(f"{path}.output", f"{len(beside)} files", BESIDE, "changed"))
-                files += beside
+        noted = self._names
+        for part, path in turn.parts:
+            block = write_result(part, self._told[part.id])
+            noted = {**noted, **notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)}
+            files = block.function_response.parts
+            # https://ai.google.dev/gemini-api/docs/function-calling#multimodal: "Gemini 3 series models"
+            if files and self.is_named and not self.is_third:
+                self.record.losses.append(Loss(f"{path}.output", f"{len(files)} files", BESIDE, "changed"))
+                self._files += files
+                block = replace(block, function_response=replace(block.function_response, parts=UNSET))
             blocks.append(block)
-        at = self._append(USER_ROLE, [*blocks, *files], turns[0], noted)
-        places = {id(placed): (at[0], at[1] + number) for number, placed in enumerate(results) if at}
-        for turn in turns:
-            where = None if at is None else (at[0], "results")
-            self.record.add(turn, where, [places[id(placed)] for placed in turn.parts])
+        self.add("user", blocks, turn, range(len(blocks)), noted)
+
+    def _add_files(self) -> None:
+        if self._files:
+            self.messages[-1][1].extend(self._files)
+            self._files = []
 
 
-def _shifted(at: tuple[int, int] | None, place: Any) -> Place | None:
-    return None if at is None or place is None else (at[0], at[1] + place)
+def _user_parts(parts: Sequence[Placed]) -> tuple[list[Any], list[Any]]:
+    blocks = [write_part(USER, part) for part, _ in parts]
+    numbers = iter(range(len(blocks)))
+    places = [None if block is None else next(numbers) for block in blocks]
+    return [block for block in blocks if block is not None], places
 
 
-def _write_content(content: JsonObject, role: str | None) -> Json:
+def _write_content(role: str | None, blocks: Sequence[Any], noted: JsonObject) -> Json:
     """A content as it was written."""
-    noted = content["notes"]
-    parts: Json = to_json(content["parts"])
+    parts: Json = to_json(blocks)
+    content = wire.Content(role=role or UNSET)
     if noted:
         parts = restore_parts(parts, noted)
         only = parts[0] if len(parts) == 1 else None
@@ -536,8 +493,8 @@ def _write_content(content: JsonObject, role: str | None) -> Json:
         if form == TEXT and is_object(only) and only.keys() == {"text"}:
             return only["text"]
         parts = only if form == PART and only is not None else parts
-    written: JsonObject = restore(wire.Content(role=role or UNSET), notes(noted, CONTENT_NOTE))
-    return {**written, "parts": parts}
+        content = restore(content, notes(noted, CONTENT_NOTE))
+    return {**to_json(content), "parts": parts}
 
 
 # Requests
@@ -643,7 +600,7 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
     groups: dict[int, tuple[JsonObject, list[Json]]] = {}
     for index, spec in enumerate(request.tools):
         noted = notes(dict(spec.extra) if spec.extra else None, NAME)
-        written: JsonObject = restore(_write_tool(spec, noted), notes(noted, FIELDS))
+        written: JsonObject = to_json(restore(_write_tool(spec, noted), notes(noted, FIELDS)))
         if written["name"] != spec.name:
             losses.append(Loss(f"$.tools[{index}].name", spec.name, NAME_CHANGED, "repaired"))
         if noted.get(NAMES) == SNAKE:

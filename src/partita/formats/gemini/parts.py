@@ -397,12 +397,12 @@ def read_result(block: wire.Result, call: OpenCall) -> ToolResultPart:
     return replace(part, provider_metadata=add_notes(part.provider_metadata, NAME, {FIELDS: kept}))
 
 
-def write_result(part: ToolResultPart, told: str | None) -> JsonObject:
+def write_result(part: ToolResultPart, told: Json) -> wire.Result:
     """The result of a call whose id is `told`, with its residue."""
     return restore(_result(part, told), notes(notes(part.provider_metadata, NAME), FIELDS))
 
 
-def _result(part: ToolResultPart, told: str | None) -> wire.Result:
+def _result(part: ToolResultPart, told: Json) -> wire.Result:
     own = notes(part.provider_metadata, NAME)
     outcome, value, items = tool_text(part.output)
     files: list[Json] = []
@@ -414,7 +414,7 @@ def _result(part: ToolResultPart, told: str | None) -> wire.Result:
         # "Use "output" key to specify function output": https://ai.google.dev/api/caching#FunctionResponse
         response = value if is_object(value) else {"output": value}
     name = _text(own.get(NAME_NOTE)) or TOOL_NAME.fit(part.name)
-    id_ = _text(own.get(CALL_ID)) or told or UNSET
+    id_ = _text(own.get(CALL_ID)) or _text(told) or UNSET
     extra = _extra(own, "functionResponse")
     result = wire.FunctionResponse(id_, name, response, files or UNSET, extra=extra)
     return wire.Result(function_response=result, **_beside(own))

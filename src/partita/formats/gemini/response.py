@@ -11,12 +11,11 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.core.last_step import NO_OUTPUT, UNNAMED, last_step
 from partita.formats.core.metadata import message_notes, notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.turns import Prompt, Results, Step, Turn, split
 from partita.formats.core.wire import Codec, Wire, to_json
-from partita.formats.events import UNNAMED
 from partita.formats.folding import fold
 from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
@@ -85,11 +84,7 @@ REASONS_OF_OTHERS: Final[Mapping[str, str]] = {
     "content-filter": "SAFETY",
 }
 
-ONE: Final = "a body is one response"
-NO_OUTPUT: Final = "a response ends with its calls, before their results"
-ONE_STEP: Final = "a response is one step"
 NO_REASON: Final = "a response that is complete has a reason for its end, and this one has none"
-NONE: Final = "there is no response to write"
 REPLACED: Final = "a later response of the stream has another value, which counts"
 UNREAD: Final = "a message has no place for it"
 MOVED: Final = "the signature of an empty text signs the text before it"
@@ -253,59 +248,27 @@ def _read_metadata(body: JsonObject, candidate: JsonObject, parts: Sequence[Any]
 
 
 def dump_response(messages: Sequence[Message]) -> Dumped:
-    """Write the last assistant message as a body. All other messages are lost."""
+    """Write the last response as a body. All other messages are lost."""
     record = Record()
-    turns = list(split(messages, is_written))
-    shown = [turn for turn in turns if isinstance(turn, Step) and not _is_hidden(turn)]
-    if not shown:
-        for turn in turns:
-            record.drop(turn, ONE)
-        losses = [*record.losses, Loss("$", "a response without candidates", NONE, "repaired")]
-        return Dumped({"candidates": []}, losses)
-    message = shown[-1].message
-    blocks: list[Any] = []
+    step = last_step(messages, is_written, record)
+    blocks, places = write_parts(step.parts)
     others: list[Json] = []
     sources = 0
-    for turn in turns:
-        if not isinstance(turn, Step) or turn.message is not message:
-            _drop(turn, message, record)
-            continue
-        written, found = write_parts(turn.parts)
-        places: list[Any] = [None if place is None else len(blocks) + place for place in found]  # type: ignore[operator] # a position
-        blocks += written
-        for number, (part, _) in enumerate(turn.parts):
-            if isinstance(part, SourceUrlPart | SourceDocumentPart):
-                places[number] = ("source", sources)
-                sources += 1
-            elif isinstance(part, DataPart) and part.name == CANDIDATE:
-                places[number] = ("candidate", len(others))
-                others.append(part.data)
-        record.add(turn, (), places)
-        for number, (start, path) in enumerate(turn.boundaries):
-            if turn.number == 1 and not number:
-                record.entries.append(Entry(start, path, "start"))
-            else:
-                record.losses.append(Loss.of(path, start, ONE_STEP, "changed"))
-        if turn.text is not None:
-            blocks.append(wire.Text(text=turn.text))
-    frame = _write_frame(message, has_parts=bool(blocks), has_others=bool(others), losses=record.losses)
-    noted = message_notes(message, NAME)
+    for number, (part, _) in enumerate(step.parts):
+        if isinstance(part, SourceUrlPart | SourceDocumentPart):
+            places[number] = ("source", sources)
+            sources += 1
+        elif isinstance(part, DataPart) and part.name == CANDIDATE:
+            places[number] = ("candidate", len(others))
+            others.append(part.data)
+    record.add(step._replace(number=1), (), places)
+    record.entries += [Entry(start, path, "start") for start, path in step.boundaries[-1:]]
+    if step.text is not None:
+        blocks.append(wire.Text(text=step.text))
+    frame = _write_frame(step.message, has_parts=bool(blocks), has_others=bool(others), losses=record.losses)
+    noted = message_notes(step.message, NAME)
     payload = _join_body(restore(frame, notes(noted, FIELDS)), to_json(blocks), others, noted)
     return Dumped(payload, lambda: REPORT.compare(record, _read_body(payload)[1]))
-
-
-def _is_hidden(turn: Turn) -> bool:
-    return bool(turn.message.internal) or turn.message.type == "event"
-
-
-def _drop(turn: Turn, message: AssistantMessage, record: Record) -> None:
-    """Report a turn that is not in the body."""
-    if isinstance(turn, Results) and turn.step is not None and turn.step.message is message:
-        record.losses += [Loss.of(f"{path}.output", part.output, NO_OUTPUT) for part, path in turn.parts]
-    elif isinstance(turn, Prompt) and turn.steering is not None:
-        record.losses.append(Loss.of(turn.path, turn.steering, ONE))
-    else:
-        record.drop(turn, ONE)
 
 
 def _write_frame(
@@ -353,10 +316,10 @@ def _usage(message: AssistantMessage) -> JsonObject | None:
     return None if usage is None else write_usage(usage)
 
 
-def _join_body(frame: JsonObject, parts: list[Json], others: list[Json], noted: JsonObject) -> JsonObject:
+def _join_body(frame: _Frame, parts: list[Json], others: list[Json], noted: JsonObject) -> JsonObject:
     """The body of a frame, with its parts and other candidates."""
-    response: JsonObject = frame["response"]
-    candidate: Json = frame.get("candidate")
+    response = frame.response
+    candidate: Json = None if frame.candidate is UNSET else frame.candidate
     if noted.get(NAMES) == SNAKE:
         response = _rename(response, _RESPONSE_NAMES, snake)
         candidate = _rename(candidate, _CANDIDATE_NAMES, snake) if is_object(candidate) else candidate
