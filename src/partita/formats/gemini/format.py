@@ -52,6 +52,7 @@ from .parts import (
     USER,
     OpenCall,
     is_written,
+    open_call,
     read_part,
     read_parts,
     read_result,
@@ -79,6 +80,7 @@ OBJECT: Final = "object"  # the form of the only content, if it is not in a list
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 
 RULES: Final = Rules()
+AS_READ: Final = Rules(hidden="send", calls="any")
 
 NO_ADDRESS: Final = "the file is neither in the message nor at an address that Gemini reads"
 REPORT: Final = Report(
@@ -119,14 +121,14 @@ def load(payload: Json) -> Loaded:
             if not is_conversation and any(is_object(item) or is_array(item) for item in items):
                 return _load_response(payload)
             found = tuple(join(_Reader(items, "$[{}]").messages))
-            return Loaded(found, again=lambda: dump(found).payload["contents"])
+            return Loaded(found, again=lambda: _write(found, None, is_sent=False)[0]["contents"])
         case {"contents": contents}:
             return _load_request(payload, contents)
         case _ if is_response(payload):
             return _load_response(payload)
         case {"parts": _}:
             found = tuple(join(_Reader([payload], "$").messages))
-            return Loaded(found, again=lambda: dump(found).payload["contents"])
+            return Loaded(found, again=lambda: _write(found, None, is_sent=False)[0]["contents"][0])
         case _:
             what = "no contents and no candidates" if is_object(payload) else f"{kind_of(payload)}"
             raise ConversionError(f"the request is unknown: {what}", where="$", hint=HINT)
@@ -144,23 +146,24 @@ def _load_request(payload: JsonObject, contents: Json) -> Loaded:
         reader = _Reader(contents, "$.contents[{}]", payload)
     else:
         raise ConversionError(f"contents is {kind_of(contents)}", where="$.contents", hint=HINT)
-    return Loaded(tuple(join(reader.messages)), request=_read_request(payload))
+    found, request = tuple(join(reader.messages)), _read_request(payload)
+    return Loaded(found, request=request, again=lambda: _write(found, request, is_sent=False)[0])
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     """Write `contents` and `systemInstruction`, or a whole request."""
-    settings: JsonObject = {} if request is None else request.settings
-    model = settings.get("model")
-    writer = _Writer(model if isinstance(model, str) and model else None)
+    payload, writer = _write(messages, request, is_sent=True)
+    return Dumped(payload, lambda: REPORT.compare(writer.record, writer.read_back()))
+
+
+def _write(
+    messages: Sequence[Message], request: Request | None, *, is_sent: bool
+) -> tuple[JsonObject, "_Writer"]:
+    """The payload. One that is not sent is not repaired: a request that was read is written as it was."""
+    model = None if request is None else request.settings.get("model")
+    writer = _Writer(model if isinstance(model, str) and model else None, is_sent=is_sent)
     payload = writer.write(messages)
-    written = payload if request is None else _write_request(payload, request, writer)
-    return Dumped(written, lambda: REPORT.compare(writer.record, _read_back(payload)))
-
-
-def _read_back(payload: JsonObject) -> dict[Place, Any]:
-    contents = payload["contents"]
-    is_list = is_array(contents)
-    return _Reader(contents if is_list else [contents], "$.contents[{}]", payload).places
+    return payload if request is None else _write_request(payload, request, writer), writer
 
 
 # Reading
@@ -182,11 +185,12 @@ class _Reader:
                 self._instructions(payload[key], key)
         for index, raw in enumerate(contents):
             where = path.format(index)
-            content = {"role": "user", "parts": raw} if isinstance(raw, str) and payload else raw
+            is_text = isinstance(raw, str) and payload is not None
+            content = {"role": "user", "parts": [{"text": raw}]} if is_text else raw
             role = _role(content, where)
             raws, noted = _read_content(content, role, where)
-            if payload is not None and payload.get("contents") is raw and not isinstance(raw, str):
-                noted[FORM] = OBJECT
+            if payload is not None and payload.get("contents") is raw:
+                noted[FORM] = TEXT if is_text else OBJECT
             read = self._model if role == "model" else self._user
             read(raws, f"message-{index + 1}", noted, index)
             self._role = role
@@ -197,11 +201,13 @@ class _Reader:
         self.places.update(parts)
 
     def _instructions(self, raw: Json, key: str) -> None:
-        content = {"parts": raw} if isinstance(raw, str) else raw
+        content = {"parts": [{"text": raw}]} if isinstance(raw, str) else raw
         if not is_object(content):
             hint = "make it a content or a string"
             raise ConversionError(f"{key} is {kind_of(raw)}", where=f"$.{key}", hint=hint)
         raws, noted = _read_content(content, None, f"$.{key}")
+        if isinstance(raw, str):
+            noted[FORM] = TEXT
         if key != "systemInstruction":
             noted[NAMES] = SNAKE
         found = [read_part(USER, one, None) for one in raws]
@@ -225,8 +231,7 @@ class _Reader:
         self._add(AssistantMessage(id=id_, content=given), (index,), places)
         for part in parts:
             if type(part) is ToolCallPart and not part.provider_executed:
-                told = notes(part.call_provider_metadata, NAME).get(CALL_ID)
-                self._open.append(OpenCall(part.id, part.name, told, id_, noted.get(NAMES)))
+                self._open.append(open_call(part, id_, noted))
 
     def _user(self, raws: Sequence[Json], id_: str, noted: JsonObject, index: int) -> None:
         parts: list[Any] = []
@@ -276,8 +281,9 @@ class _Reader:
         found = same or [call for call in self._open if TOOL_NAME.fit(call.name) == name] or self._open
         if not found:
             return OpenCall(told or id_, name, None)
-        self._open.remove(found[0])
-        return found[0]
+        call = found[0]
+        self._open.remove(call)
+        return call
 
 
 def _role(content: Json, path: str) -> str:
@@ -297,9 +303,7 @@ def _read_content(content: JsonObject, role: str | None, path: str) -> tuple[lis
     """The parts of a content in camelCase, and the notes about it. `role` is the role that is written."""
     given = content.get("parts")
     form: JsonObject = {}
-    if isinstance(given, str) and content.keys() <= {"role", "parts"}:
-        given, form = [{"text": given}], {FORM: TEXT}
-    elif is_object(given):
+    if is_object(given):
         given, form = [given], {FORM: PART}
     elif given is not None and not is_array(given):
         raise ConversionError(
@@ -340,22 +344,25 @@ def _is_third_generation(model: str) -> bool:
 class _Writer(RoleWriter):
     """Writes contents, and records where."""
 
-    def __init__(self, model: str | None) -> None:
+    def __init__(self, model: str | None, *, is_sent: bool) -> None:
         self.record = Record()
+        self.is_sent = is_sent
         super().__init__(NAME, self.record)
         self.is_named = model is not None
         self.is_third = model is not None and _is_third_generation(model)
+        self.is_older = model is not None and not self.is_third
         # https://ai.google.dev/gemma/docs/core/prompt-structure: "Gemma does not support system instructions"
         self._has_instructions = model is None or _GEMMA.search(model) is None
         self._system: list[Any] = []
         self._system_notes: JsonObject = {}
-        self._told: dict[str, Json] = {}  # the ids that Google gave the calls of the last step
+        self._calls: dict[str, OpenCall] = {}  # those of the last step
         self._names: JsonObject = {}  # how the names of the last step are written
+        self._payload: JsonObject = {}
         self._files: list[Json] = []  # files that have to be behind all results
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`contents` and `systemInstruction`."""
-        for turn in arrange(split(messages, is_written), RULES, self.record):
+        for turn in arrange(split(messages, is_written), RULES if self.is_sent else AS_READ, self.record):
             if isinstance(turn, Results):
                 self._results(turn)
                 continue
@@ -375,13 +382,21 @@ class _Writer(RoleWriter):
         contents: Json = [_write_content(*one) for one in self.messages]
         if len(contents) == 1 and self.messages[0][2].get(FORM) in (TEXT, OBJECT):
             contents = contents[0]
-        payload: JsonObject = {"contents": contents}
+        payload = self._payload = {"contents": contents}
         if self._system:
             key = "system_instruction" if self._system_notes.get(NAMES) == SNAKE else "systemInstruction"
             payload[key] = _write_content(None, self._system, self._system_notes)
         return payload
 
+    def read_back(self) -> dict[Place, Any]:
+        """What is read where the parts were written."""
+        contents = self._payload["contents"]
+        raws = contents if is_array(contents) else [contents]
+        return _Reader(raws, "$.contents[{}]", self._payload).places
+
     def _continue(self, path: str, why: str) -> None:
+        if not self.is_sent:
+            return
         self.messages.append(("user", [wire.Text(text=OPENING)], {}))
         self.record.losses.append(Loss(path, OPENING, why, "repaired"))
 
@@ -391,7 +406,7 @@ class _Writer(RoleWriter):
         kept: list[Placed] = []
         for placed in turn.parts:
             part = placed.part
-            is_empty = type(part) is TextPart and not part.text
+            is_empty = type(part) is TextPart and not part.text and self.is_sent
             if is_empty and SIGNATURE not in notes(part.provider_metadata, NAME):
                 self.record.losses.append(Loss.of(placed.path, part, EMPTY, "minor"))
             else:
@@ -431,7 +446,7 @@ class _Writer(RoleWriter):
         self._names = {NAMES: noted[NAMES]} if NAMES in noted else {}
         self.add("model", blocks, step, places, noted if step.number == 1 else self._names)
         calls = (part for part, _ in step.parts if type(part) is ToolCallPart)
-        self._told = {part.id: notes(part.call_provider_metadata, NAME).get(CALL_ID) for part in calls}
+        self._calls = {part.id: open_call(part, "", noted) for part in calls}
 
     def _boundaries(self, step: Step, at: tuple[int, int] | None) -> None:
         self.record.add_boundaries(step.boundaries, STEPS)
@@ -442,7 +457,7 @@ class _Writer(RoleWriter):
             if type(part) is not ToolCallPart or part.provider_executed or place is None:
                 continue
             must = self.is_third if self.is_named else not self._is_own(part, step)
-            if must and SIGNATURE not in notes(part.call_provider_metadata, NAME):
+            if must and self.is_sent and SIGNATURE not in notes(part.call_provider_metadata, NAME):
                 blocks[place] = {**to_json(blocks[place]), SIGNATURE: PLACEHOLDER}
                 self.record.losses.append(Loss(path, PLACEHOLDER, UNSIGNED, "repaired"))
             return
@@ -458,11 +473,11 @@ class _Writer(RoleWriter):
         blocks: list[Any] = []
         noted = self._names
         for part, path in turn.parts:
-            block = write_result(part, self._told[part.id])
+            block = write_result(part, self._calls.get(part.id) or OpenCall(part.id, part.name, None))
             noted = {**noted, **notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)}
             files = block.function_response.parts
             # https://ai.google.dev/gemini-api/docs/function-calling#multimodal: "Gemini 3 series models"
-            if files and self.is_named and not self.is_third:
+            if files and self.is_older and self.is_sent:
                 self.record.losses.append(Loss(f"{path}.output", f"{len(files)} files", BESIDE, "changed"))
                 self._files += files
                 block = replace(block, function_response=replace(block.function_response, parts=UNSET))
@@ -594,7 +609,7 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
     others: list[Json] = list(given) if is_array(given) else [] if given is None else [given]
     losses = writer.record.losses
     # https://ai.google.dev/gemini-api/docs/function-calling#multi-tool-use
-    if others and request.tools and writer.is_named and not writer.is_third:
+    if others and request.tools and writer.is_older and writer.is_sent:
         losses += [Loss.of(f"$.tools[{at}]", one, ONE_KIND, "repaired") for at, one in enumerate(others)]
         others = []
     groups: dict[int, tuple[JsonObject, list[Json]]] = {}

@@ -179,9 +179,11 @@ ADDRESSES: Final = ("https://", "http://", "gs://")
 _COMPLETE: Final = {"image": "image/jpeg", "image/*": "image/jpeg"}
 
 
-def read_user_file(block: wire.InlineFile | wire.File, ids: CallIds | None) -> FilePart:
+def read_user_file(block: wire.InlineFile | wire.File, ids: CallIds | None) -> FilePart | None:
     if isinstance(block, wire.InlineFile):
         blob = block.inline_data
+        if blob.extra and "data" in blob.extra:
+            return None  # it is not a text
         media_type, more = _text(blob.mime_type), own_notes(block, "inlineData", blob.extra)
         url = data_url(blob.data or "", media_type or OCTETS)
     else:
@@ -192,9 +194,9 @@ def read_user_file(block: wire.InlineFile | wire.File, ids: CallIds | None) -> F
     return FilePart(url, media_type or OCTETS, provider_metadata=_noted(own))
 
 
-def read_file(block: wire.InlineFile | wire.File, ids: CallIds) -> FilePart | ReasoningFilePart:
+def read_file(block: wire.InlineFile | wire.File, ids: CallIds) -> FilePart | ReasoningFilePart | None:
     file = read_user_file(block, ids)
-    if block.thought is not True:
+    if block.thought is not True or file is None:
         return file
     return ReasoningFilePart(file.url, file.media_type, provider_metadata=file.provider_metadata)
 
@@ -380,8 +382,14 @@ class OpenCall(NamedTuple):
     name: str
     told: str | None
     message_id: str = ""
-    names: str | None = None
+    names: Json = None
     """How the names of its content are written."""
+
+
+def open_call(call: ToolCallPart, message_id: str, noted: JsonObject) -> OpenCall:
+    """A call of a message with those notes."""
+    told = _text(notes(call.call_provider_metadata, NAME).get(CALL_ID))
+    return OpenCall(call.id, call.name, told, message_id, noted.get(wire.NAMES))
 
 
 def read_result(block: wire.Result, call: OpenCall) -> ToolResultPart:
@@ -391,18 +399,18 @@ def read_result(block: wire.Result, call: OpenCall) -> ToolResultPart:
     files = result.parts if is_array(result.parts) else []
     own = own_notes(block, "functionResponse", result.extra)
     part = ToolResultPart(call.id, call.name, _output(response, files), _noted(own))
-    kept = residue(_result(part, call.told), block)
+    kept = residue(_result(part, call), block)
     if not kept:
         return part
     return replace(part, provider_metadata=add_notes(part.provider_metadata, NAME, {FIELDS: kept}))
 
 
-def write_result(part: ToolResultPart, told: Json) -> wire.Result:
-    """The result of a call whose id is `told`, with its residue."""
-    return restore(_result(part, told), notes(notes(part.provider_metadata, NAME), FIELDS))
+def write_result(part: ToolResultPart, call: OpenCall) -> wire.Result:
+    """The result of a call, with its residue."""
+    return restore(_result(part, call), notes(notes(part.provider_metadata, NAME), FIELDS))
 
 
-def _result(part: ToolResultPart, told: Json) -> wire.Result:
+def _result(part: ToolResultPart, call: OpenCall) -> wire.Result:
     own = notes(part.provider_metadata, NAME)
     outcome, value, items = tool_text(part.output)
     files: list[Json] = []
@@ -413,8 +421,8 @@ def _result(part: ToolResultPart, told: Json) -> wire.Result:
     else:
         # "Use "output" key to specify function output": https://ai.google.dev/api/caching#FunctionResponse
         response = value if is_object(value) else {"output": value}
-    name = _text(own.get(NAME_NOTE)) or TOOL_NAME.fit(part.name)
-    id_ = _text(own.get(CALL_ID)) or _text(told) or UNSET
+    name = _text(own.get(NAME_NOTE)) or TOOL_NAME.fit(call.name)
+    id_ = _text(own.get(CALL_ID)) or call.told or UNSET
     extra = _extra(own, "functionResponse")
     result = wire.FunctionResponse(id_, name, response, files or UNSET, extra=extra)
     return wire.Result(function_response=result, **_beside(own))

@@ -244,7 +244,13 @@ class GeminiDecoder:
     # Parts
 
     def _part(self, raw: Json) -> bool:
-        """Read a part; whether it is known."""
+        """Read a part; whether it is known. One that is nested too deeply is not."""
+        try:
+            return self._known_part(raw)
+        except DecodeError:
+            return False
+
+    def _known_part(self, raw: Json) -> bool:
         if is_object(raw) and is_object(raw.get("functionCall")) and not raw.get("text"):
             self._close_text()
             return self._call(raw, raw["functionCall"])
