@@ -150,7 +150,7 @@ class _Reader:
             id=id_,
             thread_id=response.conversation_id,
             run_id=response.run_id,
-            created_at=_read_time(response.timestamp),
+            created_at=read_moment(response.timestamp),
             content=AssistantContent(
                 parts=self._response_parts(response, id_),
                 usage=None if response.usage is UNSET else USAGE.read(response.usage),
@@ -231,7 +231,7 @@ class _Reader:
             id=own_id if is_own and own_id is not None else self._id(),
             thread_id=request.conversation_id,
             run_id=request.run_id,
-            created_at=_read_time(request.timestamp),
+            created_at=read_moment(request.timestamp),
             content=ToolContent(parts=(result,)),
         )
         self._results_ids.add(message.id)
@@ -342,9 +342,9 @@ class _Writer:
 
     def _open_request(self, message: Message) -> list[Any]:
         """The parts of the request that a message goes to."""
-        kept = message_notes(message, NAME).get(REQUEST)
+        kept = notes(message_notes(message, NAME), REQUEST)
         parts = self._parts
-        if parts is None or (is_object(kept) and kept.get(SEPARATE) is True):
+        if parts is None or kept.get(SEPARATE) is True:
             self._end_request()
             parts = self._parts = []
             self._first = message
@@ -357,12 +357,8 @@ class _Writer:
         if self._parts is None or self._first is None or not is_needed:
             return
         request = _write_request(self._first, self._owner, self._instructions, self._parts)
-        kept = message_notes(self._first, NAME).get(REQUEST)
-        if is_object(kept):
-            kept = {name: value for name, value in kept.items() if name != SEPARATE}
-            self._payload.append(restore(request, kept))
-        else:
-            self._payload.append(request)
+        kept = notes(message_notes(self._first, NAME), REQUEST)
+        self._payload.append(restore(request, {name: kept[name] for name in kept if name != SEPARATE}))
         self._first = self._parts = self._owner = None
         self._has_instructions = False
 
@@ -396,8 +392,6 @@ def _write_step(step: Step, blocks: Sequence[Any]) -> Wire | JsonObject:
     kept = message_notes(step.message, NAME)
     if not is_first:
         kept = {name: kept[name] for name in ("model_name", "provider_name") if name in kept}
-    if not kept:
-        return response
     written = restore(response, kept)
     for old, new in RENAMED:
         if old in (written.extra or ()) and getattr(written, new) is None:
@@ -409,22 +403,21 @@ def _write_step(step: Step, blocks: Sequence[Any]) -> Wire | JsonObject:
 
 
 def _write_request(
-    first: Message, owner: Message | None, instructions: str | None, blocks: Sequence[Any]
+    first: Message, owner: Any, instructions: str | None, blocks: Sequence[Any]
 ) -> wire.Request:
-    metadata: Any = None if owner is None else owner.content.metadata
     return wire.Request(
         parts=tuple(blocks),
         timestamp=_write_time(first) or None,
         run_id=first.run_id,
         conversation_id=first.thread_id,
         instructions=instructions,
-        metadata=metadata,
+        metadata=None if owner is None else owner.content.metadata,
     )
 
 
 def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None) -> Message:
     """The message of a prompt. A part that is not known is the only part of an event."""
-    envelope: Any = {"id": id_, "created_at": _read_time(getattr(block, "timestamp", None)), **around}
+    envelope: Any = {"id": id_, "created_at": read_moment(getattr(block, "timestamp", None)), **around}
     text: Any
     if isinstance(block, wire.SystemPrompt):
         text = block.content
@@ -463,10 +456,6 @@ def _write_user(message: UserMessage) -> Wire:
         return wire.UserPrompt(content="", timestamp=timestamp)
     is_text = len(items) == 1 and isinstance(items[0], str)
     return wire.UserPrompt(content=items[0] if is_text else tuple(items), timestamp=timestamp)
-
-
-def _read_time(value: Any) -> Any:
-    return read_moment(value) if isinstance(value, str) else None
 
 
 def _write_time(message: Message) -> Any:
