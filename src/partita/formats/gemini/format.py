@@ -62,7 +62,7 @@ from .parts import (
 )
 from .response import dump_response, is_response, load_response
 from .stream import GeminiDecoder
-from .wire import CAMEL, FORM, FORMAT_NAME, NAME, NAMES, NULLS, SIGNATURE, SNAKE, normal_parts, restore_parts
+from .wire import FORM, FORMAT_NAME, NAME, NAMES, NULLS, SIGNATURE, Names, camel, normal_parts, restore_parts
 
 HINT: Final = "give {contents}, a list of contents, a response {candidates}, or a list of responses"
 INSTRUCTIONS: Final = "instructions"
@@ -209,7 +209,7 @@ class _Reader:
         if isinstance(raw, str):
             noted[FORM] = TEXT
         if key != "systemInstruction":
-            noted[NAMES] = SNAKE
+            noted[NAMES] = [*noted.get(NAMES, ()), key]
         found = [read_part(USER, one, None) for one in raws]
         parts = tuple(
             part if isinstance(part, TextPart) else ForeignPart(FORMAT_NAME, one)
@@ -231,31 +231,24 @@ class _Reader:
         self._add(AssistantMessage(id=id_, content=given), (index,), places)
         for part in parts:
             if type(part) is ToolCallPart and not part.provider_executed:
-                self._open.append(open_call(part, id_, noted))
+                self._open.append(open_call(part, id_))
 
     def _user(self, raws: Sequence[Json], id_: str, noted: JsonObject, index: int) -> None:
         parts: list[Any] = []
         results: dict[str, list[ToolResultPart]] = {}  # by the message of their calls
-        names: set[str | None] = set()
         for number, raw in enumerate(raws):
             block = wire.parse_part(raw)
             if isinstance(block, wire.Result):
                 call = self._call_of(block.function_response, f"{id_}-{number}")
-                names.add(call.names)
                 part: Any = read_result(block, call)
                 results.setdefault(call.message_id, []).append(part)
             else:
                 part = read_part(USER, raw, None)
                 parts.append(part)
             self.places[index, number] = part
-        if results:
-            if names == {noted.get(NAMES)}:
-                noted.pop(NAMES, None)  # as in the content with the calls
-            elif NAMES not in noted:
-                noted[NAMES] = CAMEL
-            if noted:
-                self._note_results(next(iter(results.values())), noted, index)
-                noted = {}
+        if results and noted:
+            self._note_results(next(iter(results.values())), noted, index)
+            noted = {}
         for message_id, given in results.items():
             self._add(
                 ToolMessage(id=f"{message_id}#1:results" if message_id else id_, content=given),
@@ -356,7 +349,6 @@ class _Writer(RoleWriter):
         self._system: list[Any] = []
         self._system_notes: JsonObject = {}
         self._calls: dict[str, OpenCall] = {}  # those of the last step
-        self._names: JsonObject = {}  # how the names of the last step are written
         self._payload: JsonObject = {}
         self._files: list[Json] = []  # files that have to be behind all results
 
@@ -384,8 +376,10 @@ class _Writer(RoleWriter):
             contents = contents[0]
         payload = self._payload = {"contents": contents}
         if self._system:
-            key = "system_instruction" if self._system_notes.get(NAMES) == SNAKE else "systemInstruction"
-            payload[key] = _write_content(None, self._system, self._system_notes)
+            instructions = _write_content(None, self._system, self._system_notes)
+            payload |= Names(self._system_notes.get(NAMES, [])).members(
+                {"systemInstruction": instructions}, None
+            )
         return payload
 
     def read_back(self) -> dict[Place, Any]:
@@ -442,13 +436,12 @@ class _Writer(RoleWriter):
             blocks.append(wire.Text(text=step.text))
         if blocks and not self.messages:
             self._continue("$", FIRST)
-        noted = message_notes(step.message, NAME)
-        self._names = {NAMES: noted[NAMES]} if NAMES in noted else {}
-        self.add("model", blocks, step, places, noted if step.number == 1 else self._names)
+        noted = message_notes(step.message, NAME) if step.number == 1 else {}
+        self.add("model", blocks, step, places, noted)
         calls = (part for part, _ in step.parts if type(part) is ToolCallPart)
-        self._calls = {part.id: open_call(part, "", noted) for part in calls}
+        self._calls = {part.id: open_call(part) for part in calls}
 
-    def _boundaries(self, step: Step, at: tuple[int, int] | None) -> None:
+    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
         self.record.add_boundaries(step.boundaries, STEPS)
 
     def _sign(self, step: Step, blocks: list[Any], places: Sequence[Any]) -> None:
@@ -471,10 +464,10 @@ class _Writer(RoleWriter):
 
     def _results(self, turn: Results) -> None:
         blocks: list[Any] = []
-        noted = self._names
+        noted: JsonObject = {}
         for part, path in turn.parts:
             block = write_result(part, self._calls.get(part.id) or OpenCall(part.id, part.name, None))
-            noted = {**noted, **notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)}
+            noted = noted or notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)
             files = block.function_response.parts
             # https://ai.google.dev/gemini-api/docs/function-calling#multimodal: "Gemini 3 series models"
             if files and self.is_older and self.is_sent:
@@ -540,18 +533,15 @@ def _read_request(payload: JsonObject) -> Request:
     specs: list[ToolSpec] = []
     others: list[Json] = []
     for index, entry in enumerate(tools if is_array(tools) else [tools]):
-        key = next(
-            (one for one in (DECLARATIONS, wire.snake(DECLARATIONS)) if is_object(entry) and entry.get(one)),
-            "",
-        )
-        declared: Json = entry[key] if key else None
+        entries = entry.items() if is_object(entry) else ()
+        key, declared = next((one for one in entries if camel(one[0]) == DECLARATIONS and one[1]), ("", None))
         if not is_array(declared):
             others.append(entry)
             continue
         rest = {name: item for name, item in entry.items() if name != key}
         noted: JsonObject = {ENTRY: index} if index or rest else {}
         noted |= {BESIDE_OTHERS: True} if rest else {}
-        noted |= {NAMES: SNAKE} if key != DECLARATIONS else {}
+        noted |= {NAMES: [key]} if key != DECLARATIONS else {}
         specs += [_read_tool(one, noted, f"$.tools[{index}].{key}[{at}]") for at, one in enumerate(declared)]
         others += [rest] if rest else []
     return Request(tuple(specs), {**settings, "tools": others} if others else settings)
@@ -561,9 +551,9 @@ def _read_tool(raw: Json, noted: JsonObject, path: str) -> ToolSpec:
     if not is_object(raw) or not isinstance(raw.get("name"), str) or not raw["name"]:
         what = "a declaration without a name" if is_object(raw) else f"a declaration is {kind_of(raw)}"
         raise ConversionError(what, where=path, hint="make it {name, description, parameters}")
-    snakes = {name for name in raw if wire.camel(name) != name}
-    declaration = wire.DECLARATION.read({wire.camel(name): item for name, item in raw.items()})
-    noted = {**noted, NAMES: SNAKE} if snakes else noted
+    names = Names()
+    declaration = wire.DECLARATION.read(names.members(raw, None))
+    noted = {**noted, NAMES: [*noted.get(NAMES, ()), *sorted(names.found)]} if names.found else noted
     schema = declaration.parameters_json_schema
     if not is_object(schema) and is_object(declaration.parameters):
         schema = _with_types(declaration.parameters, str.lower)
@@ -618,17 +608,16 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
         written: JsonObject = to_json(restore(_write_tool(spec, noted), notes(noted, FIELDS)))
         if written["name"] != spec.name:
             losses.append(Loss(f"$.tools[{index}].name", spec.name, NAME_CHANGED, "repaired"))
-        if noted.get(NAMES) == SNAKE:
-            written = {wire.snake(name): item for name, item in written.items()}
+        written = Names(noted.get(NAMES, [])).members(written, None)
         at = noted.get(ENTRY)
         groups.setdefault(at if type(at) is int else 0, (noted, []))[1].append(written)
     for at, (noted, declared) in sorted(groups.items()):
-        key = wire.snake(DECLARATIONS) if noted.get(NAMES) == SNAKE else DECLARATIONS
+        declarations = Names(noted.get(NAMES, [])).members({DECLARATIONS: declared}, None)
         beside = others[at] if noted.get(BESIDE_OTHERS) and at < len(others) else None
         if is_object(beside):
-            others[at] = {**beside, key: declared}
+            others[at] = {**beside, **declarations}
         else:
-            others.insert(at, {key: declared})
+            others.insert(at, declarations)
     tools: JsonObject = {"tools": others} if others or is_array(given) else {}
     return {**payload, **tools, **settings}
 

@@ -382,14 +382,12 @@ class OpenCall(NamedTuple):
     name: str
     told: str | None
     message_id: str = ""
-    names: Json = None
-    """How the names of its content are written."""
 
 
-def open_call(call: ToolCallPart, message_id: str, noted: JsonObject) -> OpenCall:
-    """A call of a message with those notes."""
+def open_call(call: ToolCallPart, message_id: str = "") -> OpenCall:
+    """A call of a message."""
     told = _text(notes(call.call_provider_metadata, NAME).get(CALL_ID))
-    return OpenCall(call.id, call.name, told, message_id, noted.get(wire.NAMES))
+    return OpenCall(call.id, call.name, told, message_id)
 
 
 def read_result(block: wire.Result, call: OpenCall) -> ToolResultPart:

@@ -3,7 +3,7 @@
 A body is the last assistant message. The sources and citations of its text are derived from its metadata.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -49,7 +49,7 @@ from .stream import (
     read_usage,
     write_usage,
 )
-from .wire import NAME, NAMES, NULLS, SIGNATURE, SNAKE, camel, normal_parts, renamed, restore_parts, snake
+from .wire import NAME, NAMES, NULLS, SIGNATURE, Names, camel, normal_parts, restore_parts
 
 HINT: Final = "give a response {candidates}, or a list of them"
 FIRST_ID: Final = "gemini"
@@ -118,34 +118,30 @@ def load_response(payload: Json) -> Loaded:
 # Names
 
 
-def _rename(value: JsonObject, known: frozenset[str], rename: Callable[[str], str]) -> JsonObject:
+def _rename(value: JsonObject, known: frozenset[str], names: Names) -> JsonObject:
     """An object with its known members, and all names in them, renamed."""
-    return {
-        rename(name) if camel(name) in known else name: renamed(item, rename)
-        if camel(name) in known
-        else item
-        for name, item in value.items()
-    }
+    found = names.members(value, known)
+    return {name: names.deep(item) if camel(name) in known else item for name, item in found.items()}
 
 
 def _normal(raw: Json) -> tuple[Json, JsonObject]:
-    """A response in camelCase, and the notes about its names."""
+    """A response in camelCase, and the notes to restore it."""
     if not is_object(raw):
         return raw, {}
-    response = _rename(raw, _RESPONSE_NAMES, camel)
+    names = Names()
     noted: JsonObject = {}
+    response = _rename(raw, _RESPONSE_NAMES, names)
     candidates = response.get("candidates")
     if is_array(candidates):
-        response["candidates"] = [_normal_candidate(one, noted) for one in candidates]
-    return response, {**noted, NAMES: SNAKE} if response.keys() != raw.keys() else noted
+        response["candidates"] = [_normal_candidate(one, names, noted) for one in candidates]
+    names.found |= set(noted.pop(NAMES, ()))
+    return response, {**noted, NAMES: sorted(names.found)} if names.found else noted
 
 
-def _normal_candidate(raw: Json, noted: JsonObject) -> Json:
+def _normal_candidate(raw: Json, names: Names, noted: JsonObject) -> Json:
     if not is_object(raw):
         return raw
-    candidate = _rename(raw, _CANDIDATE_NAMES, camel)
-    if candidate.keys() != raw.keys():
-        noted[NAMES] = SNAKE
+    candidate = _rename(raw, _CANDIDATE_NAMES, names)
     content = candidate.get("content")
     if is_object(content) and is_array(content.get("parts")):
         parts, about = normal_parts(content["parts"])
@@ -320,9 +316,9 @@ def _join_body(frame: _Frame, parts: list[Json], others: list[Json], noted: Json
     """The body of a frame, with its parts and other candidates."""
     response = frame.response
     candidate: Json = None if frame.candidate is UNSET else frame.candidate
-    if noted.get(NAMES) == SNAKE:
-        response = _rename(response, _RESPONSE_NAMES, snake)
-        candidate = _rename(candidate, _CANDIDATE_NAMES, snake) if is_object(candidate) else candidate
+    names = Names(noted.get(NAMES, []))
+    response = _rename(response, _RESPONSE_NAMES, names)
+    candidate = _rename(candidate, _CANDIDATE_NAMES, names) if is_object(candidate) else candidate
     content = candidate.get("content") if is_object(candidate) else None
     if is_object(content) and "parts" in content and is_array(content["parts"]):
         candidate = {**candidate, "content": {**content, "parts": restore_parts(parts, noted)}}

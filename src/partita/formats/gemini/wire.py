@@ -8,7 +8,7 @@ Source: https://ai.google.dev/api/caching#Content, and the types of the `google-
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -177,15 +177,11 @@ def parse_part(raw: Json) -> Any:
 
 # Names
 
-SNAKE: Final = "snake_case"
-CAMEL: Final = "camelCase"
-
 # Notes about a content
-NAMES: Final = "names"  # `snake_case`, if its names are written so
+NAMES: Final = "names"  # the names that are in snake_case
 NULLS: Final = "null"  # the members that are null in every part that does not set them
 FORM: Final = "form"  # `text` for a string instead of a content, `part` for a part instead of a list of them
 
-_CAMEL: Final = re.compile(r"[a-z][A-Za-z0-9]*")
 _JOINT: Final = re.compile(r"_([a-z])")
 _HUMP: Final = re.compile(r"([A-Z])")
 
@@ -202,67 +198,79 @@ _HELD_NAMES: Final = frozenset(
 @lru_cache(512)
 def camel(name: str) -> str:
     """A name in camelCase, if the name can be restored from it."""
-    found = _JOINT.sub(lambda match: match[1].upper(), name)
-    return found if snake(found) == name else name
+    found = _JOINT.sub(lambda match: match[1].upper(), name) if "_" in name else name
+    return found if _HUMP.sub(lambda match: f"_{match[1].lower()}", found) == name else name
 
 
-@lru_cache(512)
-def snake(name: str) -> str:
-    """A name in snake_case, if it is one in camelCase."""
-    if not _CAMEL.fullmatch(name):
-        return name
-    return _HUMP.sub(lambda match: f"_{match[1].lower()}", name)
+class Names:
+    """Renames members to camelCase, and collects the names in snake_case; or the other way round."""
 
+    def __init__(self, noted: Json = None) -> None:
+        """`noted`: the names to restore; `None` to read."""
+        self.found: set[str] = set()
+        self._is_reading = noted is None
+        self._snakes = (
+            {camel(name): name for name in noted if isinstance(name, str)} if is_array(noted) else {}
+        )
 
-def renamed(value: Json, rename: Callable[[str], str]) -> Json:
-    """A value of which all names are Google's, with other names."""
-    if is_object(value):
-        return {rename(key): renamed(inner, rename) for key, inner in value.items()}
-    return [renamed(inner, rename) for inner in value] if is_array(value) else value
+    def members(self, value: JsonObject, known: frozenset[str] | None) -> JsonObject:
+        """An object with its known members renamed; `None`: with all of them."""
+        if self._is_reading:
+            names = {name: camel(name) for name in value if "_" in name}
+            names = {one: other for one, other in names.items() if one != other and _is_in(other, known)}
+            self.found |= names.keys()
+        else:
+            names = {
+                name: self._snakes[name] for name in value if name in self._snakes and _is_in(name, known)
+            }
+        return {names.get(name, name): item for name, item in value.items()} if names else value
 
+    def deep(self, value: Json) -> Json:
+        """A value of which all names are Google's, with them renamed."""
+        if is_object(value):
+            return {name: self.deep(item) for name, item in self.members(value, None).items()}
+        return [self.deep(item) for item in value] if is_array(value) else value
 
-def _members(value: JsonObject, known: frozenset[str], rename: Callable[[str], str]) -> JsonObject:
-    if all(rename(name) == name for name in value):
-        return value
-    return {rename(name) if camel(name) in known else name: item for name, item in value.items()}
-
-
-def _rename_part(raw: Json, rename: Callable[[str], str]) -> Json:
-    if not is_object(raw):
-        return raw
-    part = _members(raw, _PART_NAMES, rename)
-    for name, held in part.items():
-        if is_object(held) and camel(name) in PARTS:
-            other = _members(held, _HELD_NAMES, rename)
-            for key in ("partialArgs", "partial_args"):
-                if is_array(other.get(key)):
-                    other = {**other, key: renamed(other[key], rename)}
-            files = held.get("parts")
-            if camel(name) == "functionResponse" and is_array(files):
-                other = {**other, "parts": [_rename_part(file, rename) for file in files]}
-            if other is not held:
+    def part(self, raw: Json) -> Json:
+        """A part with its names renamed, and those of its content."""
+        if not is_object(raw):
+            return raw
+        part = self.members(raw, _PART_NAMES)
+        for name, held in part.items():
+            if is_object(held) and camel(name) in PARTS:
+                other = {
+                    key: self.deep(item)
+                    if camel(key) == "partialArgs"
+                    else [self.part(file) for file in item]
+                    if key == "parts" and is_array(item)
+                    else item
+                    for key, item in self.members(held, _HELD_NAMES).items()
+                }
                 part = {**part, name: other}
-    return part
+        return part
+
+
+def _is_in(name: str, known: frozenset[str] | None) -> bool:
+    return known is None or name in known
 
 
 def normal_parts(raws: Sequence[Json]) -> tuple[list[Json], JsonObject]:
     """Parts in camelCase without the nulls that all have in common, and the notes to restore them."""
     noted: JsonObject = {}
     nulls = sorted({name for raw in raws if is_object(raw) for name in raw if raw[name] is None})
-    parts = list(raws)
     if nulls and all(is_object(raw) and all(name in raw for name in nulls) for raw in raws):
         noted[NULLS] = nulls
-        parts = [{name: item for name, item in raw.items() if item is not None} for raw in raws]
-    other = [_rename_part(part, camel) for part in parts]
-    if any(one is not part for one, part in zip(other, parts, strict=True)) and other != parts:
-        noted[NAMES] = SNAKE
-    return other, noted
+        raws = [{name: item for name, item in raw.items() if item is not None} for raw in raws]
+    names = Names()
+    parts = [names.part(raw) for raw in raws]
+    return parts, {**noted, NAMES: sorted(names.found)} if names.found else noted
 
 
 def restore_parts(parts: Sequence[Json], noted: JsonObject) -> list[Json]:
     """Parts as they were written."""
-    if noted.get(NAMES) == SNAKE:
-        parts = [_rename_part(part, snake) for part in parts]
+    if NAMES in noted:
+        names = Names(noted[NAMES])
+        parts = [names.part(part) for part in parts]
     nulls = noted.get(NULLS)
     if is_array(nulls):
         parts = [{**dict.fromkeys(nulls), **part} if is_object(part) else part for part in parts]
