@@ -77,6 +77,130 @@ def test_snake_case_is_read_and_what_is_the_tools_own_stays() -> None:
     assert again(loaded) == SNAKES
 
 
+CALL: Final[JsonObject] = {"name": "knead", "args": {"how_long": 9}}
+DONE: Final[JsonObject] = {"name": "knead", "response": {"mime_type": "dough"}}
+HELLO: Final[JsonObject] = {"role": "user", "parts": [{"text": "hi"}]}
+
+AS_WRITTEN: dict[str, JsonObject] = {
+    "names of both kinds in one part": {
+        "contents": [
+            HELLO,
+            {"role": "model", "parts": [{"function_call": CALL, "thoughtSignature": "S"}]},
+            {"role": "user", "parts": [{"functionResponse": DONE}, {"inline_data": {"mimeType": "a/b"}}]},
+        ],
+        "tools": [
+            {"functionDeclarations": [{"name": "knead", "parameters_json_schema": {"type": "object"}}]}
+        ],
+    },
+    "an attachment of a result in snake case": {
+        "contents": [
+            HELLO,
+            {"role": "model", "parts": [{"functionCall": CALL, "thoughtSignature": "S"}]},
+            {
+                "role": "user",
+                "parts": [
+                    {
+                        "functionResponse": {
+                            **DONE,
+                            "parts": [{"inline_data": {"mime_type": "image/png", "data": "QQ=="}}],
+                        }
+                    }
+                ],
+            },
+        ]
+    },
+    "a tool of Google in snake case": {
+        "contents": [
+            HELLO,
+            {
+                "role": "model",
+                "parts": [
+                    {"toolCall": {"tool_type": "FILE_SEARCH", "args": {}, "id": "f"}},
+                    {"toolResponse": {"tool_type": "FILE_SEARCH", "id": "f"}},
+                    {"text": "done", "thought": False},
+                ],
+            },
+            HELLO,
+        ]
+    },
+    "tools that are one object, in snake case": {
+        "contents": [HELLO],
+        "tools": {
+            "function_declarations": [{"name": "f", "description": "", "parameters": {"type": "object"}}]
+        },
+    },
+    "tools between those of Google": {
+        "contents": [HELLO],
+        "tools": [
+            {"googleSearch": {}},
+            {"functionDeclarations": [{"name": "f"}], "codeExecution": {}},
+            {"functionDeclarations": [{"name": "g", "parameters": {"type": "OBJECT", "nullable": True}}]},
+            {"functionDeclarations": []},
+        ],
+    },
+    "text instead of contents": {"contents": "hi", "system_instruction": "You bake."},
+    "a content instead of contents, a part instead of parts": {
+        "contents": {"role": "user", "parts": {"text": "hi"}},
+        "systemInstruction": {"parts": {"text": "You bake."}},
+    },
+    "contents with and without a role": {
+        "contents": [
+            {"parts": [{"text": "hi"}]},
+            {"role": "model", "parts": [{"text": "ho"}], "x": 1},
+            HELLO,
+        ],
+        "systemInstruction": None,
+    },
+    "results of code behind other parts": {
+        "contents": [
+            HELLO,
+            {
+                "role": "model",
+                "parts": [
+                    {"executableCode": {"code": "1", "id": "a"}},
+                    {"executableCode": {"code": "2", "id": "b"}},
+                    {"text": "Both run."},
+                    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2", "id": "b"}},
+                    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "id": "a"}},
+                ],
+            },
+            HELLO,
+        ]
+    },
+}
+
+
+@each_row("payload", AS_WRITTEN.values(), ids=AS_WRITTEN)
+def test_a_request_is_written_back_with_the_names_and_forms_it_had(payload: JsonObject) -> None:
+    loaded = load(payload)
+    assert not loaded.losses
+    assert again(loaded) == payload
+
+
+def test_nulls_of_a_model_dump_are_ordinary_and_come_back() -> None:
+    from google.genai import types
+
+    built = [
+        types.Content(role="user", parts=[types.Part(text="knead")]),
+        types.Content(
+            role="model", parts=[types.Part(function_call=types.FunctionCall(name="knead", args={"a": 1}))]
+        ),
+        types.Content(
+            role="user",
+            parts=[types.Part(function_response=types.FunctionResponse(name="knead", response={"b": 2}))],
+        ),
+    ]
+    payload = {"contents": [one.model_dump(mode="json") for one in built]}
+    loaded = load(payload)
+    [call] = calls_of(loaded)
+    assert call.output == JsonOutput({"b": 2})
+    assert not loaded.losses
+    assert again(loaded) == payload
+    noted = loaded.messages[0].content.provider_metadata or {}
+    assert "function_call" in noted["google"]["null"]
+    assert loaded.messages[0].parts == (TextPart("knead"),)
+
+
 def test_calls_without_ids_are_answered_in_order() -> None:
     assert [(found.id, found.output) for found in calls_of(load(OLDER))] == [
         ("message-2-0", JsonOutput({"loaves": ["rye"]})),
@@ -318,6 +442,68 @@ def test_an_answer_comes_back_as_it_was() -> None:
     assert dumped.payload == BODY
     assert not dumped.losses
     assert load(BODY) == loaded
+
+
+BODIES: dict[str, JsonObject] = {
+    "without an index": {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}}]},
+    "with nulls and empty members": {
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": [{"text": "hi", "thought": None}, {"text": ""}]},
+                "finishReason": "STOP",
+                "safetyRatings": [],
+                "groundingMetadata": {},
+                "finishMessage": None,
+            }
+        ],
+        "promptFeedback": {},
+        "usageMetadata": {},
+        "modelVersion": "",
+    },
+    "without parts": {
+        "candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS", "index": 0}]
+    },
+    "with empty parts": {"candidates": [{"content": {"parts": []}, "finishReason": "STOP"}]},
+    "an empty candidate": {"candidates": [{}]},
+    "no candidates": {"candidates": [], "responseId": "r"},
+    "candidates that are null": {"candidates": None, "promptFeedback": {"blockReason": "SAFETY"}},
+    "two candidates": {
+        "candidates": [{"content": {"parts": [{"text": "a"}]}}, {"index": 1, "content": {"parts": []}}]
+    },
+    "a text that is signed at its end": {
+        "candidates": [
+            {
+                "content": {"parts": [{"text": "hi"}, {"text": "", "thoughtSignature": "S"}]},
+                "finishReason": "STOP",
+            }
+        ]
+    },
+    "a call without arguments": {
+        "candidates": [{"content": {"role": "model", "parts": [{"functionCall": {"name": "f"}}]}, "index": 0}]
+    },
+    "an error": {"error": {"code": 429, "message": "later", "status": "RESOURCE_EXHAUSTED", "details": []}},
+    "unknown members": {"candidates": [{"content": {"x": 1}, "y": 2}], "z": 3, "usageMetadata": {"new": 4}},
+}
+
+
+@each_row("body", BODIES.values(), ids=BODIES)
+def test_a_body_comes_back_with_its_null_empty_and_default_members(body: JsonObject) -> None:
+    loaded = load_answer(body)
+    assert not loaded.losses
+    assert dump_answer(loaded.messages).payload == body
+
+
+def test_a_body_of_google_genai_comes_back() -> None:
+    from google.genai import types
+
+    payload = types.GenerateContentResponse.model_validate(BODY).model_dump(mode="json")
+    loaded = load_answer(payload)
+    assert not loaded.losses
+    assert dump_answer(loaded.messages).payload == payload
+    found = loaded.messages[0]
+    assert [part.citations for part in found.parts if isinstance(part, TextPart)] == [
+        part.citations for part in load_answer(BODY).messages[0].parts if isinstance(part, TextPart)
+    ]
 
 
 def test_the_answer_of_another_provider_is_told_in_the_words_of_gemini() -> None:

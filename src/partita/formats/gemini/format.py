@@ -74,7 +74,7 @@ ROLES: Final = {None: "user", "": "user", "user": "user", "function": "user", "m
 # Notes about messages
 TEXT: Final = "text"  # the form of a content that is a string
 PART: Final = "part"  # the form of a content whose parts are one part
-OBJECT: Final = "object"  # the form of the only content, if it is not in a list
+ALONE: Final = "alone"  # the only content, or the only entry of `tools`, is not in a list
 
 # https://ai.google.dev/gemini-api/docs/thought-signatures#faqs: "for transferring history from other models"
 PLACEHOLDER: Final = "skip_thought_signature_validator"
@@ -100,7 +100,7 @@ REPORT: Final = Report(
         "image": NO_ADDRESS,
         "file": NO_ADDRESS,
     },
-    spelling=frozenset({NAMES, NULLS, FORM, APART, CONTENT_NOTE, INDEX, UNTYPED, RAW_INPUT}),
+    spelling=frozenset({NAMES, NULLS, FORM, ALONE, APART, CONTENT_NOTE, INDEX, UNTYPED, RAW_INPUT}),
 )
 
 LAST: Final = "the API demands a conversation that ends with the user"
@@ -190,7 +190,7 @@ class _Reader:
             role = _role(content, where)
             raws, noted = _read_content(content, role, where)
             if payload is not None and payload.get("contents") is raw:
-                noted[FORM] = TEXT if is_text else OBJECT
+                noted |= {FORM: TEXT} if is_text else {ALONE: True}
             read = self._model if role == "model" else self._user
             read(raws, f"message-{index + 1}", noted, index)
             self._role = role
@@ -372,7 +372,7 @@ class _Writer(RoleWriter):
         elif not self.messages and self.is_named:
             self._continue("$", FIRST)
         contents: Json = [_write_content(*one) for one in self.messages]
-        if len(contents) == 1 and self.messages[0][2].get(FORM) in (TEXT, OBJECT):
+        if len(contents) == 1 and (isinstance(contents[0], str) or ALONE in self.messages[0][2]):
             contents = contents[0]
         payload = self._payload = {"contents": contents}
         if self._system:
@@ -542,6 +542,7 @@ def _read_request(payload: JsonObject) -> Request:
         noted: JsonObject = {ENTRY: index} if index or rest else {}
         noted |= {BESIDE_OTHERS: True} if rest else {}
         noted |= {NAMES: [key]} if key != DECLARATIONS else {}
+        noted |= {} if is_array(tools) else {ALONE: True}
         specs += [_read_tool(one, noted, f"$.tools[{index}].{key}[{at}]") for at, one in enumerate(declared)]
         others += [rest] if rest else []
     return Request(tuple(specs), {**settings, "tools": others} if others else settings)
@@ -618,7 +619,8 @@ def _write_request(payload: JsonObject, request: Request, writer: _Writer) -> Js
             others[at] = {**beside, **declarations}
         else:
             others.insert(at, declarations)
-    tools: JsonObject = {"tools": others} if others or is_array(given) else {}
+    is_alone = len(groups) == len(others) == 1 and ALONE in groups.get(0, ({},))[0]
+    tools: JsonObject = {"tools": others[0] if is_alone else others} if others or is_array(given) else {}
     return {**payload, **tools, **settings}
 
 
