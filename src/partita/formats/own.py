@@ -214,40 +214,10 @@ def _chat(name: str, title: str, server: str) -> Format:
 
 def _frameworks() -> list[Format | LazyFormat]:
     return [
-        *(
-            Format(
-                name,
-                title,
-                later(*load),
-                partial(later("langchain.dump", "dump"), version=version),
-                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
-                implied=later("langchain.envelope", "implied"),
-            )
-            for name, title, load, version in (
-                (
-                    "langchain",
-                    "LangChain messages with standard content blocks",
-                    ("langchain.load", "load"),
-                    1,
-                ),
-                (
-                    "langchain-v0",
-                    "LangChain messages as older code expects them",
-                    ("langchain.older", "load_older"),
-                    0,
-                ),
-            )
-        ),
+        LazyFormat("langchain", "langchain.format"),
+        LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
         LazyFormat("pydantic-ai", "pydantic_ai.format"),
-        Format(
-            "otel-genai",
-            "messages as OpenTelemetry records them",
-            later("otel.load", "load"),
-            later("otel.dump", "dump"),
-            ask=later("otel.dump", "ask"),
-            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
-            implied=later("otel.wrapping", "implied"),
-        ),
+        LazyFormat("otel-genai", "otel.format"),
         Format(
             "openai-agents",
             "OpenAI Agents SDK session items and run items",
@@ -256,21 +226,11 @@ def _frameworks() -> list[Format | LazyFormat]:
             slot=Slot(later("openai_agents.slot", "put"), later("openai_agents.slot", "take")),
             implied=later("openai_agents.implied", "implied"),
         ),
-        Format(
-            "ag-ui",
-            "AG-UI messages, inputs of runs and events",
-            later("ag_ui.load", "load"),
-            later("ag_ui.dump", "dump"),
-            later("ag_ui.decoder", "AgUiDecoder"),
-            later("ag_ui.encoder", "AgUiEncoder"),
-            later("ag_ui.dump", "ask"),
-            in_messages("metadata"),
-            value_of("ag_ui.dump", "IMPLIED"),
-        ),
+        LazyFormat("ag-ui", "ag_ui.format"),
     ]
 
 
-def _agents() -> list[Format]:
+def _agents() -> list[Format | LazyFormat]:
     return [
         Format(
             "claude-code-log",
@@ -306,23 +266,8 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        Format(
-            "mcp",
-            "Model Context Protocol: content, results of tools, prompts, sampling",
-            later("mcp.load", "load"),
-            later("mcp.dump", "dump"),
-            ask=later("mcp.dump", "ask"),
-            slot=in_messages("_meta"),
-            implied=later("mcp.implied", "implied"),
-        ),
-        Format(
-            "a2a",
-            "Agent2Agent messages, artifacts and tasks",
-            later("a2a.load", "load"),
-            later("a2a.dump", "dump"),
-            slot=in_messages("metadata"),
-            implied=value_of("a2a.dump", "IMPLIED"),
-        ),
+        LazyFormat("mcp", "mcp.format"),
+        LazyFormat("a2a", "a2a.format"),
         Format(
             "gemini-cli-stream",
             "Gemini CLI stream-json",

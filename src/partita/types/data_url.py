@@ -34,6 +34,10 @@ class DataUrl(NamedTuple):
     data: str
     is_base64: bool
 
+    def base64(self) -> str:
+        """The data in base64."""
+        return self.data if self.is_base64 else b64encode(unquote_to_bytes(self.data)).decode()
+
     def text(self) -> str | None:
         """The data as text; `None` if it is not text in UTF-8."""
         try:
