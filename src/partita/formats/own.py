@@ -164,23 +164,8 @@ def _providers() -> list[Format | LazyFormat]:
     return [
         LazyFormat("anthropic", "anthropic.format"),
         LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
-        Format(
-            "gemini",
-            "contents and answers of Google's generateContent",
-            later("gemini.load", "load"),
-            later("gemini.dump", "dump"),
-            later("gemini.decoder", "GeminiDecoder"),
-            ask=later("gemini.dump", "ask"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
-        Format(
-            "gemini-answer",
-            "one answer of Google's generateContent",
-            later("gemini.answer_load", "load_answer"),
-            later("gemini.answer_dump", "dump_answer"),
-            decoder=later("gemini.decoder", "GeminiDecoder"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
+        LazyFormat("gemini", "gemini.format"),
+        LazyFormat("gemini-answer", "gemini.format", "RESPONSE"),
         Format(
             "openai-responses",
             "OpenAI's Responses API, requests and answers",
