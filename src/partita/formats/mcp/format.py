@@ -305,7 +305,7 @@ class _Writer(MessageWriter):
                     self.add(turn, "user", [write_block(part) for part, _ in turn.parts])
                 case Instructions():
                     self._instructions(turn, is_written=request is not None)
-        written = to_json([_write_message(one) for one in self.written])
+        written = [to_json(_write_message(one)) for one in self.written]
         return written if request is None else self._request(written, request)
 
     def _step(self, step: Step) -> None:
