@@ -229,30 +229,8 @@ def _chat(name: str, title: str, server: str) -> Format:
 
 def _frameworks() -> list[Format | LazyFormat]:
     return [
-        *(
-            Format(
-                name,
-                title,
-                later(*load),
-                partial(later("langchain.dump", "dump"), version=version),
-                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
-                implied=later("langchain.envelope", "implied"),
-            )
-            for name, title, load, version in (
-                (
-                    "langchain",
-                    "LangChain messages with standard content blocks",
-                    ("langchain.load", "load"),
-                    1,
-                ),
-                (
-                    "langchain-v0",
-                    "LangChain messages as older code expects them",
-                    ("langchain.older", "load_older"),
-                    0,
-                ),
-            )
-        ),
+        LazyFormat("langchain", "langchain.format"),
+        LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
         LazyFormat("pydantic-ai", "pydantic_ai.format"),
         LazyFormat("otel-genai", "otel.format"),
         Format(
