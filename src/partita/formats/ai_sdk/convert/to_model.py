@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec import UNSET
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.validate.schema import check_version
+from partita.formats.ai_sdk.versions import check_version
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 

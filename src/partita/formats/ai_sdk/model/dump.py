@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from partita.formats.ai_sdk.ui.dump import dump_message
-from partita.formats.ai_sdk.validate.schema import check_version
+from partita.formats.ai_sdk.versions import check_version
 from partita.formats.format import Dumped
 from partita.formats.losses import Loss
 from partita.types.fold import fold

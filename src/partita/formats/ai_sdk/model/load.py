@@ -11,7 +11,7 @@ canonical messages is kept in `extra`, or whole as a foreign part.
 from collections.abc import Iterable, Sequence
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.validate.schema import check_version
+from partita.formats.ai_sdk.versions import check_version
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.types.fold import fold
