@@ -1,8 +1,12 @@
 """Requests and answers of the Messages API in our own words: every block, every spelling."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from partita.formats.anthropic.format import dump
+from partita.formats.format import Dumped, Request, ToolSpec
 from partita.types.json import Json, JsonObject
+from partita.types.messages import Message
 
 CACHE: Final = {"type": "ephemeral", "ttl": "1h"}
 PNG: Final[JsonObject] = {"type": "base64", "media_type": "image/png", "data": "aVZC"}
@@ -259,3 +263,14 @@ ERROR: Final[JsonObject] = {
     "error": {"type": "overloaded_error", "message": "Overloaded"},
     "request_id": "req_1",
 }
+
+
+def build_request(
+    view: Sequence[Message],
+    *,
+    model: str,
+    tools: Sequence[ToolSpec] = (),
+    settings: JsonObject | None = None,
+) -> Dumped:
+    """A streaming request, as the runtime sends it."""
+    return dump(view, Request(tuple(tools), {"model": model, "stream": True, **(settings or {})}))

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
-from partita.formats.anthropic.request import build_request
 from partita.stream.messages import accumulate
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import UserMessage
+from tests.formats.anthropic_talks import build_request
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, name_of, sdk_chunks, truth_about
 

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from partita.formats.anthropic.consumption import usage_of
-from partita.formats.anthropic.decoder import AnthropicDecoder
+from partita.formats.anthropic.stream import AnthropicDecoder
+from partita.formats.anthropic.usage import read_usage
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
@@ -290,7 +290,7 @@ USAGES: Final[dict[str, tuple[JsonObject, JsonObject]]] = {
 
 @each_row(("raw", "expected"), USAGES.values(), ids=USAGES)
 def test_usage(raw: JsonObject, expected: JsonObject) -> None:
-    usage = usage_of(raw)
+    usage = read_usage(raw)
     assert usage is not None
     assert to_json(usage) == {**expected, "raw": raw}
 

@@ -6,8 +6,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.anthropic.decoder import AnthropicDecoder
-from partita.formats.anthropic.request import build_request
+from partita.formats.anthropic.stream import AnthropicDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
@@ -15,6 +14,7 @@ from partita.types.fold import expand
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import AssistantMessage, Message, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
+from tests.formats.anthropic_talks import build_request
 from tests.recordings import FIXTURES
 from tests.strategies import json_values, spoil
 from tests.tables import each_row

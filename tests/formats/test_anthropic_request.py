@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError
-from partita.formats.anthropic.names import id_of, name_of
-from partita.formats.anthropic.request import build_request
+from partita.formats.anthropic.parts import CALL_ID, TOOL_NAME
 from partita.formats.format import ToolSpec
 from partita.types.fold import expand
 from partita.types.json import Json, JsonObject
@@ -51,6 +50,7 @@ from partita.types.tools import (
 )
 from partita.types.value import Extra
 from tests.canonical import messages
+from tests.formats.anthropic_talks import build_request
 from tests.tables import each_row
 
 PIXEL: Final = "data:image/png;base64,aVZC"
@@ -174,8 +174,8 @@ TALKS: Final[dict[str, tuple[list[Message], list[tuple[str, list[Json]]]]]] = {
         [user("?"), assistant(call("call:1", "harbour.tide")), tool(result("call:1"))],
         [
             ("user", [text("?")]),
-            ("assistant", [use(id_of("call:1"), name_of("harbour.tide"))]),
-            ("user", [answered(id_of("call:1"))]),
+            ("assistant", [use(CALL_ID.fit("call:1"), TOOL_NAME.fit("harbour.tide"))]),
+            ("user", [answered(CALL_ID.fit("call:1"))]),
         ],
     ),
     "what asked for a call is told again": (
@@ -400,7 +400,7 @@ def test_a_request_has_what_the_api_insists_on_and_settings_win() -> None:
 
 def test_a_name_that_the_api_refuses_is_told() -> None:
     request = build_request([user("?")], model="claude-test", tools=[ToolSpec("harbour.tide")])
-    assert request.payload["tools"][0]["name"] == name_of("harbour.tide")
+    assert request.payload["tools"][0]["name"] == TOOL_NAME.fit("harbour.tide")
     assert [(loss.path, loss.what) for loss in request.losses] == [("$.tools[0].name", "harbour.tide")]
 
 
@@ -470,12 +470,12 @@ NAMES: Final = ["tide", "a-b_C9", "", "harbour.tide", "tide:1", "ö", "x" * 129,
 
 @each_row("name", NAMES)
 def test_names_and_ids_fit_the_api_and_differ_when_they_differed(name: str) -> None:
-    assert name_of(name).replace("-", "a").replace("_", "a").isalnum()
-    assert name_of(name).isascii()
-    assert len(name_of(name)) <= 128
-    assert id_of(name).replace("-", "a").replace("_", "a").isalnum()
-    assert [other for other in NAMES if name_of(other) == name_of(name)] == [name]
-    assert [other for other in NAMES if id_of(other) == id_of(name)] == [name]
+    assert TOOL_NAME.fit(name).replace("-", "a").replace("_", "a").isalnum()
+    assert TOOL_NAME.fit(name).isascii()
+    assert len(TOOL_NAME.fit(name)) <= 128
+    assert CALL_ID.fit(name).replace("-", "a").replace("_", "a").isalnum()
+    assert [other for other in NAMES if TOOL_NAME.fit(other) == TOOL_NAME.fit(name)] == [name]
+    assert [other for other in NAMES if CALL_ID.fit(other) == CALL_ID.fit(name)] == [name]
 
 
 # Whatever the view

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from partita.formats.anthropic.decoder import AnthropicDecoder
+from partita.formats.anthropic.stream import AnthropicDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, ErrorChunk, type_of
 from partita.types.codec import to_json
@@ -75,7 +75,7 @@ CASES: Final[dict[str, tuple[list[Json], list[Json]]]] = {
     ),
     "a field nobody knows stays with its text": (
         [begun(0, type="text", text="a", mood="calm", note=None), stopped(0)],
-        [text("a", providerMetadata={"anthropic": {"fields": {"mood": "calm"}}})],
+        [text("a", providerMetadata={"anthropic": {"fields": {"mood": "calm", "note": None}}})],
     ),
     "thoughts keep their signature": (
         [

@@ -1,6 +1,6 @@
 """The messages API, read and written: what came comes back, and what does not is told."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.anthropic.body import dump as dump_answer
-from partita.formats.anthropic.dump import ask, dump
-from partita.formats.anthropic.load import load, load_answer
+from partita.formats.anthropic.format import FORMAT, RESPONSE
 from partita.formats.canonical import load_canonical
 from partita.formats.format import Dumped, Loaded, Request
 from partita.testing.everything import everything
@@ -54,6 +52,26 @@ from .anthropic_talks import (
     use,
     user,
 )
+
+
+def load(payload: Json) -> Loaded:
+    assert FORMAT.load is not None
+    return FORMAT.load(payload)
+
+
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    assert FORMAT.dump is not None
+    return FORMAT.dump(messages, request)
+
+
+def load_answer(payload: Json) -> Loaded:
+    assert RESPONSE.load is not None
+    return RESPONSE.load(payload)
+
+
+def dump_answer(messages: Sequence[Message]) -> Dumped:
+    assert RESPONSE.dump is not None
+    return RESPONSE.dump(messages)
 
 
 @cache
@@ -103,7 +121,7 @@ def test_a_request_comes_back_as_it_was() -> None:
     assert [tool.name for tool in loaded.request.tools] == ["tide", "bare"]
     assert loaded.request.settings["tools"] == [REQUEST["tools"][0]]
     assert loaded.request.settings["model"] == "claude-test"
-    asked = ask(loaded.messages, loaded.request)
+    asked = dump(loaded.messages, loaded.request)
     assert same(asked.payload) == same(REQUEST)
     assert not loaded.losses
     assert not asked.losses
@@ -319,13 +337,13 @@ def test_server_tools_that_must_be_declared_are_left_out_of_a_request_without_th
     ]
     loaded = load([user("?"), assistant(*blocks, text("Six."))])
     settings: JsonObject = {"model": "m", "max_tokens": 9}
-    assert told(ask(loaded.messages, Request((), settings))) == [("lost", "$[1].content.parts[0]")]
+    assert told(dump(loaded.messages, Request((), settings))) == [("lost", "$[1].content.parts[0]")]
     declared = {**settings, "tools": [{"type": "advisor_20260301", "name": "advisor"}]}
-    assert not ask(loaded.messages, Request((), declared)).losses
+    assert not dump(loaded.messages, Request((), declared)).losses
 
 
 def test_a_request_gets_the_length_that_the_api_insists_on() -> None:
-    request = ask([asked()], Request((), {"model": "m"}))
+    request = dump([asked()], Request((), {"model": "m"}))
     assert request.payload["max_tokens"] == 8192
     assert told(request) == [("repaired", "$.max_tokens")]
 
@@ -435,7 +453,7 @@ def silent(
 
 PAYLOADS: Final[dict[str, tuple[Json, Callable[[Json], Loaded], Callable[[Loaded], Dumped]]]] = {
     **{name: (turns, load, lambda loaded: dump(loaded.messages)) for name, turns in TALKS.items()},
-    "a request": (REQUEST, load, lambda loaded: ask(loaded.messages, loaded.request or Request())),
+    "a request": (REQUEST, load, lambda loaded: dump(loaded.messages, loaded.request or Request())),
     "a body": (BODY, load_answer, lambda loaded: dump_answer(loaded.messages)),
     "a stream": (STREAM, load_answer, lambda loaded: dump_answer(loaded.messages)),
     "an error": (ERROR, load_answer, lambda loaded: dump_answer(loaded.messages)),
@@ -469,5 +487,5 @@ def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> 
     written = dump(messages)
     loaded = load(written.payload)
     assert dump(loaded.messages).payload == written.payload or loaded.losses
-    ask(messages, Request())
+    dump(messages, Request())
     load_answer(dump_answer(messages).payload)

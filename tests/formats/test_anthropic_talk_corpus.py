@@ -1,11 +1,9 @@
 """Recorded requests and answers of Anthropic: all come back."""
 
-from partita.formats.anthropic.body import dump as dump_answer
-from partita.formats.anthropic.dump import ask, dump
-from partita.formats.anthropic.load import load
 from partita.formats.format import Request
 from partita.types.json import Json, is_array, is_object
 from tests.converting import read_payload
+from tests.formats.test_anthropic_talk import dump, dump_answer, load
 from tests.recordings import answers, chosen
 
 
@@ -22,7 +20,7 @@ def test_requests_come_back_as_they_were() -> None:
     for path in chosen(answers("anthropic", ".request.json"), 3):
         payload = read_payload(path)
         loaded = load(payload)
-        asked = ask(loaded.messages, loaded.request or Request())
+        asked = dump(loaded.messages, loaded.request or Request())
         if same(asked.payload) != same(payload) or loaded.losses or asked.losses:
             wrong.append(path.name)
     assert not wrong

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from partita.formats.anthropic.decoder import AnthropicDecoder
+from partita.formats.anthropic.stream import AnthropicDecoder
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import CustomPart, ReasoningPart, TextPart, UrlCitationSource

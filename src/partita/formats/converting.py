@@ -1,7 +1,7 @@
 """A payload of one format in another: read, written, and looked over so that nothing is lost in silence."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -20,9 +20,8 @@ from .carrying import carried, unpacked
 from .checking.canonical import IMPLIED
 from .checking.check import unaccounted, value_at
 from .checking.held import Held
-from .core.report import json_losses
 from .events import load_events
-from .format import Dumped, Format, FoundLosses, Implied, Loaded, Request, ToolSpec
+from .format import UNREAD, Dumped, Format, FoundLosses, Implied, Loaded, Request, ToolSpec
 from .lazily import later
 from .losses import Loss, by_member, relocate, shown
 from .own import CHAT
@@ -30,7 +29,6 @@ from .registry import get_format
 from .session_facts import SessionFacts
 from .sniff import Guess, guess_format, sniff
 
-UNREAD: Final = "messages have no place for it"
 OF_ANOTHER_API: Final = "a setting of a request, in the words of another API"
 NO_TOOLS: Final = "the format has no place for the tools of a request"
 
@@ -110,7 +108,7 @@ def read(payload: Json, reading: Format) -> Loaded:
     asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
     bare = reading.slot.take(payload)[0] if reading.slot else payload
     if reading.is_complete:
-        return Loaded(loaded.messages, lambda: _unlike(bare, loaded, reading), asked)
+        return Loaded(loaded.messages, lambda: loaded.losses, asked)
     request = loaded.request or Request()
     found = [to_json(loaded.messages), *map(to_json, request.tools), request.settings]
     held = Held([*found, [loss.what for loss in loaded.losses]])
@@ -119,19 +117,6 @@ def read(payload: Json, reading: Format) -> Loaded:
     if missed:
         missed = _not_restored(missed, loaded, reading)
     return Loaded(loaded.messages, (*loaded.losses, *missed), asked)
-
-
-def _unlike(payload: Json, loaded: Loaded, reading: Format) -> Iterator[Loss]:
-    """What reading reports, and what of a payload is not there when it is written back in its own format."""
-    yield from loaded.losses
-    asked = loaded.request and replace(loaded.request, api=loaded.request.api or reading.name)
-    again = _dump(Loaded(loaded.messages, request=asked), reading).payload
-    if is_array(again) and not is_array(payload):
-        payload = [payload]
-    reported = tuple(loss.path for loss in loaded.losses)
-    for loss in json_losses(payload, again, "$", UNREAD):
-        if not loss.path.startswith(reported):
-            yield loss
 
 
 def _not_restored(missed: list[Loss], loaded: Loaded, reading: Format) -> list[Loss]:

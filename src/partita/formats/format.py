@@ -1,16 +1,20 @@
 """What a format is: a name, and pure functions between its payloads and canonical messages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from partita.types.chunks import Chunk
 from partita.types.json import Json, JsonObject, limited_depth
 from partita.types.messages import Message
 from partita.types.value import Value
 
-from .losses import Loss
+from .losses import Loss, json_losses
 from .session_facts import SessionFacts
+
+UNREAD: Final = "messages have no place for it"
+"""Why something of a payload is lost."""
 
 
 class ToolSpec(Value):
@@ -66,14 +70,22 @@ class _Converted:
 class Loaded(_Converted):
     """Messages read from a payload, and what could not be carried over."""
 
-    __slots__ = ("messages", "request")
+    __slots__ = ("is_complete", "messages", "request")
 
     def __init__(
-        self, messages: tuple[Message, ...], losses: FoundLosses = (), request: Request | None = None
+        self,
+        messages: tuple[Message, ...],
+        losses: FoundLosses = (),
+        request: Request | None = None,
+        *,
+        is_complete: bool = False,
     ) -> None:
-        """`request` is the rest of the request that the messages came in, if they did."""
+        """`request`: the rest of the request that the messages came in, if they did.
+
+        `is_complete`: the losses are complete, as those of a stream, which is not written back.
+        """
         super().__init__(losses)
-        self.messages, self.request = messages, request
+        self.messages, self.request, self.is_complete = messages, request, is_complete
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
@@ -182,3 +194,30 @@ class Format:
     """Where the agent looks for a session file, by its records."""
     is_complete: bool = False
     """Whether the losses of `dump` are complete, and those of `load` are what `dump` does not write back."""
+
+    def __post_init__(self) -> None:
+        if self.is_complete and self.load is not None and self.dump is not None:
+            object.__setattr__(self, "load", partial(_load_completely, self.load, self.dump, self.name))
+            object.__setattr__(self, "dump", limited_depth()(self.dump))
+
+
+@limited_depth()
+def _load_completely(
+    load: Callable[[Json], Loaded], dump: Callable[..., Dumped], name: str, payload: Json
+) -> Loaded:
+    """What `load` returns, whose losses include what `dump` does not write back."""
+    loaded = load(payload)
+    if loaded.is_complete:
+        return loaded
+    request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
+
+    def losses() -> Iterator[Loss]:
+        again: Json = dump(loaded.messages, *([request] if request else [])).payload
+        given = [payload] if isinstance(again, list) and not isinstance(payload, list) else payload
+        reported = tuple(loss.path for loss in loaded.losses)
+        yield from loaded.losses
+        for loss in json_losses(given, again, "$", UNREAD):
+            if not loss.path.startswith(reported):
+                yield loss
+
+    return Loaded(loaded.messages, losses, request, is_complete=True)

@@ -26,6 +26,6 @@ def value_of(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(import_module(f"partita.formats.{module}"), name)
 
 
-def format_of(module: str) -> Any:
-    """The format that a module in `partita.formats` exports."""
-    return import_module(f"partita.formats.{module}").FORMAT
+def format_of(module: str, name: str = "FORMAT") -> Any:
+    """A format that a module in `partita.formats` exports."""
+    return getattr(import_module(f"partita.formats.{module}"), name)

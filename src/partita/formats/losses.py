@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from partita.errors import DecodeError
 from partita.types.codec import encode
 from partita.types.fold import Origin
-from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
 
 TEXT_LIMIT = 500
 """How many characters of a value a loss shows as text. Its `what` holds all of them."""
@@ -113,3 +113,20 @@ def _relocated(path: str, found: re.Match[str], origin: Origin) -> str:
 def shown(value: Json) -> str:
     """A value as a loss holds it: its JSON."""
     return encode(value).decode()
+
+
+def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
+    """What of a JSON value another one does not have."""
+    if is_object(before) and is_object(after) and before:
+        for name, value in before.items():
+            where = f"{path}.{name}"
+            if name in after:
+                yield from json_losses(value, after[name], where, why)
+            else:
+                yield Loss.of(where, value, why)
+    elif is_array(before) and is_array(after) and 0 < len(before) == len(after):
+        for index, (item, other) in enumerate(zip(before, after, strict=True)):
+            yield from json_losses(item, other, f"{path}[{index}]", why)
+    elif type(before) is not type(after) or (before != after or dumps(before) != dumps(after)):
+        severity: Severity = "lost" if after is None else "changed"
+        yield Loss.of(path, before, why, severity)

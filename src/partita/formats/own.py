@@ -162,23 +162,8 @@ def _rows() -> list[Format]:
 
 def _providers() -> list[Format]:
     return [
-        Format(
-            "anthropic",
-            "Anthropic's Messages API, requests and answers",
-            later("anthropic.load", "load"),
-            later("anthropic.dump", "dump"),
-            later("anthropic.decoder", "AnthropicDecoder"),
-            ask=later("anthropic.dump", "ask"),
-            implied=later("anthropic.implied", "implied"),
-        ),
-        Format(
-            "anthropic-answer",
-            "answers of Anthropic's Messages API",
-            later("anthropic.load", "load_answer"),
-            later("anthropic.body", "dump"),
-            later("anthropic.decoder", "AnthropicDecoder"),
-            implied=later("anthropic.implied", "implied"),
-        ),
+        format_of("anthropic.format"),
+        format_of("anthropic.format", "RESPONSE"),
         Format(
             "gemini",
             "contents and answers of Google's generateContent",

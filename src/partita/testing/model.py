@@ -8,6 +8,7 @@ from typing import Final
 
 from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
+from partita.formats.format import Request
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer
@@ -133,6 +134,12 @@ def _compare(
 
 def _built(format_name: str, family: str, messages: Sequence[Message], options: Options) -> JsonObject:
     """The request that the provider's own service would send."""
+    if family == "anthropic":
+        from partita.formats.anthropic.format import dump
+
+        asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
+        body: JsonObject = dump(model_view(messages).messages, asked).payload
+        return body
     module = import_module(f"partita.formats.{family.replace('-', '_')}.request")
     namespace = format_name.removeprefix(family).removeprefix("-")
     dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)

@@ -3,6 +3,7 @@
 from base64 import b64decode, b64encode
 from binascii import Error
 from typing import Final, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 OCTETS: Final = "application/octet-stream"
 PLAIN: Final = "text/plain"
@@ -24,6 +25,32 @@ def inline_of(url: str) -> Inline | None:
         return None
     media_type = head[: -len(";base64")]
     return Inline(data, media_type or None)
+
+
+class DataUrl(NamedTuple):
+    """A data URL: the media type that it names, and its data, in base64 or percent-encoded."""
+
+    media_type: str | None
+    data: str
+    is_base64: bool
+
+    def text(self) -> str | None:
+        """The data as text; `None` if it is not text in UTF-8."""
+        try:
+            raw = b64decode(self.data, validate=True) if self.is_base64 else unquote_to_bytes(self.data)
+            return raw.decode()
+        except ValueError:
+            return None
+
+
+def parse_data_url(url: str) -> DataUrl | None:
+    """A data URL (RFC 2397); `None` for any other URL."""
+    scheme, _, rest = url.partition(":")
+    head, comma, data = rest.partition(",")
+    if scheme.lower() != "data" or not comma:
+        return None
+    media_type, *parameters = head.split(";")
+    return DataUrl(media_type or None, data, parameters[-1:] == ["base64"])
 
 
 def data_url(data: str, media_type: str | None) -> str:

@@ -181,7 +181,7 @@ class _Repair:
 
     def _call(self, call: ToolCallPart, place: int, number: int) -> ToolCallPart | None:
         """A call that may be sent; `None` if it is removed."""
-        if _is_cut(call):
+        if is_cut(call):
             self._remove(call, place, number, CUT)
             return None
         if call.output is not None:
@@ -191,7 +191,7 @@ class _Repair:
         if _same_call(call) in self._answered():
             self._remove(call, place, number, SECOND_CALL)
             return None
-        output, why = _missing_output(call)
+        output, why = missing_output(call)
         self._answered().add(_same_call(call))
         if why is not None and self._open_calls == "remove":
             self._remove(call, place, number, why)
@@ -325,7 +325,7 @@ def _step(message: AssistantMessage, step: Sequence[AssistantPart]) -> Iterator[
         yield ToolMessage(id=f"{message.id}:results", content=results)
 
 
-def _is_cut(call: ToolCallPart) -> bool:
+def is_cut(call: ToolCallPart) -> bool:
     """Whether a call has no input that a model could be shown."""
     if call.state == "input-streaming":
         return True
@@ -333,7 +333,7 @@ def _is_cut(call: ToolCallPart) -> bool:
     return was_written and isinstance(call.output, InterruptedOutput)
 
 
-def _missing_output(call: ToolCallPart) -> tuple[ToolOutput, str | None]:
+def missing_output(call: ToolCallPart) -> tuple[ToolOutput, str | None]:
     """What to say of a call that has no output, and whether that is a repair."""
     approval = call.approval
     if call.state == "output-denied" or (approval is not None and approval.approved is False):

@@ -1,218 +1,153 @@
-"""The blocks of an answer while they are written: text, thinking, calls, and content of no other kind."""
+"""The blocks of the assistant ↔ parts: in the messages of a request, and in a response.
 
-from typing import Final, Protocol
+They need a module of their own because results of server tools are blocks behind their calls, and sources are
+derived from results and citations.
+"""
 
-from msgspec import UNSET, UnsetType
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from partita.errors import DecodeError
-from partita.formats.answers.outlet import Call, Outlet
-from partita.types.chunks import CustomChunk
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
-from partita.types.parts import Citation
+from msgspec.structs import replace
 
-from .citations import Shelf, citation_of, document_source
-from .results import MCP_CALL, MCP_MARK
-from .words import ANTHROPIC, CALLER, INDEX, renamed, rest_of, text_of
+from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.report import Place
+from partita.formats.core.turns import Placed
+from partita.formats.core.wire import Wire, to_json
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import (
+    CustomPart,
+    ForeignPart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+)
 
-DELTAS: Final = "deltas"
-"""Where the pieces of an unknown block stand, beside what it began with."""
+from . import wire
+from .parts import ASSISTANT_BLOCKS, CALL_ID
+from .server_tools import INDEX, SEARCH, Sources, add_result, is_result, write_result
+from .wire import NAME
 
-CALLS: Final = ("tool_use", "server_tool_use", MCP_CALL)
-
-
-class Block(Protocol):
-    """A block that has begun."""
-
-    def grow(self, delta: JsonObject) -> bool:
-        """Take a piece; whether it is one that such a block can have."""
-        ...
-
-    def stop(self) -> None:
-        """The block is whole, or nothing more comes of it."""
-        ...
-
-
-class ToldBlock:
-    """A block that was whole when it began."""
-
-    def grow(self, delta: JsonObject) -> bool:
-        """No piece belongs to it."""
-        return False
-
-    def stop(self) -> None:
-        """Nothing is left to tell."""
+# The API takes these blocks back only while the tool is declared (seen in its error messages).
+DECLARED: Final = ("advisor", SEARCH)
 
 
-class TextBlock:
-    """A text, and what its words rest on. Citations often come before the words."""
+class PlacedPart(NamedTuple):
+    """A part of a step, and its place among the blocks."""
 
-    def __init__(self, outlet: Outlet, id: str, block: JsonObject, shelf: Shelf) -> None:
-        self._outlet, self._id, self._shelf = outlet, id, shelf
-        self._raw: list[JsonObject] = []
-        self._citations: list[Citation] = []
-        raw = block.get("citations")
-        citations: list[JsonObject] = raw if is_array(raw) and all(map(is_object, raw)) else []
-        is_list = is_array(raw) and len(citations) == len(raw)
-        known = ("type", *(["text"] if isinstance(block.get("text"), str) else []))
-        self._rest = rest_of(block, (*known, "citations") if is_list else known)
-        outlet.start_text(id)
-        self._say(block.get("text"))
-        for citation in citations:
-            self._cite(citation)
-
-    def grow(self, delta: JsonObject) -> bool:
-        """Take words or a citation."""
-        match delta:
-            case {"type": "text_delta", "text": str(text)}:
-                self._say(text)
-            case {"type": "citations_delta", "citation": dict()}:
-                self._cite(delta["citation"])
-            case _:
-                return False
-        return True
-
-    def stop(self) -> None:
-        """The text is whole: its citations go with its end."""
-        raw: JsonObject = {"citations": self._raw} if self._raw else {}
-        self._outlet.end(self._id, {**raw, **self._rest}, tuple(self._citations) or None)
-
-    def _say(self, text: Json) -> None:
-        if text_of(text):
-            self._outlet.text(self._id, text)
-
-    def _cite(self, raw: JsonObject) -> None:
-        self._raw.append(raw)
-        citation = citation_of(raw, self._shelf)
-        if citation is not None:
-            self._citations.append(citation)
-        if text_of(raw.get("url")):
-            self._shelf.cited.append(raw)
-        source = document_source(raw, self._shelf, f"{self._shelf.answer}-{self._id}-{len(self._raw) - 1}")
-        if source is not None:
-            self._outlet.emit(source)
+    part: Any
+    place: Place
 
 
-class ThinkingBlock:
-    """Thoughts and their signature, or thoughts that only the provider can read."""
+def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
+    """The parts of the assistant's blocks. `response` is for the ids of sources.
 
-    def __init__(self, outlet: Outlet, id: str, block: JsonObject) -> None:
-        self._outlet, self._id = outlet, id
-        words = [key for key in ("thinking", "signature") if isinstance(block.get(key), str)]
-        self._rest = rest_of(block, ("type", "data", *words))
-        data = block.get("data")
-        self._opaque: JsonObject = {} if data is None else {"redactedData": data}
-        outlet.start_reasoning(id, self._opaque)
-        if text_of(block.get("thinking")):
-            outlet.reasoning(id, block["thinking"])
-        self._sign(block.get("signature"))
-
-    def grow(self, delta: JsonObject) -> bool:
-        """Take thoughts, or the signature under them."""
-        match delta:
-            case {"type": "thinking_delta", "thinking": str(text)}:
-                self._outlet.reasoning(self._id, text)
-            case {"type": "signature_delta", "signature": str(signature)}:
-                self._sign(signature)
-            case _:
-                return False
-        return True
-
-    def stop(self) -> None:
-        """The thoughts are whole. The metadata of an end replaces what was there: it says all or nothing."""
-        self._outlet.end(self._id, {**self._opaque, **self._rest} if self._rest else None)
-
-    def _sign(self, signature: Json) -> None:
-        if text_of(signature):
-            self._opaque["signature"] = signature
-            self._outlet.reasoning(self._id, "", dict(self._opaque))
+    Results of server tools are in their calls. Sources are derived from results and citations.
+    """
+    found: list[PlacedPart] = []
+    sources = Sources(response)
+    calls: dict[str, int] = {}
+    for index, block in enumerate(blocks):
+        if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
+            at = calls.get(raw["tool_use_id"])
+            if at is None or found[at].part.output is not None:
+                found.append(PlacedPart(custom(raw), index))
+            else:
+                found[at] = found[at]._replace(part=add_result(found[at].part, raw, index))
+            found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
+            continue
+        if isinstance(block, wire.Call) and block.id in calls:
+            found.append(PlacedPart(custom(to_json(block)), index))
+            continue
+        part = read_block(block, index, sources)
+        if isinstance(part, ToolCallPart):
+            calls[part.id] = len(found)
+        found.append(PlacedPart(part, index))
+        for number, raw in enumerate(block.citations or () if isinstance(block, wire.Text) else ()):
+            if is_object(raw) and (document := sources.cited_document(raw, index, number)) is not None:
+                found.append(PlacedPart(document, source_place(document)))
+    return [*found, *(PlacedPart(page, source_place(page)) for page in sources.cited_pages())]
 
 
-class CallBlock:
-    """A call. Its input is written in pieces, or was there from the beginning."""
-
-    def __init__(self, outlet: Outlet, index: int, block: JsonObject) -> None:
-        self._outlet = outlet
-        self.is_told = False
-        is_served = block["type"] != "tool_use"
-        is_remote = block["type"] == MCP_CALL
-        self.call = Call(block["id"], block["name"], [], is_served or None, is_remote or None)
-        self.metadata: JsonObject = {
-            **({"type": MCP_MARK, "serverName": block.get("server_name")} if is_remote else {}),
-            **({"caller": renamed(block["caller"], CALLER)} if is_object(block.get("caller")) else {}),
-            **({INDEX: index} if is_served else {}),
-            **rest_of(block, self._known(block)),
-        }
-        given = block.get("input")
-        self._given: Json | UnsetType = UNSET if given is None or given == {} else given
-        outlet.start_call(self.call)
-
-    @staticmethod
-    def _known(block: JsonObject) -> tuple[str, ...]:
-        caller = ("caller",) if is_object(block.get("caller")) else ()
-        server = ("server_name",) if block["type"] == MCP_CALL else ()
-        return ("type", "id", "name", "input", *caller, *server)
-
-    def grow(self, delta: JsonObject) -> bool:
-        """Take a piece of the input."""
-        match delta:
-            case {"type": "input_json_delta", "partial_json": str(piece)} if not self.is_told:
-                if piece:
-                    self._outlet.grow_call(self.call.id, piece)
-                return True
-            case _:
-                return False
-
-    def show_given(self) -> None:
-        """Tell an input that was there from the beginning as if it were written."""
-        if self._given is not UNSET:
-            self._outlet.grow_call(self.call.id, _written(self._given))
-
-    def stop(self) -> None:
-        """The input is whole, if it is JSON. If not, whether it was cut depends on how the answer ends."""
-        words = "".join(self.call.pieces)
-        try:
-            self._tell(loads(words) if words.strip() else self._given)
-        except DecodeError:
-            return
-
-    def settle(self) -> None:
-        """Nothing more comes of the input: words that are no JSON are told so."""
-        self.stop()
-        if not self.is_told:
-            self._tell(UNSET)
-
-    def _tell(self, value: Json | UnsetType) -> None:
-        if not self.is_told:
-            self._outlet.end_call(self.call, value, self.metadata)
-            self.is_told = True
-
-
-class CustomBlock:
-    """Content that has no part of its own: a compaction, a change of models, whatever is new. Kept whole."""
-
-    def __init__(self, outlet: Outlet, block: JsonObject) -> None:
-        self._outlet = outlet
-        self._block = dict(block)
-        self._deltas: list[JsonObject] = []
-
-    def grow(self, delta: JsonObject) -> bool:
-        """Take any piece. That of a compaction holds its fields."""
-        if delta.get("type") == "compaction_delta" and self._block["type"] == "compaction":
-            self._block |= {key: item for key, item in delta.items() if key != "type"}
-        else:
-            self._deltas.append(delta)
-        return True
-
-    def stop(self) -> None:
-        """Tell it, named after its type."""
-        pieces: JsonObject = {DELTAS: self._deltas} if self._deltas else {}
-        self._outlet.emit(
-            CustomChunk(f"{ANTHROPIC}.{self._block['type']}", {ANTHROPIC: {**self._block, **pieces}})
+def read_block(block: Any, index: int, sources: Sources) -> Any:
+    """The part of a block that is not a result."""
+    if isinstance(block, wire.Thinking) and not block.signature:
+        return ReasoningPart(block.thinking)
+    part = ASSISTANT_BLOCKS.read(block, sources)
+    if isinstance(part, ForeignPart):
+        return custom(part.value)
+    if isinstance(part, ToolCallPart) and part.provider_executed:
+        return replace(
+            part, call_provider_metadata=add_notes(part.call_provider_metadata, NAME, {INDEX: index})
         )
+    return part
 
 
-def _written(value: Json) -> str:
-    try:
-        return dumps(value).decode()
-    except DecodeError:
-        return ""
+def custom(raw: JsonObject) -> CustomPart:
+    """The part of a block that has no other."""
+    return CustomPart(f"{NAME}.{raw['type']}", provider_metadata={NAME: raw})
+
+
+def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
+    """The place of a source, which has no block: what it refers to."""
+    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
+
+
+def write_blocks(
+    parts: Sequence[Placed], declared: frozenset[str] | None
+) -> tuple[list[Json], list[Place | None]]:
+    """The blocks of the assistant's parts, and the place of each part.
+
+    `declared` are the names of the server tools of the request; `None` if they are unknown.
+    """
+    blocks: list[tuple[Json, int | None]] = []
+    places: list[Place | None] = [None] * len(parts)
+    waiting: list[tuple[int, Json]] = []  # results of server tools, by position
+
+    def flush(before: int | None) -> None:
+        due = [one for one in waiting if before is None or one[0] < before]
+        waiting[:] = [one for one in waiting if one not in due]
+        blocks.extend((block, None) for _, block in sorted(due, key=lambda one: one[0]))
+
+    for number, (part, _) in enumerate(parts):
+        if isinstance(part, SourceUrlPart | SourceDocumentPart):
+            places[number] = source_place(part)
+            continue
+        block = _write_block(part, declared)
+        if block is None:
+            continue
+        position = index_of(part.call_provider_metadata) if type(part) is ToolCallPart else None
+        flush(position)
+        blocks.append((block, number))
+        if type(part) is ToolCallPart and part.provider_executed:
+            result = write_result(part, CALL_ID.fit(part.id))
+            if result is not None:
+                at = index_of(part.result_provider_metadata)
+                waiting.append((-1 if at is None else at, result))
+    flush(None)
+    for index, (_, owner) in enumerate(blocks):
+        if owner is not None:
+            places[owner] = index
+    return [block for block, _ in blocks], places
+
+
+def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
+    if isinstance(part, CustomPart):
+        own = notes(part.provider_metadata, NAME)
+        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
+        return own if isinstance(own.get("type"), str) and "deltas" not in own else None
+    is_served = isinstance(part, ToolCallPart) and part.provider_executed
+    if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
+        return None
+    return ASSISTANT_BLOCKS.write(part)
+
+
+def index_of(metadata: JsonObject | None) -> int | None:
+    """The position that a block had."""
+    index = notes(metadata, NAME).get(INDEX)
+    return index if type(index) is int else None
+
+
+def is_written(part: AssistantPart) -> bool:
+    """Whether a part has a block."""
+    return isinstance(part, CustomPart) or ASSISTANT_BLOCKS.can_write(part)

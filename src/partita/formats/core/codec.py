@@ -24,7 +24,7 @@ KIND: Final = "kind"
 
 
 class PartCodec(Generic[ContextT]):
-    """How one type of block and the parts of some types are converted to each other.
+    """How blocks and parts of some types are converted to each other.
 
     `read` returns `None` for a block that has no meaning as a part: it is kept whole. `write` returns `None`
     for a part that this block cannot hold: the next codec is used.
@@ -32,7 +32,7 @@ class PartCodec(Generic[ContextT]):
 
     def __init__(
         self,
-        wire: type[Wire],
+        wire: type[Wire] | Sequence[type[Wire]],
         parts: type[Any] | Sequence[type[Any]],
         read: Callable[[Any, ContextT], Any],
         write: Callable[[Any], Wire | None],
@@ -41,23 +41,31 @@ class PartCodec(Generic[ContextT]):
         metadata: str = "provider_metadata",
     ) -> None:
         """`suits`: whether a part without a note is written so; `metadata`: the field for notes."""
-        self.wire, self.read, self.write, self.suits, self.metadata = wire, read, write, suits, metadata
+        self.read, self.write, self.suits, self.metadata = read, write, suits, metadata
+        self.wires: Sequence[type[Wire]] = (wire,) if isinstance(wire, type) else tuple(wire)
         self.parts: Sequence[type[Any]] = (parts,) if isinstance(parts, type) else tuple(parts)
-        self.tag = str(wire.__struct_config__.tag)
 
 
 class PartCodecs(Generic[ContextT]):
     """The codecs of one union of blocks. The first that can write a part does, unless a note names one."""
 
     def __init__(
-        self, namespace: str, *codecs: PartCodec[ContextT], reserved: frozenset[str] = frozenset()
+        self,
+        namespace: str,
+        *codecs: PartCodec[ContextT],
+        reserved: frozenset[str] = frozenset(),
+        member: str | None = None,
     ) -> None:
-        """`reserved`: names of notes that the format handles itself."""
+        """`reserved`: names of notes that the format handles itself.
+
+        `member`: the member of the notes that the residue is kept in, for namespaces that others use too.
+        """
         self.namespace = namespace
+        self._member = member
         self._reserved = reserved | {KIND}
-        self._by_wire = {codec.wire: codec for codec in codecs}
-        self._by_tag = {codec.tag: codec for codec in codecs}
-        self._tag_field = codecs[0].wire.__struct_config__.tag_field or ""
+        self._by_wire = {wire: codec for codec in codecs for wire in codec.wires}
+        self._by_tag = {str(wire.__struct_config__.tag): codec for wire, codec in self._by_wire.items()}
+        self._tag_field = codecs[0].wires[0].__struct_config__.tag_field or ""
         self._by_part: dict[type[Any], list[PartCodec[ContextT]]] = {}
         for codec in codecs:
             for part in codec.parts:
@@ -67,7 +75,9 @@ class PartCodecs(Generic[ContextT]):
         """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
         if isinstance(block, UnknownVariant):
             return ForeignPart(self.namespace, dict(block.raw))
-        codec = self._by_wire[type(block)]
+        codec = self._by_wire.get(type(block))
+        if codec is None:
+            return ForeignPart(self.namespace, to_json(block))
         part = codec.read(block, context)
         first, written = (None, None) if part is None else self._write(part)
         if first is not codec:
@@ -78,10 +88,11 @@ class PartCodecs(Generic[ContextT]):
             return part
         kept = residue(written, block)
         if first is not codec:
-            kept[KIND] = codec.tag
+            kept[KIND] = block.__struct_config__.tag
         if not kept:
             return part
-        metadata = add_notes(getattr(part, codec.metadata), self.namespace, kept)
+        noted = kept if self._member is None else {self._member: kept}
+        metadata = add_notes(getattr(part, codec.metadata), self.namespace, noted)
         return replace(part, **{codec.metadata: metadata})
 
     def write(self, part: Any) -> Wire | JsonObject | None:
@@ -92,6 +103,8 @@ class PartCodecs(Generic[ContextT]):
         if codecs is None:
             return None
         kept = notes(getattr(part, codecs[0].metadata), self.namespace)
+        if self._member is not None:
+            kept = notes(kept, self._member)
         if not kept:
             return self._write(part)[1]
         kind = kept.get(KIND)

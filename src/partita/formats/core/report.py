@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, get_args
 import msgspec
 from msgspec import UNSET
 
-from partita.formats.losses import Loss, Severity
+from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.json import JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, StepStartPart
 from partita.types.value import EXTRA_NAME, Value
@@ -88,6 +88,8 @@ class Record:
         """
         names: Mapping[str, str] = {}
         match turn:
+            case _ if not turn.path and not isinstance(turn, Results):
+                return  # added by a repair
             case Step():
                 if turn.number == 1:
                     self.entries.append(Entry(turn.message, turn.path, place))
@@ -101,7 +103,17 @@ class Record:
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, place))
         for (part, path), where in zip(turn.parts, parts, strict=True):
-            self.entries.append(Entry(part, path, where, names))
+            if path:  # others were added by a repair
+                self.entries.append(Entry(part, path, where, names))
+
+    def drop(self, turn: Turn, why: str) -> None:
+        """Report a turn that is not written."""
+        if isinstance(turn, Step):
+            self.losses += [Loss.of(path, part, why) for part, path in (*turn.boundaries, *turn.parts)]
+            if turn.number == 1:
+                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
+        else:
+            self.losses.append(Loss.of(turn.path, turn.message, why))
 
     def add_boundaries(self, boundaries: Sequence[Placed], why: str) -> None:
         """Report step starts that the payload has no block for."""
@@ -121,7 +133,10 @@ class Report:
         reasons: Mapping[str, str] | None = None,
         spelling: frozenset[str] = frozenset(),
     ) -> None:
-        """`default`: the reason for fields without one; `spelling`: notes on how something was written."""
+        """`reasons`: by field, or by type and field (`tool-call.id`); `default`: for all other fields.
+
+        `spelling`: notes that only describe how something was written.
+        """
         self._namespace, self.default = namespace, default
         self._reasons = {**COMMON, **(reasons or {})}
         self._spelling = spelling | {RESPELLED, KIND}
@@ -140,16 +155,7 @@ class Report:
         return losses
 
     def _missing(self, value: Any, path: str) -> Iterator[Loss]:
-        if isinstance(value, MESSAGES):
-            shell = to_json(value)
-            shell["content"].pop("parts")
-            if _is_text_implied(value):
-                del shell["content"]["content"]
-            if value.type == _derived(value):
-                del shell["type"]
-            yield Loss.of(path, shell, self.default)
-        else:
-            yield Loss.of(path, value, self.default)
+        yield Loss.of(path, without_parts(value) if isinstance(value, MESSAGES) else value, self.default)
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""
@@ -182,6 +188,7 @@ class Report:
     def _fields(
         self, before: Any, after: Any, path: str, why: str, skip: Any, names: Mapping[str, str]
     ) -> Iterator[Loss]:
+        tag = type(before).__struct_config__.tag
         for name, wire_name, default in fields_of(type(before)):
             one = getattr(before, name)
             if one is default or name in skip:
@@ -191,7 +198,7 @@ class Report:
                 continue
             shown = names.get(wire_name, wire_name)
             where = path if wire_name == EXTRA_NAME else f"{path}.{shown}"
-            reason = self._reasons.get(wire_name, why)
+            reason = self._reasons.get(f"{tag}.{wire_name}") or self._reasons.get(wire_name, why)
             if wire_name == EXTRA_NAME:
                 yield from json_losses(dict(one), dict(other or {}), where, reason)
             elif shown in METADATA:
@@ -219,21 +226,15 @@ class Report:
                         yield from json_losses({key: note}, own, where, why)
 
 
-def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
-    """What of a JSON value another one does not have."""
-    if is_object(before) and is_object(after) and before:
-        for name, value in before.items():
-            where = f"{path}.{name}"
-            if name in after:
-                yield from json_losses(value, after[name], where, why)
-            else:
-                yield Loss.of(where, value, why)
-    elif is_array(before) and is_array(after) and 0 < len(before) == len(after):
-        for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from json_losses(item, other, f"{path}[{index}]", why)
-    elif type(before) is not type(after) or (before != after or dumps(before) != dumps(after)):
-        severity: Severity = "lost" if after is None else "changed"
-        yield Loss.of(path, before, why, severity)
+def without_parts(message: Message) -> JsonObject:
+    """A message as JSON, without its parts and what follows from them."""
+    shell: JsonObject = to_json(message)
+    shell["content"].pop("parts")
+    if _is_text_implied(message):
+        del shell["content"]["content"]
+    if message.type == _derived(message):
+        del shell["type"]
+    return shell
 
 
 def _derived(message: Message) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from partita.errors import AgentError, FormatError
 from partita.formats.answers.model_view import model_view
-from partita.formats.format import ToolSpec
+from partita.formats.format import Request, ToolSpec
 from partita.formats.own import CHAT, CHAT_SERVERS
 from partita.formats.registry import get_format
 from partita.runtime.log_context import reference_of
@@ -128,11 +128,10 @@ def request_of(
 
 
 def _anthropic(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:
-    from partita.formats.anthropic.request import build_request
+    from partita.formats.anthropic.format import dump
 
-    return _of(
-        build_request(view, model=model, tools=tools).payload, "system", "messages", "tools", "container"
-    )
+    payload = dump(view, Request(tuple(tools), {"model": model})).payload
+    return _of(payload, "system", "messages", "tools", "container")
 
 
 def _chat(server: str | None, view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:

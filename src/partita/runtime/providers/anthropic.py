@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from partita.errors import AgentError
-from partita.formats.format import Dumped, ToolSpec
+from partita.formats.format import Dumped, Request, ToolSpec
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 
@@ -68,6 +68,7 @@ class AnthropicService(ProviderService["AsyncAnthropic"]):
     def _build(
         self, view: Sequence[Message], model: str, tools: Sequence[ToolSpec], settings: JsonObject
     ) -> Dumped:
-        from partita.formats.anthropic.request import build_request
+        from partita.formats.anthropic.format import FORMAT
 
-        return build_request(view, model=model, tools=tools, settings=settings)
+        assert FORMAT.dump is not None
+        return FORMAT.dump(view, Request(tuple(tools), {"model": model, "stream": True, **settings}))

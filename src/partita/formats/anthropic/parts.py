@@ -1,0 +1,246 @@
+"""Codecs for the blocks of the Messages API."""
+
+import re
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+
+from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.files import is_image
+from partita.formats.core.metadata import notes
+from partita.formats.core.rules import Alphabet
+from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.wire import Wire, to_json
+from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import ToolCallPart
+from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
+from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
+
+from . import wire
+from .server_tools import CALLER, FIELDS, MCP, Sources, inverse, renamed
+from .wire import NAME
+
+# The pattern of ids and names: "^[a-zA-Z0-9_-]{1,128}$" for names, "^[a-zA-Z0-9_-]+$" for ids
+# https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use
+_REFUSED: Final = re.compile(r"[^A-Za-z0-9_-]")
+CALL_ID: Final = Alphabet(_REFUSED)
+TOOL_NAME: Final = Alphabet(_REFUSED, 128)
+
+# https://docs.claude.com/en/docs/build-with-claude/vision
+IMAGES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+PDF: Final = "application/pdf"
+ANY_IMAGE: Final = "image/*"
+
+COMPACTION: Final = "compaction"
+"""The note of the AI SDK on a text that is a compaction."""
+
+WRAPPED: Final = "input"
+"""The member of an object that holds an input which is not an object. The API accepts only objects."""
+
+
+# Text and reasoning
+
+
+def read_text(block: wire.Text, context: Any) -> TextPart:
+    raw = block.citations
+    if not raw or not is_array(raw):
+        return TextPart(block.text)
+    found = [citation for one in raw if is_object(one) and (citation := context.citation(one)) is not None]
+    return TextPart(block.text, citations=tuple(found) or None, provider_metadata={NAME: {"citations": raw}})
+
+
+def write_text(part: TextPart) -> Wire:
+    raw = notes(part.provider_metadata, NAME).get("citations")
+    return wire.Text(text=part.text, citations=raw if is_array(raw) and raw else UNSET)
+
+
+def is_compaction(part: TextPart) -> bool:
+    return notes(part.provider_metadata, NAME).get("type") == COMPACTION
+
+
+def write_compaction(part: TextPart) -> Wire:
+    return wire.Compaction(content=part.text)
+
+
+def read_thinking(block: wire.Thinking | wire.RedactedThinking, context: Any) -> ReasoningPart:
+    if isinstance(block, wire.RedactedThinking):
+        return ReasoningPart("", provider_metadata={NAME: {"redactedData": block.data}})
+    return ReasoningPart(block.thinking, provider_metadata={NAME: {"signature": block.signature}})
+
+
+def write_thinking(part: ReasoningPart) -> Wire | None:
+    own = notes(part.provider_metadata, NAME)
+    data, signature = own.get("redactedData"), own.get("signature")
+    if isinstance(data, str):
+        return wire.RedactedThinking(data=data)
+    # The API refuses thinking that it did not sign:
+    # https://docs.claude.com/en/docs/build-with-claude/extended-thinking#preserving-thinking-blocks
+    is_signed = isinstance(signature, str) and bool(signature)
+    return wire.Thinking(thinking=part.text, signature=signature) if is_signed else None
+
+
+def unread(block: Wire, context: Any) -> None:
+    """A block that has no part: it is kept whole."""
+
+
+# Calls and results
+
+
+def read_call(block: wire.Call, context: Any) -> ToolCallPart:
+    own: JsonObject = {}
+    if isinstance(block, wire.McpToolUse):
+        own = {"type": MCP, "serverName": block.server_name}
+    if is_object(block.caller):
+        own["caller"] = renamed(block.caller, CALLER)
+    is_served = type(block) is not wire.ToolUse
+    return ToolCallPart(
+        block.id,
+        block.name,
+        "input-available",
+        block.input,
+        provider_executed=True if is_served else None,
+        dynamic=isinstance(block, wire.McpToolUse),
+        call_provider_metadata={NAME: own} if own else None,
+    )
+
+
+def write_call(part: ToolCallPart) -> Wire | None:
+    own = notes(part.call_provider_metadata, NAME)
+    if part.provider_executed and own is notes(None, NAME):
+        return None  # a server tool of another provider
+    # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
+    value: Json = part.input if part.raw_input is UNSET else part.raw_input
+    type_: Any = wire.ServerToolUse if part.provider_executed else wire.ToolUse
+    about: JsonObject = {"caller": renamed(own["caller"], inverse(CALLER))} if "caller" in own else {}
+    if part.provider_executed and own.get("type") == MCP:
+        type_, about = wire.McpToolUse, {**about, "server_name": own.get("serverName")}
+    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
+    call: Wire = type_(id=CALL_ID.fit(part.id), name=TOOL_NAME.fit(part.name), input=given, **about)
+    return call
+
+
+def read_result(block: wire.ToolResult, names: JsonObject) -> ToolResultPart:
+    content, is_failed = block.content, block.is_error is True
+    output: ToolOutput
+    match content:
+        case tuple():
+            only = content[0] if len(content) == 1 else None
+            if not is_failed:
+                output = ContentOutput(tuple(USER_BLOCKS.read(item, Sources("")) for item in content))
+            elif isinstance(only, wire.Text) and only == wire.Text(text=only.text):
+                output = read_tool_text("failed", only.text)
+            else:
+                output = ErrorJsonOutput([to_json(item) for item in content])
+        case _:
+            output = read_tool_text("failed" if is_failed else "success", content or "")
+    return ToolResultPart(block.tool_use_id, names.get(block.tool_use_id, ""), output)
+
+
+def write_result(part: ToolResultPart) -> Wire:
+    outcome, value, items = tool_text(part.output)
+    content: Any = UNSET
+    if items is not None:
+        # The API refuses an empty text, also in a result (seen in its error messages)
+        found = (USER_BLOCKS.write(item) for item in items if not _is_blank(item))
+        content = tuple(block for block in found if block is not None)
+    elif value is not None:
+        content = as_text(value)
+    is_error = True if outcome in ("failed", "interrupted") else UNSET
+    return wire.ToolResult(tool_use_id=CALL_ID.fit(part.id), content=content or UNSET, is_error=is_error)
+
+
+def _is_blank(item: Any) -> bool:
+    return isinstance(item, TextPart) and not item.text.strip()
+
+
+# Files
+
+Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
+
+
+def read_image(block: wire.Image, context: Any) -> ImagePart | FilePart | None:
+    match block.source:
+        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
+            return ImagePart(data_url(data, media_type), media_type)
+        case {"type": "url", "url": str(url)}:
+            return ImagePart(url)
+        case {"type": "file", "file_id": str(file_id)}:
+            return FilePart("", ANY_IMAGE, provider_reference={NAME: file_id})
+        case _:
+            return None
+
+
+def read_document(block: wire.Document, context: Any) -> FilePart | None:
+    filename = block.title if isinstance(block.title, str) and block.title else None
+    match block.source:
+        case {"type": "base64", "media_type": str(media_type), "data": str(data)}:
+            return FilePart(data_url(data, media_type), media_type, filename)
+        case {"type": "text", "media_type": str(media_type), "data": str(text)}:
+            return FilePart(text_url(text, media_type), media_type, filename)
+        case {"type": "url", "url": str(url)}:
+            return FilePart(url, PDF, filename)
+        case {"type": "file", "file_id": str(file_id)}:
+            return FilePart("", OCTETS, filename, provider_reference={NAME: file_id})
+        case _:
+            return None
+
+
+def write_image(part: Media) -> Wire | None:
+    source = _source(part) if is_image(part) else None
+    return None if source is None else wire.Image(source=source)
+
+
+def write_document(part: Media) -> Wire | None:
+    source = None if is_image(part) else _source(part)
+    if source is None:
+        return None
+    title = None if isinstance(part, ImagePart) else part.filename
+    return wire.Document(source=source, title=title or UNSET)
+
+
+def _source(part: Media) -> JsonObject | None:
+    reference = part.provider_reference if isinstance(part, FilePart) else None
+    if reference is not None and NAME in reference:
+        return {"type": "file", "file_id": reference[NAME]}
+    scheme = part.url.partition(":")[0].lower()
+    if scheme in ("http", "https") and (is_image(part) or part.media_type == PDF):
+        return {"type": "url", "url": part.url}
+    inline = parse_data_url(part.url)
+    if inline is None:
+        return None
+    media_type = inline.media_type or part.media_type or PLAIN
+    if inline.is_base64 and media_type in (IMAGES if is_image(part) else {PDF}):
+        return {"type": "base64", "media_type": media_type, "data": inline.data}
+    if is_image(part) or not media_type.startswith("text/"):
+        return None
+    text = inline.text()
+    return None if text is None else {"type": "text", "media_type": PLAIN, "data": text}
+
+
+# The tables
+
+# The AI SDK uses the namespace too, so the residue is in a member of its own.
+_TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
+_IMAGE: Final = PartCodec(wire.Image, (ImagePart, FilePart, ReasoningFilePart), read_image, write_image)
+_DOCUMENT: Final = PartCodec(
+    wire.Document, (ImagePart, FilePart, ReasoningFilePart), read_document, write_document
+)
+USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, _IMAGE, _DOCUMENT, member=FIELDS)
+ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
+    NAME,
+    PartCodec(wire.Compaction, TextPart, unread, write_compaction, suits=is_compaction),
+    _TEXT,
+    PartCodec((wire.Thinking, wire.RedactedThinking), ReasoningPart, read_thinking, write_thinking),
+    PartCodec(
+        (wire.ToolUse, wire.ServerToolUse, wire.McpToolUse),
+        ToolCallPart,
+        read_call,
+        write_call,
+        metadata="call_provider_metadata",
+    ),
+    member=FIELDS,
+)
+RESULTS: Final[PartCodecs[JsonObject]] = PartCodecs(
+    NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), member=FIELDS
+)

@@ -1,0 +1,186 @@
+"""What an API demands of a conversation, as data, and the repairs that make a conversation meet it.
+
+`arrange` changes turns, never messages, and reports each repair. What is only a property of how an API writes
+something (one message for neighbours of one role, for example) is up to the writer of the format.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import Final, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from partita.formats.answers.model_view import CUT, is_cut, missing_output
+from partita.formats.losses import Loss
+from partita.types.messages import ToolCallPart, UserMessage
+from partita.types.parts import TextPart
+from partita.types.tools import ToolResultPart
+
+from .report import Record
+from .turns import Instructions, Placed, Prompt, Results, Step, Turn
+
+HIDDEN: Final = "notices and internal messages are not sent"
+NO_CALL: Final = "a result whose call is not right before it"
+BLANK: Final = "the API refuses text that is empty or only white space"
+MOVED: Final = "the API takes instructions only before the conversation"
+TRAILING: Final = "the API refuses a last answer that ends in white space"
+FIRST: Final = "the API demands a conversation that begins with the user"
+
+OPENING: Final = "Continue."
+"""The prompt that is added where an API demands one before the assistant."""
+
+DIGEST: Final = 8
+"""The length of the digest at the end of a name that had to be changed."""
+
+
+class Rules(NamedTuple):
+    """What an API demands."""
+
+    hidden: Literal["skip", "send"] = "skip"
+    """Notices (`type: event`) and internal messages."""
+    instructions: Literal["first", "anywhere"] = "anywhere"
+    """Where system messages may be. A message in `pinned` stays where it is."""
+    begins: Literal["user", "any"] = "any"
+    calls: Literal["answered", "any"] = "answered"
+    """Whether each call needs a result right behind its step, and a result a call."""
+    blank_text: Literal["drop", "keep"] = "keep"
+    trailing_space: Literal["strip", "keep"] = "keep"
+    """Of the last text, if it is the assistant's."""
+
+
+class Alphabet(NamedTuple):
+    """The characters and the length that an API allows in an id or a name."""
+
+    refused: re.Pattern[str]
+    """A character that is not allowed."""
+    longest: int | None = None
+
+    def fit(self, text: str) -> str:
+        """The text, if it is allowed. Otherwise one with a digest, so that different texts stay different."""
+        is_short = self.longest is None or len(text) <= self.longest
+        if text and is_short and not self.refused.search(text):
+            return text
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]
+        length = len(text) if self.longest is None else self.longest - DIGEST - 1
+        return f"{self.refused.sub('_', text)[:length]}_{digest}"
+
+
+def arrange(
+    turns: Iterable[Turn], rules: Rules, record: Record, pinned: Sequence[Instructions] = ()
+) -> list[Turn]:
+    """Turns that meet the rules. What is left out, added or moved is reported."""
+    arranged: list[Turn] = []
+    for turn in turns:
+        is_hidden = turn.message.internal or turn.message.type == "event"
+        if is_hidden and rules.hidden == "skip" and not isinstance(turn, Results):
+            record.drop(turn, HIDDEN)
+        elif isinstance(turn, Results):
+            _take_results(turn, arranged, rules, record)
+        elif isinstance(turn, Step) and rules.calls == "answered":
+            arranged.append(turn._replace(parts=list(_without_cut(turn.parts, record))))
+        else:
+            arranged.append(turn)
+    if rules.blank_text == "drop":
+        arranged = [one._replace(parts=list(_not_blank(one.parts, record))) for one in arranged]
+    if rules.calls == "answered":
+        arranged = list(_answered(arranged, record))
+    if rules.instructions == "first":
+        arranged = _instructions_first(arranged, record)
+    talk = [one for one in arranged if not isinstance(one, Instructions) and (one.parts or _text(one))]
+    if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
+        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record)
+    if rules.begins == "user" and talk and isinstance(talk[0], Step):
+        opening = UserMessage(id="", content=OPENING)
+        arranged.insert(arranged.index(talk[0]), Prompt(opening, "", [Placed(opening.parts[0], "")]))
+        record.losses.append(Loss("$", OPENING, FIRST, "repaired"))
+    return arranged
+
+
+def _text(turn: Turn) -> str | None:
+    return turn.text if isinstance(turn, Step) else None
+
+
+def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Record) -> None:
+    """Results after the step that they belong to. Those of calls that were left out are left out too."""
+    step = next((one for one in reversed(arranged) if isinstance(one, Step)), None)
+    if rules.calls != "answered":
+        arranged.append(turn)
+    elif turn.step is None:
+        record.drop(turn, NO_CALL)
+    elif step is not None and step.message is turn.step.message:
+        calls = {part.id for part, _ in step.parts if isinstance(part, ToolCallPart)}
+        kept = [one for one in turn.parts if isinstance(one.part, ToolResultPart) and one.part.id in calls]
+        if kept:
+            arranged.append(turn._replace(parts=kept))
+
+
+def _without_cut(parts: Sequence[Placed], record: Record) -> Iterator[Placed]:
+    for placed in parts:
+        if isinstance(placed.part, ToolCallPart) and is_cut(placed.part):
+            record.losses.append(Loss.of(placed.path, placed.part, CUT))
+        else:
+            yield placed
+
+
+def _not_blank(parts: Sequence[Placed], record: Record) -> Iterator[Placed]:
+    for placed in parts:
+        if isinstance(placed.part, TextPart) and not placed.part.text.strip():
+            severity: Literal["lost", "minor"] = "lost" if placed.part.text else "minor"
+            record.losses.append(Loss.of(placed.path, placed.part, BLANK, severity))
+        else:
+            yield placed
+
+
+def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
+    """The turns, with all results of a step in one turn behind it, in the order of the calls."""
+    at = 0
+    while at < len(turns):
+        turn = turns[at]
+        at += 1
+        yield turn
+        if not isinstance(turn, Step):
+            continue
+        results: list[Results] = []
+        while at < len(turns) and isinstance(one := turns[at], Results):
+            results.append(one)
+            at += 1
+        found = {placed.part.id for one in results for placed in one.parts}
+        missing = [
+            (part, path)
+            for part, path in turn.parts
+            if isinstance(part, ToolCallPart) and not part.provider_executed and part.id not in found
+        ]
+        yield from results
+        added: list[Placed] = []
+        for call, path in missing:
+            output, why = missing_output(call)
+            if why is not None:
+                record.losses.append(Loss.of(f"{path}.output", call.id, why, "repaired"))
+            added.append(Placed(ToolResultPart(call.id, call.name, output), ""))
+        if added:
+            message = results[-1].message if results else turn.message
+            yield Results(message, "", added, turn)  # type: ignore[arg-type] # only the parts are written
+
+
+def _instructions_first(turns: Sequence[Turn], record: Record) -> list[Turn]:
+    first: list[Turn] = []
+    others: list[Turn] = []
+    for turn in turns:
+        if not isinstance(turn, Instructions):
+            others.append(turn)
+            continue
+        if others:
+            record.losses.append(Loss(turn.path, "the place of the instructions", MOVED, "repaired"))
+        first.append(turn)
+    return [*first, *others]
+
+
+def _stripped(step: Step, record: Record) -> Step:
+    parts = list(step.parts)
+    last = parts[-1].part if parts else None
+    if step.text is not None or not isinstance(last, TextPart) or last.text == last.text.rstrip():
+        return step
+    record.losses.append(Loss.of(parts[-1].path, "white space at the end", TRAILING, "repaired"))
+    parts[-1] = Placed(replace(last, text=last.text.rstrip()), parts[-1].path)
+    return step._replace(parts=parts)
