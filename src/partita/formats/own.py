@@ -70,23 +70,7 @@ def _ai_sdk() -> list[Format]:
             )
             for v in VERSIONS
         ),
-        Format(
-            "ai-sdk-model-v4",
-            "AI SDK 4 core messages",
-            later("ai_sdk.model.core_v4", "load"),
-            later("ai_sdk.model.core_v4", "dump"),
-            slot=in_messages("providerOptions"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-model-v{v}",
-                f"AI SDK {v} model messages",
-                partial(later("ai_sdk.model.load", "load"), version=v),
-                partial(later("ai_sdk.model.dump", "dump"), version=v),
-                slot=in_messages("providerOptions"),
-            )
-            for v in VERSIONS
-        ),
+        *format_of("ai_sdk.model.format", "FORMATS"),
         Format(
             "ai-sdk-chunks",
             "AI SDK UI message chunks, and ours",

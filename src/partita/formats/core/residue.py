@@ -98,7 +98,8 @@ def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, re
     elif one is UNSET or one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
-        kept[name] = _residue(one, other, {})
+        if inner := _residue(one, other, {}):  # not if only the order of members differs
+            kept[name] = inner
     else:
         respelled[name] = [digest(one), other]
 

@@ -83,13 +83,19 @@ class Results(NamedTuple):
 Turn: TypeAlias = Instructions | Prompt | Step | Results
 
 
-def split(messages: Sequence[Message], is_written: Callable[[AssistantPart], bool]) -> Iterator[Turn]:
-    """The turns of a conversation. Parts that are not written do not make a step."""
+def split(
+    messages: Sequence[Message], is_written: Callable[[AssistantPart], bool], *, is_merged: bool = False
+) -> Iterator[Turn]:
+    """The turns of a conversation. Parts that are not written do not make a step.
+
+    `is_merged`: calls keep their outputs, and a step may use a call id again. Then only results without a
+    call are turns of their own.
+    """
     for index, message in enumerate(fold(messages)):
         path = f"$[{index}]"
         match message:
             case AssistantMessage():
-                yield from _steps(message, path, is_written)
+                yield from _steps(message, path, is_written, is_merged)
             case UserMessage():
                 yield Prompt(message, path, _placed(message, path))
             case SystemMessage():
@@ -103,8 +109,9 @@ def _placed(message: Message, path: str) -> list[Placed]:
 
 
 def _steps(
-    message: AssistantMessage, path: str, is_written: Callable[[AssistantPart], bool]
+    message: AssistantMessage, path: str, is_written: Callable[[AssistantPart], bool], is_merged: bool
 ) -> Iterator[Turn]:
+    cut = _merged_step if is_merged else _step
     number = 1
     boundaries: list[Placed] = []
     parts: list[Placed] = []
@@ -115,7 +122,7 @@ def _steps(
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
         if has_written and (is_boundary or (kind is ToolCallPart and part.id in calls)):
-            yield from _step(message, path, parts, number, boundaries)
+            yield from cut(message, path, parts, number, boundaries, None)
             number, boundaries, parts, has_written = number + 1, [], [], False
             calls.clear()
         if kind is SteeringMessagePart:
@@ -125,11 +132,22 @@ def _steps(
         else:
             parts.append(placed)
             has_written = has_written or is_written(part)
-        if kind is ToolCallPart:
+        if kind is ToolCallPart and not is_merged:
             calls.add(part.id)
     text = network_text(message)
     if parts or boundaries or text is not None or number == 1:
-        yield from _step(message, path, parts, number, boundaries, text)
+        yield from cut(message, path, parts, number, boundaries, text)
+
+
+def _merged_step(
+    message: AssistantMessage,
+    path: str,
+    parts: Sequence[Placed],
+    number: int,
+    boundaries: Sequence[Placed],
+    text: str | None,
+) -> Iterator[Turn]:
+    yield Step(message, path, parts, number, boundaries, text)
 
 
 def _step(
@@ -138,7 +156,7 @@ def _step(
     parts: Sequence[Placed],
     number: int,
     boundaries: Sequence[Placed],
-    text: str | None = None,
+    text: str | None,
 ) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
     answered = [placed for placed in parts if type(placed.part) is ToolCallPart and _has_result(placed.part)]
