@@ -356,3 +356,8 @@ def write_result(
     if isinstance(output, ExecutionDeniedOutput) and output.reason is None:
         return replace(block, result=DENIED, isError=True)
     return replace(block, result=text.value, isError=UNSET if text.outcome == "success" else True)
+
+
+def write_result_part(part: ToolResultPart, version: int) -> Wire:
+    """The block of a result without a call."""
+    return write_result(part.id, part.name, part.output, options(part.provider_metadata), version)

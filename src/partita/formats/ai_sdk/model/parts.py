@@ -82,28 +82,19 @@ def with_new_options(raw: JsonObject) -> JsonObject:
 # Texts
 
 
-def read_text(block: wire.Text, _: None) -> TextPart:
-    return TextPart(block.text, provider_metadata=metadata(block.provider_options))
+def plain_codec(block: type[Any], part: type[Any], member: str) -> PartCodec[None]:
+    """The codec of a block that has one member besides its options, by the name that the part has for it."""
 
+    def read(raw: Any, _: None) -> Any:
+        return part(getattr(raw, member), provider_metadata=metadata(raw.provider_options))
 
-def write_text(part: TextPart) -> Wire:
-    return wire.Text(text=part.text, provider_options=options(part.provider_metadata))
+    def write(value: Any) -> Wire:
+        written: Wire = block(
+            **{member: getattr(value, member)}, provider_options=options(value.provider_metadata)
+        )
+        return written
 
-
-def read_reasoning(block: wire.Reasoning, _: None) -> ReasoningPart:
-    return ReasoningPart(block.text, provider_metadata=metadata(block.provider_options))
-
-
-def write_reasoning(part: ReasoningPart) -> Wire:
-    return wire.Reasoning(text=part.text, provider_options=options(part.provider_metadata))
-
-
-def read_custom(block: wire.Custom, _: None) -> CustomPart:
-    return CustomPart(block.kind, provider_metadata=metadata(block.provider_options))
-
-
-def write_custom(part: CustomPart) -> Wire:
-    return wire.Custom(kind=part.kind, provider_options=options(part.provider_metadata))
+    return PartCodec(block, part, read, write)
 
 
 # Reasoning of version 4 has no provider: its signature is one of Anthropic's.
@@ -153,11 +144,9 @@ def write_reasoning_v4(part: ReasoningPart) -> Wire:
 # Files
 
 
-def _with_shape(part: Any, raw: Json, shape: Json, default: Json) -> dict[str, Any]:
-    """The provider metadata of a part, with a note if the data is not what would be written."""
-    return {
-        "provider_metadata": part if raw == default else add_notes(part, NAME, {SHAPE: shape}),
-    }
+def _with_shape(given: JsonObject | None, raw: Json, shape: Json, default: Json) -> JsonObject | None:
+    """Provider metadata, with a note if the data is not what would be written."""
+    return given if raw == default else add_notes(given, NAME, {SHAPE: shape})
 
 
 def read_file(version: int, block: Any, _: None) -> AnyFile | None:
@@ -167,12 +156,12 @@ def read_file(version: int, block: Any, _: None) -> AnyFile | None:
     source = None if media_type is None else read_source(block.data, media_type)
     if source is None or media_type is None:
         return None
-    about = _with_shape(metadata(block.provider_options), block.data, source.shape, _default(source, version))
+    noted = _with_shape(metadata(block.provider_options), block.data, source.shape, _default(source, version))
     if isinstance(block, wire.ReasoningFile):
         is_referenced = source.reference is not None
-        return None if is_referenced else ReasoningFilePart(source.url, media_type, **about)
+        return None if is_referenced else ReasoningFilePart(source.url, media_type, provider_metadata=noted)
     filename = None if block.filename is UNSET else block.filename
-    return FilePart(source.url, media_type, filename, source.reference, **about)
+    return FilePart(source.url, media_type, filename, source.reference, provider_metadata=noted)
 
 
 def _default(source: Any, version: int) -> Json:
@@ -229,8 +218,8 @@ def read_image(version: int, block: Any, _: None) -> ImagePart | None:
     source = read_source(block.image, media_type)
     if source is None or source.reference is not None:
         return None
-    about = _with_shape(metadata(block.provider_options), block.image, source.shape, source.url)
-    return ImagePart(source.url, media_type, **about)
+    noted = _with_shape(metadata(block.provider_options), block.image, source.shape, source.url)
+    return ImagePart(source.url, media_type, provider_metadata=noted)
 
 
 def write_image(version: int, part: ImagePart) -> Wire:
@@ -248,7 +237,7 @@ def write_image(version: int, part: ImagePart) -> Wire:
 
 def _codecs(version: int, role: Role) -> PartCodecs[None]:
     file = wire.FileV4 if version == 4 else wire.File
-    codecs = [PartCodec[None](wire.Text, TextPart, read_text, write_text)]
+    codecs = [plain_codec(wire.Text, TextPart, "text")]
     files: list[type[Any]] = [FilePart] if version == 7 else [FilePart, ReasoningFilePart]
     if role == "user":
         image = wire.ImageV4 if version == 4 else wire.Image
@@ -263,11 +252,11 @@ def _codecs(version: int, role: Role) -> PartCodecs[None]:
             PartCodec(wire.ReasoningV4, ReasoningPart, read_reasoning_v4, write_reasoning_v4),
         ]
     elif role == "assistant":
-        codecs.append(PartCodec(wire.Reasoning, ReasoningPart, read_reasoning, write_reasoning))
+        codecs.append(plain_codec(wire.Reasoning, ReasoningPart, "text"))
     if role == "assistant" and version == 7:
         codecs += [
             PartCodec(wire.ReasoningFile, ReasoningFilePart, partial(read_file, 7), write_reasoning_file),
-            PartCodec(wire.Custom, CustomPart, read_custom, write_custom),
+            plain_codec(wire.Custom, CustomPart, "kind"),
         ]
     return PartCodecs(NAME, *codecs, reserved=frozenset({SHAPE}))
 
@@ -364,9 +353,9 @@ def read_tagged(block: wire.TaggedFile, _: None) -> FilePart | None:
     if source is None:
         return None
     given = metadata(block.provider_options)
-    about = _with_shape(given, block.data, source.shape, output_data(source))
+    noted = _with_shape(given, block.data, source.shape, output_data(source))
     name = None if block.filename is UNSET else block.filename
-    return FilePart(source.url, block.media_type, name, source.reference, **about)
+    return FilePart(source.url, block.media_type, name, source.reference, provider_metadata=noted)
 
 
 def write_tagged(part: FilePart | ImagePart) -> Wire:
@@ -435,6 +424,10 @@ def write_image_item_v4(part: FilePart | ImagePart) -> Wire | None:
     return wire.ImageItemV4(mime_type=UNSET if media_type == ANY_IMAGE else media_type, **inline)
 
 
+def read_text_item(block: wire.Text, _: None) -> TextPart:
+    return TextPart(block.text, provider_metadata=metadata(block.provider_options))
+
+
 def write_text_item(part: TextPart | FilePart | ImagePart) -> Wire:
     """A text. Files that a version has no item for are named by their URL."""
     text = part.text if isinstance(part, TextPart) else part.url
@@ -443,7 +436,7 @@ def write_text_item(part: TextPart | FilePart | ImagePart) -> Wire:
 
 _FILES: Final = (FilePart, ImagePart)
 _MEDIA: Final = PartCodec[None](wire.Media, _FILES, read_inline, write_media)
-_TEXT: Final = PartCodec[None](wire.Text, (TextPart, FilePart, ImagePart), read_text, write_text_item)
+_TEXT: Final = PartCodec[None](wire.Text, (TextPart, FilePart, ImagePart), read_text_item, write_text_item)
 _FILES_6: Final = (
     PartCodec[None](wire.ImageData, ImagePart, read_inline_image, write_image_data),
     PartCodec[None](wire.ImageUrl, ImagePart, read_image_url, write_image_url),
@@ -503,13 +496,8 @@ def write_item(part: ContentItem, version: int) -> Json:
 # Outputs
 
 
-def read_value(type_: type[Any], block: Any, _: None) -> Any:
-    return type_(block.value, provider_metadata=metadata(block.provider_options))
-
-
-def write_value(type_: type[Any], output: Any) -> Wire:
-    written: Wire = type_(value=output.value, provider_options=options(output.provider_metadata))
-    return written
+def read_error_text(block: wire.ErrorTextOut, _: None) -> ErrorTextOutput:
+    return ErrorTextOutput(block.value, provider_metadata=metadata(block.provider_options))
 
 
 def write_error_text(output: ErrorTextOutput | InterruptedOutput | ExecutionDeniedOutput) -> Wire:
@@ -553,22 +541,16 @@ def write_content(version: int, output: ContentOutput) -> Wire:
 
 def _output_codecs(version: int) -> PartCodecs[None]:
     errors: list[type[Any]] = [ErrorTextOutput, InterruptedOutput]
-    values: dict[type[Wire], type[Any]] = {
-        wire.TextOut: TextOutput,
-        wire.JsonOut: JsonOutput,
-        wire.ErrorJsonOut: ErrorJsonOutput,
-    }
     codecs = [
-        PartCodec[None](type_, output, partial(read_value, output), partial(write_value, type_))
-        for type_, output in values.items()
+        plain_codec(wire.TextOut, TextOutput, "value"),
+        plain_codec(wire.JsonOut, JsonOutput, "value"),
+        plain_codec(wire.ErrorJsonOut, ErrorJsonOutput, "value"),
     ]
     if version == 5:
         errors.append(ExecutionDeniedOutput)
     else:
         codecs.append(PartCodec(wire.DeniedOut, ExecutionDeniedOutput, read_denied, write_denied))
-    codecs.append(
-        PartCodec(wire.ErrorTextOut, errors, partial(read_value, ErrorTextOutput), write_error_text)
-    )
+    codecs.append(PartCodec(wire.ErrorTextOut, errors, read_error_text, write_error_text))
     content = partial(read_content, version), partial(write_content, version)
     return PartCodecs(NAME, *codecs, PartCodec(wire.ContentOut, ContentOutput, *content))
 
