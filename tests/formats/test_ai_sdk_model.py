@@ -241,7 +241,7 @@ def test_results_without_a_call_stay_tool_messages() -> None:
 PLACES: dict[str, tuple[list[JsonObject], list[str]]] = {
     "results in another order than their calls": (
         [_said(CALL, {**CALL, "toolCallId": "c2"}), _answered({**RESULT, "toolCallId": "c2"}, RESULT)],
-        ["$[1].content[0].toolCallId", "$[1].content[1].toolCallId"],
+        ["$[1].content"],
     ),
     "a result behind a later step": (
         [_said(CALL), {**_said(), "content": "so"}, _answered(RESULT)],
@@ -253,10 +253,7 @@ PLACES: dict[str, tuple[list[JsonObject], list[str]]] = {
     ),
     "a request away from its call": (
         [_said(CALL, {"type": "text", "text": "so"}, REQUEST)],
-        [
-            f"$[0].content[{place}"
-            for place in ("1].type", "1].text", "2].type", "2].approvalId", "2].toolCallId")
-        ],
+        ["$[0].content"],
     ),
     "an own result of a tool that the provider did not run": ([_said(CALL, RESULT)], ["$[0]"]),
     "options of a message that only approves": (

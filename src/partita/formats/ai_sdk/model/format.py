@@ -113,3 +113,4 @@ FORMATS: Final = tuple(
     )
     for version in RULES
 )
+V4, V5, V6, V7 = FORMATS

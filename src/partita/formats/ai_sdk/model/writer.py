@@ -12,6 +12,7 @@ from partita.formats.core.metadata import notes
 from partita.formats.core.report import Entry, Place, Record
 from partita.formats.core.residue import restore
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, join, split
+from partita.formats.core.wire import to_json
 from partita.stream.encoder import NETWORK_KEY
 from partita.types.fold import results_id
 from partita.types.json import Json, JsonObject, is_object
@@ -100,7 +101,7 @@ class Writer:
                 case Results():
                     self._tool(turn)
         self._give_up()
-        return [restore(message, kept) for message, kept in self._payload]
+        return to_json([restore(message, kept) for message, kept in self._payload])
 
     def _emit(self, message: wire.Message, kept: JsonObject) -> int:
         self._last_tool = ""
