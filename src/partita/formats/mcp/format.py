@@ -293,7 +293,7 @@ class _Writer(MessageWriter):
 
     def write(self, messages: Sequence[Message], request: Request | None) -> Json:
         """Messages, or a request with them."""
-        turns = split(messages, lambda part: write_block(part) is not None, separate_provider_results=True)
+        turns = split(messages, lambda part: write_block(part) is not None, results="all")
         rules = Rules(instructions="anywhere" if request is None else "first", calls="any")
         for turn in arrange(turns, rules, self.record):
             match turn:
