@@ -141,7 +141,7 @@ AS_WRITTEN: dict[str, JsonObject] = {
     "text instead of contents": {"contents": "hi", "system_instruction": "You bake."},
     "a content instead of contents, a part instead of parts": {
         "contents": {"role": "user", "parts": {"text": "hi"}},
-        "systemInstruction": {"parts": {"text": "You bake."}},
+        "systemInstruction": {"role": None, "parts": {"text": "You bake."}},
     },
     "contents with and without a role": {
         "contents": [

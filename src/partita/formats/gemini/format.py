@@ -241,31 +241,22 @@ class _Reader:
             if isinstance(block, wire.Result):
                 call = self._call_of(block.function_response, f"{id_}-{number}")
                 part: Any = read_result(block, call)
+                if noted:
+                    metadata = add_notes(part.provider_metadata, NAME, {CONTENT_NOTE: noted})
+                    part, noted = replace(part, provider_metadata=metadata), {}
                 results.setdefault(call.message_id, []).append(part)
             else:
                 part = read_part(USER, raw, None)
                 parts.append(part)
             self.places[index, number] = part
-        if results and noted:
-            self._note_results(next(iter(results.values())), noted, index)
-            noted = {}
         for message_id, given in results.items():
-            self._add(
-                ToolMessage(id=f"{message_id}#1:results" if message_id else id_, content=given),
-                (index, "results"),
-            )
+            owner = f"{message_id}#1:results" if message_id else id_
+            self._add(ToolMessage(id=owner, content=given), (index, "results"))
         if parts or not results:
             if self._role == "user" and not results:
                 noted[APART] = True
             content = UserContent(parts=tuple(parts), provider_metadata=_noted(noted))
             self._add(UserMessage(id=id_, content=content), (index,))
-
-    def _note_results(self, results: list[ToolResultPart], noted: JsonObject, index: int) -> None:
-        first = results[0]
-        metadata = add_notes(first.provider_metadata, NAME, {CONTENT_NOTE: noted})
-        results[0] = replace(first, provider_metadata=metadata)
-        place = next(place for place, part in self.places.items() if part is first)
-        self.places[place] = results[0]
 
     def _call_of(self, result: wire.FunctionResponse, id_: str) -> OpenCall:
         """The call of a result: the one with its id, or the next one with its name, or the next one."""
@@ -307,7 +298,7 @@ def _read_content(content: JsonObject, role: str | None, path: str) -> tuple[lis
             hint = "make it an object such as {text}"
             raise ConversionError(f"a part is {kind_of(part)}", where=f"{path}.parts[{number}]", hint=hint)
     parts, noted = normal_parts(given or ())
-    if content.keys() != {"role", "parts"} or content["role"] != role:
+    if content.get("role", UNSET) != (role or UNSET) or not content.keys() <= {"role", "parts"}:
         around = {key: item for key, item in content.items() if key != "parts"}
         kept = residue(wire.Content(role=role or UNSET), wire.CONTENT.read(around))
         noted |= {CONTENT_NOTE: kept} if kept else {}
