@@ -12,7 +12,7 @@ from .lazily import LazyFormat, later, value_of
 CHAT = "openai-chat"
 
 CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "xai")
-"""Servers that speak Chat Completions and have a name of their own in metadata."""
+"""Servers with Chat Completions that have a namespace of their own in provider metadata."""
 
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
@@ -184,32 +184,10 @@ def _providers() -> list[Format | LazyFormat]:
             ask=later("openai_responses.writing.answer", "ask"),
             implied=value_of("openai_responses.implied", "IMPLIED"),
         ),
-        _chat(CHAT, "OpenAI's Chat Completions, requests and answers", "openai"),
-        Format(
-            f"{CHAT}-answer",
-            "one answer of OpenAI's Chat Completions",
-            later("openai_chat.reading.load", "load_answer"),
-            later("openai_chat.writing.answer", "dump_answer"),
-            implied=later("openai_chat.reading.records", "implied"),
-        ),
-        *(
-            _chat(f"{CHAT}-{server}", f"Chat Completions as {server} speaks them", server)
-            for server in CHAT_SERVERS
-        ),
+        LazyFormat(CHAT, "openai_chat.format"),
+        LazyFormat(f"{CHAT}-answer", "openai_chat.format", "RESPONSE"),
+        *(LazyFormat(f"{CHAT}-{one}", "openai_chat.format", one.upper()) for one in CHAT_SERVERS),
     ]
-
-
-def _chat(name: str, title: str, server: str) -> Format:
-    return Format(
-        name,
-        title,
-        partial(later("openai_chat.reading.load", "load"), server=server),
-        partial(later("openai_chat.writing.dump", "dump"), server=server),
-        partial(later("openai_chat.decoder", "ChatDecoder"), server),
-        later("openai_chat.encoding.encoder", "ChatEncoder"),
-        ask=partial(later("openai_chat.writing.dump", "ask"), server=server),
-        implied=later("openai_chat.reading.records", "implied"),
-    )
 
 
 def _frameworks() -> list[Format | LazyFormat]:

@@ -132,17 +132,25 @@ class RoleWriter:
         return len(self.messages) - 1, len(content) - len(blocks)
 
     def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
-        """Record step starts. One that follows results, `at` that place, is where the step begins.
+        """Record the step starts of a step; `at` is its place if it follows results.
 
-        The others have no place. A format that reads each step as a message overrides this.
+        A format that reads each step as a message overrides this.
         """
-        if step.number == 1 and at is not None:
-            self._record.losses.append(Loss(step.path, "where the message begins", STEPS, "changed"))
-        for number, (part, path) in enumerate(step.boundaries, 1):
-            if number == len(step.boundaries) and step.number > 1 and at is not None:
-                self._record.entries.append(Entry(part, path, (at[0], "start")))
-            elif step.number > 1 or part != StepStartPart():
-                self._record.losses.append(Loss.of(path, part, STEPS, "repaired"))
+        add_boundaries(self._record, step, None if at is None else at[0])
+
+
+def add_boundaries(record: Record, step: Step, index: int | None) -> None:
+    """Record the step starts of a step. One that follows results is where the step begins.
+
+    `index` is the number of the message, if it follows results. The other step starts have no place.
+    """
+    for number, (part, path) in enumerate(step.boundaries, 1):
+        if number == len(step.boundaries) and step.number > 1 and index is not None:
+            record.entries.append(Entry(part, path, (index, "start")))
+        elif step.number > 1 or part != StepStartPart():
+            record.losses.append(Loss.of(path, part, STEPS, "repaired"))
+    if step.number == 1 and index is not None:
+        record.losses.append(Loss(step.path, "where the message begins", STEPS, "changed"))
 
 
 def _shifted(at: tuple[int, int] | None, place: Place | None) -> Place | None:

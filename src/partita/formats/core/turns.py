@@ -103,8 +103,9 @@ def split(
 ) -> Iterator[Turn]:
     """The turns of a conversation. Parts that are not written do not make a step.
 
-    `must_cut`: whether a part cannot be in one step with the parts before it. `separate_provider_results`: whether
-    the results of calls that a provider ran are apart from their calls. `root`: the path of the messages.
+    `must_cut`: whether a part cannot be in one step with the parts before it.
+    `separate_provider_results`: whether results of calls that a provider ran are apart from their calls.
+    `root`: the path of the messages.
     """
     cuts = _Cuts(is_written, must_cut, separate_provider_results)
     for index, message in enumerate(fold(messages)):

@@ -130,7 +130,7 @@ def _name(part: Media) -> str | None:
 def _data(url: str) -> tuple[str, str] | None:
     """The media type of a data URL, and its data in base64."""
     found = parse_data_url(url)
-    return None if found is None else (found.media_type or "", found.base64())
+    return None if found is None else (found.media_type or "", found.base64() or found.data)
 
 
 def _decoded(data: str) -> str | None:
