@@ -324,7 +324,7 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
     ),
     "instructions in the middle": (
         [user(), step(TextPart("a")), SystemMessage(id="s", content="b")],
-        {"$[2].role": "repaired"},
+        {"$[2].role": "changed"},
     ),
     "two instructions": (
         [SystemMessage(id="s", content="a"), SystemMessage(id="t", content="b"), user()],

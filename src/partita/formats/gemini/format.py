@@ -88,6 +88,7 @@ REPORT: Final = Report(
     default="a content has no place for it",
     reasons={
         "id": "a content has no id",
+        "role": "the API takes instructions only before the conversation: they become text of the user",
         "tool-call.id": "Google did not give this id: results are matched by order",
         "tool-call.name": "the API takes letters, digits and `_.:-` in names, 128 of them at most",
         "input": "the API takes only objects as input",
@@ -104,7 +105,6 @@ REPORT: Final = Report(
 )
 
 LAST: Final = "the API demands a conversation that ends with the user"
-MOVED: Final = "the API takes instructions only before the conversation: they become text of the user"
 EMPTY: Final = "the API refuses empty text"
 UNSIGNED: Final = "the call has no signature of Gemini: it gets the documented placeholder"
 BESIDE: Final = "before Gemini 3, a result has no files: they are written behind the results"
@@ -128,7 +128,9 @@ def load(payload: Json) -> Loaded:
             return _load_response(payload)
         case {"parts": _}:
             found = tuple(join(_Reader([payload], "$").messages))
-            return Loaded(found, again=lambda: _write(found, None, is_sent=False)[0]["contents"][0])
+            return Loaded(
+                found, again=lambda: next(iter(_write(found, None, is_sent=False)[0]["contents"]), {})
+            )
         case _:
             what = "no contents and no candidates" if is_object(payload) else f"{kind_of(payload)}"
             raise ConversionError(f"the request is unknown: {what}", where="$", hint=HINT)
@@ -403,8 +405,7 @@ class _Writer(RoleWriter):
             one if isinstance(one.part, TextPart | ForeignPart) else Placed(None, "") for one in turn.parts
         ]
         if not self._has_instructions or self.messages:
-            if self._user(turn, parts, {}):
-                self.record.losses.append(Loss.of(f"{turn.path}.role", "system", MOVED, "repaired"))
+            self._user(turn, parts, {})
             return
         blocks, places = _user_parts(parts)
         if self._system and blocks:
@@ -415,10 +416,9 @@ class _Writer(RoleWriter):
         shifted = [None if one is None else (INSTRUCTIONS, start + one) for one in places]
         self.record.add(turn, (INSTRUCTIONS,) if blocks else None, shifted)
 
-    def _user(self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject) -> bool:
+    def _user(self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject) -> None:
         blocks, places = _user_parts(parts)
         self.add("user", blocks, turn, places, noted)
-        return bool(blocks)
 
     def _step(self, step: Step) -> None:
         blocks, places = write_parts(step.parts)
