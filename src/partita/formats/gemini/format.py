@@ -68,7 +68,7 @@ HINT: Final = "give {contents}, a list of contents, a response {candidates}, or 
 INSTRUCTIONS: Final = "instructions"
 """The id of the instructions before the conversation, and their place."""
 
-# Older requests have results in contents of the role "function" (seen in recordings).
+# Clients of Gemini 1 send results in contents of the role `function`.
 ROLES: Final = {None: "user", "": "user", "user": "user", "function": "user", "model": "model"}
 
 # Notes about messages
@@ -76,7 +76,7 @@ TEXT: Final = "text"  # the form of a content that is a string
 PART: Final = "part"  # the form of a content whose parts are one part
 ALONE: Final = "alone"  # the only content, or the only entry of `tools`, is not in a list
 
-# https://ai.google.dev/gemini-api/docs/thought-signatures#faqs: "for transferring history from other models"
+# For calls that no Gemini made: https://ai.google.dev/gemini-api/docs/thought-signatures
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 
 RULES: Final = Rules()
@@ -337,7 +337,7 @@ class _Writer(RoleWriter):
         self.is_named = model is not None
         self.is_third = model is not None and _is_third_generation(model)
         self.is_older = model is not None and not self.is_third
-        # https://ai.google.dev/gemma/docs/core/prompt-structure: "Gemma does not support system instructions"
+        # Gemma has only the roles user and model: https://ai.google.dev/gemma/docs/formatting
         self._has_instructions = model is None or _GEMMA.search(model) is None
         self._system: list[Any] = []
         self._system_notes: JsonObject = {}
@@ -388,8 +388,8 @@ class _Writer(RoleWriter):
         self.record.losses.append(Loss(path, OPENING, why, "repaired"))
 
     def _without_empty(self, turn: Any) -> Any:
-        # "Unable to submit request because it must have a text parameter" (seen in error messages). An empty
-        # text may have a signature.
+        # "Unable to submit request because it has an empty text parameter":
+        # https://github.com/google-gemini/deprecated-generative-ai-js/issues/361. It may have a signature.
         kept: list[Placed] = []
         for placed in turn.parts:
             part = placed.part
@@ -460,7 +460,7 @@ class _Writer(RoleWriter):
             block = write_result(part, self._calls.get(part.id) or OpenCall(part.id, part.name, None))
             noted = noted or notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)
             files = block.function_response.parts
-            # https://ai.google.dev/gemini-api/docs/function-calling#multimodal: "Gemini 3 series models"
+            # https://ai.google.dev/gemini-api/docs/gemini-3
             if files and self.is_older and self.is_sent:
                 self.record.losses.append(Loss(f"{path}.output", f"{len(files)} files", BESIDE, "changed"))
                 self._files += files

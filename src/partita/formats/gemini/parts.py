@@ -174,8 +174,7 @@ def write_text(part: TextPart | ReasoningPart) -> wire.Text | None:
 Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
 
 ADDRESSES: Final = ("https://", "http://", "gs://")
-# A media type must be complete: "The IANA standard MIME type of the source data".
-# https://ai.google.dev/api/caching#Blob
+# A media type must be complete: https://ai.google.dev/api/caching#Blob
 _COMPLETE: Final = {"image": "image/jpeg", "image/*": "image/jpeg"}
 
 
@@ -417,7 +416,7 @@ def _result(part: ToolResultPart, call: OpenCall) -> wire.Result:
     elif outcome != "success":
         response = {"error": value}
     else:
-        # "Use "output" key to specify function output": https://ai.google.dev/api/caching#FunctionResponse
+        # `output` and `error` are the keys of a result: https://ai.google.dev/api/caching#FunctionResponse
         response = value if is_object(value) else {"output": value}
     name = _text(own.get(NAME_NOTE)) or TOOL_NAME.fit(call.name)
     id_ = _text(own.get(CALL_ID)) or call.told or UNSET
