@@ -262,11 +262,11 @@ class _Reader:
 
     def _call_of(self, result: wire.FunctionResponse, id_: str) -> OpenCall:
         """The call of a result: the one with its id, or the next one with its name, or the next one."""
-        told, name = result.id or None, result.name or ""
-        same = [call for call in self._open if told is not None and call.told == told]
+        google_id, name = result.id or None, result.name or ""
+        same = [call for call in self._open if google_id is not None and call.google_id == google_id]
         found = same or [call for call in self._open if TOOL_NAME.fit(call.name) == name] or self._open
         if not found:
-            return OpenCall(told or id_, name, None)
+            return OpenCall(google_id or id_, name, None)
         call = found[0]
         self._open.remove(call)
         return call
