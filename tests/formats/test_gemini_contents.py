@@ -141,7 +141,7 @@ AS_WRITTEN: dict[str, JsonObject] = {
     "text instead of contents": {"contents": "hi", "system_instruction": "You bake."},
     "a content instead of contents, a part instead of parts": {
         "contents": {"role": "user", "parts": {"text": "hi"}},
-        "systemInstruction": {"parts": {"text": "You bake."}},
+        "systemInstruction": {"role": None, "parts": {"text": "You bake."}},
     },
     "contents with and without a role": {
         "contents": [
@@ -324,7 +324,7 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
     ),
     "instructions in the middle": (
         [user(), step(TextPart("a")), SystemMessage(id="s", content="b")],
-        {"$[2].role": "repaired"},
+        {"$[2].role": "changed"},
     ),
     "two instructions": (
         [SystemMessage(id="s", content="a"), SystemMessage(id="t", content="b"), user()],

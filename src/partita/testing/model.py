@@ -1,5 +1,6 @@
 """A recording in the place of a model: an agent service that answers with what was recorded."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from importlib import import_module
@@ -35,6 +36,9 @@ TALK: Final[Mapping[str, tuple[str, ...]]] = {
 """What of a request follows from what an agent is asked. The rest, as the model, is the service's own."""
 
 NAME: Final = "recorded"
+
+_MODEL: Final = re.compile(r"models/([^/:]+):")
+"""The name of a model in the path of a request to Gemini, whose form depends on the model."""
 
 
 class RecordedModel:
@@ -128,15 +132,19 @@ def _compare(
         return _compare_words(exchange, messages, terms)
     members = (*TALK[family], *options.settings)
     recorded = {name: request.body[name] for name in members if name in request.body}
-    built = _built(exchange.format or family, family, messages, options)
+    named = _MODEL.search(request.path)
+    model = named[1] if named else ""
+    built = _built(exchange.format or family, family, messages, options, model)
     made = {name: built[name] for name in members if name in built}
     return differences(terms.plain(recorded, family), terms.plain(made, family))
 
 
-def _built(format_name: str, family: str, messages: Sequence[Message], options: Options) -> JsonObject:
+def _built(
+    format_name: str, family: str, messages: Sequence[Message], options: Options, model: str
+) -> JsonObject:
     """The request that the provider's own service would send."""
     view = model_view(messages).messages
-    asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
+    asked = Request(tuple(options.tools), {"model": model, "stream": True, **options.settings})
     if family in ("anthropic", "gemini"):
         dump = import_module(f"partita.formats.{family}.format").dump
         body: JsonObject = dump(view, asked).payload

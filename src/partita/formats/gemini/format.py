@@ -68,7 +68,7 @@ HINT: Final = "give {contents}, a list of contents, a response {candidates}, or 
 INSTRUCTIONS: Final = "instructions"
 """The id of the instructions before the conversation, and their place."""
 
-# Older requests have results in contents of the role "function" (seen in recordings).
+# Clients of Gemini 1 send results in contents of the role `function`.
 ROLES: Final = {None: "user", "": "user", "user": "user", "function": "user", "model": "model"}
 
 # Notes about messages
@@ -76,7 +76,7 @@ TEXT: Final = "text"  # the form of a content that is a string
 PART: Final = "part"  # the form of a content whose parts are one part
 ALONE: Final = "alone"  # the only content, or the only entry of `tools`, is not in a list
 
-# https://ai.google.dev/gemini-api/docs/thought-signatures#faqs: "for transferring history from other models"
+# For calls that no Gemini made: https://ai.google.dev/gemini-api/docs/thought-signatures
 PLACEHOLDER: Final = "skip_thought_signature_validator"
 
 RULES: Final = Rules()
@@ -88,6 +88,7 @@ REPORT: Final = Report(
     default="a content has no place for it",
     reasons={
         "id": "a content has no id",
+        "role": "the API takes instructions only before the conversation: they become text of the user",
         "tool-call.id": "Google did not give this id: results are matched by order",
         "tool-call.name": "the API takes letters, digits and `_.:-` in names, 128 of them at most",
         "input": "the API takes only objects as input",
@@ -104,7 +105,6 @@ REPORT: Final = Report(
 )
 
 LAST: Final = "the API demands a conversation that ends with the user"
-MOVED: Final = "the API takes instructions only before the conversation: they become text of the user"
 EMPTY: Final = "the API refuses empty text"
 UNSIGNED: Final = "the call has no signature of Gemini: it gets the documented placeholder"
 BESIDE: Final = "before Gemini 3, a result has no files: they are written behind the results"
@@ -128,7 +128,9 @@ def load(payload: Json) -> Loaded:
             return _load_response(payload)
         case {"parts": _}:
             found = tuple(join(_Reader([payload], "$").messages))
-            return Loaded(found, again=lambda: _write(found, None, is_sent=False)[0]["contents"][0])
+            return Loaded(
+                found, again=lambda: next(iter(_write(found, None, is_sent=False)[0]["contents"]), {})
+            )
         case _:
             what = "no contents and no candidates" if is_object(payload) else f"{kind_of(payload)}"
             raise ConversionError(f"the request is unknown: {what}", where="$", hint=HINT)
@@ -241,39 +243,30 @@ class _Reader:
             if isinstance(block, wire.Result):
                 call = self._call_of(block.function_response, f"{id_}-{number}")
                 part: Any = read_result(block, call)
+                if noted:
+                    metadata = add_notes(part.provider_metadata, NAME, {CONTENT_NOTE: noted})
+                    part, noted = replace(part, provider_metadata=metadata), {}
                 results.setdefault(call.message_id, []).append(part)
             else:
                 part = read_part(USER, raw, None)
                 parts.append(part)
             self.places[index, number] = part
-        if results and noted:
-            self._note_results(next(iter(results.values())), noted, index)
-            noted = {}
         for message_id, given in results.items():
-            self._add(
-                ToolMessage(id=f"{message_id}#1:results" if message_id else id_, content=given),
-                (index, "results"),
-            )
+            owner = f"{message_id}#1:results" if message_id else id_
+            self._add(ToolMessage(id=owner, content=given), (index, "results"))
         if parts or not results:
             if self._role == "user" and not results:
                 noted[APART] = True
             content = UserContent(parts=tuple(parts), provider_metadata=_noted(noted))
             self._add(UserMessage(id=id_, content=content), (index,))
 
-    def _note_results(self, results: list[ToolResultPart], noted: JsonObject, index: int) -> None:
-        first = results[0]
-        metadata = add_notes(first.provider_metadata, NAME, {CONTENT_NOTE: noted})
-        results[0] = replace(first, provider_metadata=metadata)
-        place = next(place for place, part in self.places.items() if part is first)
-        self.places[place] = results[0]
-
     def _call_of(self, result: wire.FunctionResponse, id_: str) -> OpenCall:
         """The call of a result: the one with its id, or the next one with its name, or the next one."""
-        told, name = result.id or None, result.name or ""
-        same = [call for call in self._open if told is not None and call.told == told]
+        google_id, name = result.id or None, result.name or ""
+        same = [call for call in self._open if google_id is not None and call.google_id == google_id]
         found = same or [call for call in self._open if TOOL_NAME.fit(call.name) == name] or self._open
         if not found:
-            return OpenCall(told or id_, name, None)
+            return OpenCall(google_id or id_, name, None)
         call = found[0]
         self._open.remove(call)
         return call
@@ -307,7 +300,7 @@ def _read_content(content: JsonObject, role: str | None, path: str) -> tuple[lis
             hint = "make it an object such as {text}"
             raise ConversionError(f"a part is {kind_of(part)}", where=f"{path}.parts[{number}]", hint=hint)
     parts, noted = normal_parts(given or ())
-    if content.keys() != {"role", "parts"} or content["role"] != role:
+    if content.get("role", UNSET) != (role or UNSET) or not content.keys() <= {"role", "parts"}:
         around = {key: item for key, item in content.items() if key != "parts"}
         kept = residue(wire.Content(role=role or UNSET), wire.CONTENT.read(around))
         noted |= {CONTENT_NOTE: kept} if kept else {}
@@ -344,7 +337,7 @@ class _Writer(RoleWriter):
         self.is_named = model is not None
         self.is_third = model is not None and _is_third_generation(model)
         self.is_older = model is not None and not self.is_third
-        # https://ai.google.dev/gemma/docs/core/prompt-structure: "Gemma does not support system instructions"
+        # Gemma has only the roles user and model: https://ai.google.dev/gemma/docs/formatting
         self._has_instructions = model is None or _GEMMA.search(model) is None
         self._system: list[Any] = []
         self._system_notes: JsonObject = {}
@@ -395,8 +388,8 @@ class _Writer(RoleWriter):
         self.record.losses.append(Loss(path, OPENING, why, "repaired"))
 
     def _without_empty(self, turn: Any) -> Any:
-        # "Unable to submit request because it must have a text parameter" (seen in error messages). An empty
-        # text may have a signature.
+        # "Unable to submit request because it has an empty text parameter":
+        # https://github.com/google-gemini/deprecated-generative-ai-js/issues/361. It may have a signature.
         kept: list[Placed] = []
         for placed in turn.parts:
             part = placed.part
@@ -412,8 +405,7 @@ class _Writer(RoleWriter):
             one if isinstance(one.part, TextPart | ForeignPart) else Placed(None, "") for one in turn.parts
         ]
         if not self._has_instructions or self.messages:
-            if self._user(turn, parts, {}):
-                self.record.losses.append(Loss.of(f"{turn.path}.role", "system", MOVED, "repaired"))
+            self._user(turn, parts, {})
             return
         blocks, places = _user_parts(parts)
         if self._system and blocks:
@@ -424,10 +416,9 @@ class _Writer(RoleWriter):
         shifted = [None if one is None else (INSTRUCTIONS, start + one) for one in places]
         self.record.add(turn, (INSTRUCTIONS,) if blocks else None, shifted)
 
-    def _user(self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject) -> bool:
+    def _user(self, turn: Instructions | Prompt, parts: Sequence[Placed], noted: JsonObject) -> None:
         blocks, places = _user_parts(parts)
         self.add("user", blocks, turn, places, noted)
-        return bool(blocks)
 
     def _step(self, step: Step) -> None:
         blocks, places = write_parts(step.parts)
@@ -469,7 +460,7 @@ class _Writer(RoleWriter):
             block = write_result(part, self._calls.get(part.id) or OpenCall(part.id, part.name, None))
             noted = noted or notes(notes(part.provider_metadata, NAME), CONTENT_NOTE)
             files = block.function_response.parts
-            # https://ai.google.dev/gemini-api/docs/function-calling#multimodal: "Gemini 3 series models"
+            # https://ai.google.dev/gemini-api/docs/gemini-3
             if files and self.is_older and self.is_sent:
                 self.record.losses.append(Loss(f"{path}.output", f"{len(files)} files", BESIDE, "changed"))
                 self._files += files

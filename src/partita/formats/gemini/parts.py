@@ -174,8 +174,7 @@ def write_text(part: TextPart | ReasoningPart) -> wire.Text | None:
 Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
 
 ADDRESSES: Final = ("https://", "http://", "gs://")
-# A media type must be complete: "The IANA standard MIME type of the source data".
-# https://ai.google.dev/api/caching#Blob
+# A media type must be complete: https://ai.google.dev/api/caching#Blob
 _COMPLETE: Final = {"image": "image/jpeg", "image/*": "image/jpeg"}
 
 
@@ -258,13 +257,13 @@ def _id(own: JsonObject) -> str | UnsetType:
 
 def read_server_call(block: wire.Code | wire.ToolCall, ids: CallIds) -> ToolCallPart:
     if isinstance(block, wire.Code):
-        own, kind, told = own_notes(block), CODE_TYPE, _text(block.executable_code.get("id"))
+        own, kind, google_id = own_notes(block), CODE_TYPE, _text(block.executable_code.get("id"))
         given: Json = {key: item for key, item in block.executable_code.items() if key != "id"}
     else:
         call = block.tool_call
-        own, kind, told = own_notes(block, "toolCall", call.extra), call.tool_type or "", _text(call.id)
+        own, kind, google_id = own_notes(block, "toolCall", call.extra), call.tool_type or "", _text(call.id)
         given = {} if call.args is UNSET or call.args is None else call.args
-    id_ = ids.next(told)
+    id_ = ids.next(google_id)
     is_code = kind == CODE_TYPE
     return ToolCallPart(
         id_,
@@ -273,13 +272,13 @@ def read_server_call(block: wire.Code | wire.ToolCall, ids: CallIds) -> ToolCall
         given,
         provider_executed=True,
         dynamic=not is_code,
-        call_provider_metadata={NAME: {**own, TOOL_TYPE: kind, **_id_notes(kind, told, id_)}},
+        call_provider_metadata={NAME: {**own, TOOL_TYPE: kind, **_id_notes(kind, google_id, id_)}},
     )
 
 
-def _id_notes(kind: str, told: str | None, id_: str) -> JsonObject:
-    given: JsonObject = {} if told is None else {CALL_ID: told}
-    return given if kind == CODE_TYPE else {SERVER_CALL_ID: told or id_, **given}
+def _id_notes(kind: str, google_id: str | None, id_: str) -> JsonObject:
+    given: JsonObject = {} if google_id is None else {CALL_ID: google_id}
+    return given if kind == CODE_TYPE else {SERVER_CALL_ID: google_id or id_, **given}
 
 
 def write_server_call(part: ToolCallPart) -> wire.Code | wire.ToolCall | None:
@@ -302,7 +301,7 @@ class ServerResult(NamedTuple):
     """The result of a tool that Google runs: the type of the tool, the id of the call, output and notes."""
 
     kind: str
-    told: str | None
+    google_id: str | None
     output: Json
     own: JsonObject
 
@@ -312,17 +311,17 @@ def read_server_result(block: wire.CodeResult | wire.ToolResponse) -> ServerResu
     output: Json
     if isinstance(block, wire.CodeResult):
         own, raw, kind = own_notes(block), block.code_execution_result, CODE_TYPE
-        told = _text(raw.get("id"))
+        google_id = _text(raw.get("id"))
         more = {key: item for key, item in raw.items() if key not in ("id", "outcome", "output")}
         output = {"outcome": raw.get("outcome"), "output": raw.get("output") or "", **more}
     else:
         response = block.tool_response
         own, kind = own_notes(block, "toolResponse", response.extra), response.tool_type or ""
-        told = _text(response.id)
+        google_id = _text(response.id)
         output = {} if response.response is UNSET or response.response is None else response.response
-    own |= {TOOL_TYPE: kind, **({} if told is None else {CALL_ID: told})}
+    own |= {TOOL_TYPE: kind, **({} if google_id is None else {CALL_ID: google_id})}
     kept = residue(_server_result(own, output), block)
-    return ServerResult(kind, told, output, {**own, FIELDS: kept} if kept else own)
+    return ServerResult(kind, google_id, output, {**own, FIELDS: kept} if kept else own)
 
 
 def _server_result(own: JsonObject, output: Json) -> wire.CodeResult | wire.ToolResponse:
@@ -339,7 +338,7 @@ def _server_result(own: JsonObject, output: Json) -> wire.CodeResult | wire.Tool
 
 def add_server_result(results: list[JsonObject], result: ServerResult, call_id: str) -> JsonObject:
     """Add a result to those of a call; the notes about all of them."""
-    named = {SERVER_CALL_ID: result.told or call_id} if result.kind != CODE_TYPE else {}
+    named = {SERVER_CALL_ID: result.google_id or call_id} if result.kind != CODE_TYPE else {}
     own = {**result.own, **named}
     results.append({"output": result.output, **own})
     return {**own, RESULTS: list(results)} if len(results) > 1 else own
@@ -380,14 +379,14 @@ class OpenCall(NamedTuple):
 
     id: str
     name: str
-    told: str | None
+    google_id: str | None
     message_id: str = ""
 
 
 def open_call(call: ToolCallPart, message_id: str = "") -> OpenCall:
     """A call of a message."""
-    told = _text(notes(call.call_provider_metadata, NAME).get(CALL_ID))
-    return OpenCall(call.id, call.name, told, message_id)
+    google_id = _text(notes(call.call_provider_metadata, NAME).get(CALL_ID))
+    return OpenCall(call.id, call.name, google_id, message_id)
 
 
 def read_result(block: wire.Result, call: OpenCall) -> ToolResultPart:
@@ -417,10 +416,10 @@ def _result(part: ToolResultPart, call: OpenCall) -> wire.Result:
     elif outcome != "success":
         response = {"error": value}
     else:
-        # "Use "output" key to specify function output": https://ai.google.dev/api/caching#FunctionResponse
+        # `output` and `error` are the keys of a result: https://ai.google.dev/api/caching#FunctionResponse
         response = value if is_object(value) else {"output": value}
     name = _text(own.get(NAME_NOTE)) or TOOL_NAME.fit(call.name)
-    id_ = _text(own.get(CALL_ID)) or call.told or UNSET
+    id_ = _text(own.get(CALL_ID)) or call.google_id or UNSET
     extra = _extra(own, "functionResponse")
     result = wire.FunctionResponse(id_, name, response, files or UNSET, extra=extra)
     return wire.Result(function_response=result, **_beside(own))
@@ -537,7 +536,7 @@ class ServerCalls:
 
     def find(self, result: ServerResult) -> Any:
         """The key of the call of a result; `None` if there is none."""
-        named = None if result.told is None else self._named.get((result.kind, result.told))
+        named = None if result.google_id is None else self._named.get((result.kind, result.google_id))
         return self._last.get(result.kind) if named is None else named
 
 

@@ -3,7 +3,7 @@
 Positions in grounding metadata, and in `citationSources` of the Gemini API, are counted in bytes of UTF-8;
 those of Vertex AI in characters. Here all are characters.
 
-Source: https://ai.google.dev/api/generate-content#GroundingMetadata (`Segment`: "measured in bytes"), and
+Source: https://ai.google.dev/api/generate-content#GroundingMetadata (`Segment`), and
 https://ai.google.dev/api/generate-content#citationmetadata
 """
 

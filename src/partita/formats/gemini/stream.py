@@ -347,9 +347,9 @@ class GeminiDecoder:
 
     def _start_call(self, call: JsonObject, name: str, marks: JsonObject) -> None:
         self._has_calls = True
-        told, given = text_at(call, "id"), call.get("args")
-        marks = dict(marks) if told is None else {**marks, CALL_ID: told}
-        begun = Call(self._ids.next(told), name, [])
+        google_id, given = text_at(call, "id"), call.get("args")
+        marks = dict(marks) if google_id is None else {**marks, CALL_ID: google_id}
+        begun = Call(self._ids.next(google_id), name, [])
         self._outlet.start_call(begun, dict(marks))
         if given is None and (call.get("willContinue") is True or call.get("partialArgs") is not None):
             self._writing = _Writing(begun, marks, ArgumentWriter())
