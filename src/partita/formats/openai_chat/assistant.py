@@ -123,11 +123,11 @@ def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[PlacedP
 
     Servers repeat it in others.
     """
+    if not (message.reasoning_content or message.reasoning or message.reasoning_details):
+        return True
     wanted = codecs.dialect.reasoning
     texts = {name: text for name in REASONING if (text := getattr(message, name))}
     details = message.reasoning_details or ()
-    if not texts and not details:
-        return True
     if wanted in texts:
         texts = {wanted: texts[wanted], **texts}
     own: JsonObject = {}
