@@ -49,7 +49,7 @@ def _ours() -> list[Format]:
     ]
 
 
-def _ai_sdk() -> list[Format]:
+def _ai_sdk() -> list[Format | LazyFormat]:
     return [
         Format(
             "ai-sdk-ui-v4",
@@ -70,23 +70,7 @@ def _ai_sdk() -> list[Format]:
             )
             for v in VERSIONS
         ),
-        Format(
-            "ai-sdk-model-v4",
-            "AI SDK 4 core messages",
-            later("ai_sdk.model.core_v4", "load"),
-            later("ai_sdk.model.core_v4", "dump"),
-            slot=in_messages("providerOptions"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-model-v{v}",
-                f"AI SDK {v} model messages",
-                partial(later("ai_sdk.model.load", "load"), version=v),
-                partial(later("ai_sdk.model.dump", "dump"), version=v),
-                slot=in_messages("providerOptions"),
-            )
-            for v in VERSIONS
-        ),
+        *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         Format(
             "ai-sdk-chunks",
             "AI SDK UI message chunks, and ours",
@@ -164,23 +148,8 @@ def _providers() -> list[Format | LazyFormat]:
     return [
         LazyFormat("anthropic", "anthropic.format"),
         LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
-        Format(
-            "gemini",
-            "contents and answers of Google's generateContent",
-            later("gemini.load", "load"),
-            later("gemini.dump", "dump"),
-            later("gemini.decoder", "GeminiDecoder"),
-            ask=later("gemini.dump", "ask"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
-        Format(
-            "gemini-answer",
-            "one answer of Google's generateContent",
-            later("gemini.answer_load", "load_answer"),
-            later("gemini.answer_dump", "dump_answer"),
-            decoder=later("gemini.decoder", "GeminiDecoder"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
+        LazyFormat("gemini", "gemini.format"),
+        LazyFormat("gemini-answer", "gemini.format", "RESPONSE"),
         Format(
             "openai-responses",
             "OpenAI's Responses API, requests and answers",
@@ -207,40 +176,10 @@ def _providers() -> list[Format | LazyFormat]:
 
 def _frameworks() -> list[Format | LazyFormat]:
     return [
-        *(
-            Format(
-                name,
-                title,
-                later(*load),
-                partial(later("langchain.dump", "dump"), version=version),
-                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
-                implied=later("langchain.envelope", "implied"),
-            )
-            for name, title, load, version in (
-                (
-                    "langchain",
-                    "LangChain messages with standard content blocks",
-                    ("langchain.load", "load"),
-                    1,
-                ),
-                (
-                    "langchain-v0",
-                    "LangChain messages as older code expects them",
-                    ("langchain.older", "load_older"),
-                    0,
-                ),
-            )
-        ),
+        LazyFormat("langchain", "langchain.format"),
+        LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
         LazyFormat("pydantic-ai", "pydantic_ai.format"),
-        Format(
-            "otel-genai",
-            "messages as OpenTelemetry records them",
-            later("otel.load", "load"),
-            later("otel.dump", "dump"),
-            ask=later("otel.dump", "ask"),
-            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
-            implied=later("otel.wrapping", "implied"),
-        ),
+        LazyFormat("otel-genai", "otel.format"),
         Format(
             "openai-agents",
             "OpenAI Agents SDK session items and run items",
@@ -249,21 +188,11 @@ def _frameworks() -> list[Format | LazyFormat]:
             slot=Slot(later("openai_agents.slot", "put"), later("openai_agents.slot", "take")),
             implied=later("openai_agents.implied", "implied"),
         ),
-        Format(
-            "ag-ui",
-            "AG-UI messages, inputs of runs and events",
-            later("ag_ui.load", "load"),
-            later("ag_ui.dump", "dump"),
-            later("ag_ui.decoder", "AgUiDecoder"),
-            later("ag_ui.encoder", "AgUiEncoder"),
-            later("ag_ui.dump", "ask"),
-            in_messages("metadata"),
-            value_of("ag_ui.dump", "IMPLIED"),
-        ),
+        LazyFormat("ag-ui", "ag_ui.format"),
     ]
 
 
-def _agents() -> list[Format]:
+def _agents() -> list[Format | LazyFormat]:
     return [
         Format(
             "claude-code-log",
@@ -299,23 +228,8 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        Format(
-            "mcp",
-            "Model Context Protocol: content, results of tools, prompts, sampling",
-            later("mcp.load", "load"),
-            later("mcp.dump", "dump"),
-            ask=later("mcp.dump", "ask"),
-            slot=in_messages("_meta"),
-            implied=later("mcp.implied", "implied"),
-        ),
-        Format(
-            "a2a",
-            "Agent2Agent messages, artifacts and tasks",
-            later("a2a.load", "load"),
-            later("a2a.dump", "dump"),
-            slot=in_messages("metadata"),
-            implied=value_of("a2a.dump", "IMPLIED"),
-        ),
+        LazyFormat("mcp", "mcp.format"),
+        LazyFormat("a2a", "a2a.format"),
         Format(
             "gemini-cli-stream",
             "Gemini CLI stream-json",

@@ -94,7 +94,7 @@ class Codecs:
         legacy = PartCodec[Any](
             wire.FunctionResult, ToolResultPart, self._read_result, self._write_function_result
         )
-        named = {"member": FIELDS, "format": dialect.format_name}
+        named = {"member": FIELDS, "format_name": dialect.format_name}
         self.texts: PartCodecs[Any] = PartCodecs(own, text, **named)
         self.items: PartCodecs[Any] = PartCodecs(own, text, media, **named)
         self.answer_items: PartCodecs[Any] = PartCodecs(own, refusal, text, thinking, **named)
