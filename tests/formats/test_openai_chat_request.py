@@ -6,12 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from partita.formats.answers.model_view import UNANSWERED
+from partita.formats.converting import convert
 from partita.formats.core.rules import MOVED, NO_CALL
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.losses import content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
-from partita.formats.openai_chat.format import BRIDGE, BRIDGED, JOINED, ONE_SYSTEM, ORDERED, TAKEN, dump
+from partita.formats.openai_chat.format import BRIDGE, BRIDGED, JOINED, ONE_SYSTEM, ORDERED, OVER, TAKEN, dump
 from partita.formats.openai_chat.stream import ChatDecoder
+from partita.formats.registry import get_format
+from partita.runtime.plugged.agent_request import AgentRequest
+from partita.runtime.service import Options
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -571,3 +575,66 @@ def test_what_the_api_said_in_a_body_goes_back_as_it_was() -> None:
     body = {"choices": [{"message": message, "finish_reason": "stop"}]}
     answer = folded(ChatDecoder("openrouter").read_body(body))
     assert messages(answer, dialect=DIALECTS["openrouter"])[0]["reasoning_details"] == details
+
+
+LOOK = {"id": "a", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+EARLIER = "It rains."
+"""The reasoning of a turn that has ended."""
+
+
+@each_row("server", ["groq", "ollama", "vllm"])
+def test_reasoning_of_an_earlier_turn_is_not_sent_by_convert_and_by_agents(server: str) -> None:
+    """The rule once applied only where a service built its requests."""
+    payload = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "Does it rain?"},
+            {"role": "assistant", "content": "Yes.", "reasoning": EARLIER},
+            {"role": "user", "content": "Still?"},
+            {"role": "assistant", "content": None, "reasoning": "Look again.", "tool_calls": [LOOK]},
+            {"role": "tool", "tool_call_id": "a", "content": "dry"},
+        ],
+    }
+    name = f"openai-chat-{server}"
+    converted = convert(payload, name, name)
+    history = convert(payload, name, "canonical")
+    talk = get_format(name).load
+    assert talk is not None
+    asked = AgentRequest(messages=talk(payload).messages, options=Options())
+    for sent in (converted.payload, asked.to(name)):
+        assert [one.get("reasoning") for one in sent["messages"]] == [None, None, None, "Look again.", None]
+    assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", OVER)]
+    assert EARLIER in str(history.payload)
+    assert [loss.path for loss in history.losses] == ["$.model"]
+
+
+def test_dumps_of_the_openai_package_come_back_as_they_were() -> None:
+    from openai.types.chat import ChatCompletion
+
+    call = {"id": "a", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    choice = {
+        "index": 0,
+        "finish_reason": "tool_calls",
+        "logprobs": None,
+        "message": {"role": "assistant", "content": None, "tool_calls": [call]},
+    }
+    body = ChatCompletion.model_validate(
+        {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    )
+    dumped = body.choices[0].message.model_dump()
+    assert dumped["refusal"] is None
+    assert dumped["annotations"] is None
+    payload = {
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {**dumped, "annotations": []},
+            {"role": "tool", "tool_call_id": "a", "content": "x"},
+            {**dumped, "content": "Found.", "tool_calls": None},
+        ]
+    }
+    again = convert(payload, "openai-chat", "openai-chat")
+    assert again.payload == payload
+    assert again.losses == ()
+    whole = convert(body.model_dump(), "openai-chat-answer", "openai-chat-answer")
+    assert whole.payload == body.model_dump()
+    assert whole.losses == ()

@@ -72,7 +72,7 @@ def read_assistant(
     found: list[PlacedPart] = []
     noted: JsonObject = {}
     content, calls = message.content, message.tool_calls
-    is_usual = _read_reasoning(message, codecs, found)
+    is_usual = _read_reasoning(message, codecs, found, is_response)
     if isinstance(content, str):
         if content:
             signed = message.extra_content
@@ -118,14 +118,19 @@ def read_assistant(
 _MEMBERS: Final = ("refusal", AUDIO, LEGACY, *REASONING, "reasoning_details", "extra_content")
 
 
-def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[PlacedPart]) -> bool:
+def _read_reasoning(
+    message: wire.Assistant, codecs: Codecs, found: list[PlacedPart], is_response: bool
+) -> bool:
     """Read reasoning from the first member that has some; whether there is none.
 
     Servers repeat it in others.
     """
+    if not (message.reasoning_content or message.reasoning or message.reasoning_details):
+        return True
     wanted = codecs.dialect.reasoning
     texts = {name: text for name in REASONING if (text := getattr(message, name))}
-    details = message.reasoning_details or ()
+    # In requests only servers that have details are known to take them back.
+    details = message.reasoning_details if is_response or wanted == "reasoning_details" else None
     if not texts and not details:
         return True
     if wanted in texts:

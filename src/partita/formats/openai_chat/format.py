@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import ConversionError
+from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodecs
 from partita.formats.core.metadata import add_notes, message_notes, notes
@@ -216,7 +216,7 @@ class _Reader(RoleReader):
         self._first = 0  # the number of the first of these results
         for index, raw in enumerate(raws):
             where = path if is_alone else f"{path}[{index}]"
-            message = read_wire(MESSAGE, _checked(raw, where), where, HINT)
+            message = _read_message(raw, where)
             kind = type(message)
             if kind is wire.Tool or kind is wire.FunctionResult:
                 self._result(message, index, where)
@@ -295,7 +295,19 @@ class _Reader(RoleReader):
             self._results = []
 
 
-def _checked(raw: Json, path: str) -> JsonObject:
+def _read_message(raw: Json, path: str) -> Any:
+    try:
+        message = MESSAGE.read(raw)
+    except DecodeError:
+        _check(raw, path)
+        return read_wire(MESSAGE, raw, path, HINT)
+    if message.extra is not None and "content" in message.extra:  # it has an unknown form
+        _check(raw, path)
+    return message
+
+
+def _check(raw: Json, path: str) -> None:
+    """Refuse what is not a message."""
     if not is_object(raw):
         hint = 'give {"role": …, "content": …}'
         raise ConversionError(f"a message is {kind_of(raw)}", where=path, hint=hint)
@@ -311,7 +323,6 @@ def _checked(raw: Json, path: str) -> JsonObject:
     elif content is not None and not isinstance(content, str):
         hint = "make it a string or a list of items"
         raise ConversionError(f"content is {kind_of(content)}", where=f"{path}.content", hint=hint)
-    return raw
 
 
 # Writing
@@ -359,8 +370,7 @@ class _Writer:
                     self._prompt(turn)
         if results:
             self._results(results)
-        found: list[Json] = to_json(tuple(self._messages))
-        return found
+        return [to_json(message) for message in self._messages]
 
     def _append(self, message: Any, noted: JsonObject) -> int:
         """Append a message with its residue; its number."""
@@ -371,12 +381,13 @@ class _Writer:
 
     def _sent(self, turn: Turn, *, is_list: bool) -> list[Placed]:
         """The parts of a turn without empty texts, unless they are items of a list."""
-        if is_list or not any(is_empty_text(part) for part, _ in turn.parts):
-            return list(turn.parts)
-        for part, path in turn.parts:
-            if is_empty_text(part):
-                self.record.losses.append(Loss.of(path, part, NO_TEXT, "minor"))
-        return [one for one in turn.parts if not is_empty_text(one.part)]
+        sent: list[Placed] = []
+        for placed in turn.parts:
+            if not is_list and is_empty_text(placed.part):
+                self.record.losses.append(Loss.of(placed.path, placed.part, NO_TEXT, "minor"))
+            else:
+                sent.append(placed)
+        return sent
 
     # Instructions and prompts
 

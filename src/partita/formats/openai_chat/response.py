@@ -148,10 +148,13 @@ def _decoded(records: Sequence[Json], dialect: Dialect, *, is_body: bool) -> Ass
 # Reading
 
 
-def _read(body: JsonObject, codecs: Codecs) -> tuple[AssistantMessage, dict[Place, Any]]:
-    """The message of a body, and its parts by their places."""
+def _read(
+    body: JsonObject, codecs: Codecs, *, is_own: bool = False
+) -> tuple[AssistantMessage, dict[Place, Any]]:
+    """The message of a body, and its parts by their places. `is_own`: the body was written here."""
     choices = items_in(body.get("choices"))
-    if errors_in(body) or not choices or not all(map(is_object, choices)) or not _is_readable(choices[0]):
+    is_readable = choices != [] and all(map(is_object, choices))
+    if not is_readable or not (is_own or (_is_readable(choices[0]) and not errors_in(body))):
         return _decoded([body], codecs.dialect, is_body=True), {}
     choice, id_ = choices[0], text_of(body, "id")
     raw = wire.RESPONSE_MESSAGE.read(choice["message"])
@@ -390,7 +393,7 @@ def _dialect_of(message: AssistantMessage) -> Dialect:
 
 def _read_back(written: _Written, given: AssistantMessage, codecs: Codecs) -> dict[Place, Any]:
     """The values in a body, by their places. Its id, time and usage are where the message had them."""
-    message, places = _read(written.payload, codecs)
+    message, places = _read(written.payload, codecs, is_own=True)
     places |= {place: with_piece(places[whole], piece) for place, (whole, piece) in written.pieces.items()}
     content, about = message.content, given.content.metadata
     if not is_object(about) or "responseId" not in about:
