@@ -140,6 +140,13 @@ def _built(format_name: str, family: str, messages: Sequence[Message], options: 
         asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
         body: JsonObject = dump(model_view(messages).messages, asked).payload
         return body
+    if family == "openai-responses":
+        from partita.runtime.providers.openai_responses import build_request
+
+        built: JsonObject = build_request(
+            model_view(messages).messages, "", options.tools, options.settings
+        ).payload
+        return built
     module = import_module(f"partita.formats.{family.replace('-', '_')}.request")
     namespace = format_name.removeprefix(family).removeprefix("-")
     dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)

@@ -9,7 +9,6 @@ from partita.formats.format import Dumped, ToolSpec
 from partita.formats.gemini import request as gemini
 from partita.formats.openai_chat import request as openai_chat
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
-from partita.formats.openai_responses import request as openai_responses
 from partita.runtime.providers.openai_chat import OpenAIChatService
 from partita.runtime.service import Options
 from partita.types.chunks import DataChunk
@@ -18,7 +17,7 @@ from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
-from tests.formats import anthropic_talks
+from tests.formats import anthropic_talks, openai_responses_requests
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
@@ -27,7 +26,7 @@ from .families import FAMILIES, Family
 
 BUILDERS = {
     "openai-chat": openai_chat.build_request,
-    "openai-responses": openai_responses.build_request,
+    "openai-responses": openai_responses_requests.build_request,
     "anthropic": anthropic_talks.build_request,
     "gemini": gemini.build_request,
 }

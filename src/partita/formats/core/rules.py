@@ -45,6 +45,8 @@ class Rules(NamedTuple):
     begins: Literal["user", "any"] = "any"
     calls: Literal["answered", "any"] = "answered"
     """Whether each call needs a result right behind its step, and a result a call."""
+    strays: Literal["drop", "keep"] = "drop"
+    """Results without a call."""
     blank_text: Literal["drop", "keep"] = "keep"
     trailing_space: Literal["strip", "keep"] = "keep"
     """Of the last text, if it is the assistant's."""
@@ -101,7 +103,7 @@ def _text(turn: Turn) -> str | None:
 def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Record) -> None:
     """Results after the step that they belong to. Those of calls that were left out are left out too."""
     step = next((one for one in reversed(arranged) if isinstance(one, Step)), None)
-    if rules.calls != "answered":
+    if rules.calls != "answered" or (turn.step is None and rules.strays == "keep"):
         arranged.append(turn)
     elif turn.step is None:
         record.drop(turn, NO_CALL)
@@ -141,6 +143,9 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
             results.append(one)
             at += 1
         yield from _in_order(turn, results, record)
+        calls = {part.id for part, _ in turn.parts if type(part) is ToolCallPart}
+        strays = (one for one in results if one.step is None)
+        yield from (one for one in strays if calls.isdisjoint(part.id for part, _ in one.parts))
 
 
 def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:
