@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, is_cut, missing_output
@@ -122,11 +123,19 @@ def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
         if type(part) is TextPart and rules.blank_text == "drop" and not part.text.strip():
             severity: Literal["lost", "minor"] = "lost" if part.text else "minor"
             record.losses.append(Loss.of(placed.path, part, BLANK, severity))
-        elif type(part) is ToolCallPart and rules.calls == "answered" and is_cut(part):
+        elif type(part) is ToolCallPart and rules.calls == "answered" and _is_cut(placed, turn):
             record.losses.append(Loss.of(placed.path, part, CUT))
         else:
             kept.append(placed)
     return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
+
+
+def _is_cut(placed: Placed, turn: Turn) -> bool:
+    """Whether the input of a call was cut off. The output that says so is in the message, not in the step."""
+    call, path = placed
+    if path and isinstance(turn, Step) and (call.input is UNSET or call.raw_input is not UNSET):
+        call = turn.message.parts[int(path[path.rindex("[") + 1 : -1])]
+    return is_cut(call)
 
 
 def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:

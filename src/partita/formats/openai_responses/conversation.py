@@ -541,20 +541,19 @@ class Writer:
 
 def _with_notes(step: Step) -> Sequence[Placed]:
     """The parts of a step. The notes of a call whose input is not JSON are with its error, in its result."""
-    bad = [part for part, _ in step.parts if isinstance(part, ToolCallPart) and isinstance(part.input, str)]
-    if all(part.call_provider_metadata for part in bad):
+    if not any(isinstance(part, ToolCallPart) and isinstance(part.input, str) for part, _ in step.parts):
         return step.parts
-    found = {
-        part.id: part.result_provider_metadata
-        for part in step.message.parts
-        if isinstance(part, ToolCallPart)
-    }
-    return [
-        Placed(replace(part, call_provider_metadata=found[part.id]), path)
-        if part in bad and not part.call_provider_metadata
-        else Placed(part, path)
-        for part, path in step.parts
-    ]
+    calls = {part.id: part for part in step.message.parts if isinstance(part, ToolCallPart)}
+    parts: list[Placed] = []
+    for part, path in step.parts:
+        if isinstance(part, ToolCallPart) and isinstance(part.input, str):
+            whole = calls[part.id]
+            metadata = part.call_provider_metadata or whole.result_provider_metadata
+            changed = replace(part, state=whole.state, call_provider_metadata=metadata)
+            parts.append(Placed(changed, path))
+        else:
+            parts.append(Placed(part, path))
+    return parts
 
 
 def _owner(part: Any, at: int, count: int) -> tuple[JsonObject | None, str]:

@@ -965,7 +965,7 @@ class ResponsesDecoder:
 
 REPEATED: Final = "a later event has it, or deltas had it before"
 ONLY_TEXT: Final = "only the text of an error is kept"
-POSITION: Final = "it only says which part of the stream this is"
+POSITION: Final = "it only identifies a part of the stream"
 UNREAD: Final = "a message has no place for it"
 
 _POSITIONS: Final = frozenset(
@@ -1003,13 +1003,14 @@ def unread_losses(events: Sequence[Json]) -> Iterator[Loss]:
             continue
         if not kind.startswith("response."):
             continue
+        positions = {name: value for name, value in event.items() if name in _POSITIONS}
+        if positions:
+            yield Loss.of(path, positions, POSITION, "minor")
         for name, value in event.items():
             where = f"{path}.{name}"
-            if name in _POSITIONS:
-                yield Loss.of(where, value, POSITION, "minor")
-            elif name == "response" and index == ended[-1] and is_object(value):
+            if name == "response" and index == ended[-1] and is_object(value):
                 yield from _unread_response(value, where)
-            elif name != "type" and name != _CARRIED.get(kind) and kind not in ENDINGS:
+            elif name not in ("type", _CARRIED.get(kind), *_POSITIONS) and kind not in ENDINGS and value:
                 yield Loss.of(where, value, REPEATED, "minor")
 
 
