@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from partita.formats.openai_responses.decoder import ResponsesDecoder
+from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json

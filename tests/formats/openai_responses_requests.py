@@ -1,8 +1,24 @@
 """Requests of our own, in which every kind of item stands at least once."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from partita.formats.format import Dumped, ToolSpec
+from partita.runtime.providers import openai_responses
 from partita.types.json import JsonObject
+from partita.types.messages import Message
+
+
+def build_request(
+    view: Sequence[Message],
+    *,
+    model: str,
+    tools: Sequence[ToolSpec] = (),
+    settings: JsonObject | None = None,
+) -> Dumped:
+    """A request as the runtime sends it."""
+    return openai_responses.build_request(view, model, tools, settings or {})
+
 
 PICTURE: Final = "data:image/png;base64,iVBORw0KGgo="
 

@@ -9,10 +9,8 @@ import pytest
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.converting import convert
-from partita.formats.openai_agents.dump import dump
-from partita.formats.openai_agents.load import load
-from partita.formats.openai_agents.slot import put, take
-from partita.formats.openai_responses.writing.dump import dump as dump_request
+from partita.formats.openai_agents.format import dump, load, put, take
+from partita.formats.openai_responses.format import dump as dump_request
 from partita.testing.everything import everything
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject
@@ -166,7 +164,7 @@ def test_run_items_are_read_and_what_was_around_them_is_told() -> None:
         "function_call",
         "function_call_output",
     ]
-    assert sum(loss.path.endswith(".run") for loss in dumped.losses) == 4
+    assert sum('"run"' in loss.what for loss in dumped.losses) == 4
 
 
 def silent(items: list[JsonObject]) -> Iterator[object]:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from partita.formats.answers.model_view import model_view
-from partita.formats.openai_responses.request import build_request
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage
 from tests.formats.openai_responses_answers import decode, fold
+from tests.formats.openai_responses_requests import build_request
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, cases_in, sdk_chunks, sdk_package, truth_about
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from partita.formats.openai_responses.decoder import ResponsesDecoder
+from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.chunks import type_of
 from partita.types.json import Json, JsonObject
 from tests.formats.openai_responses_answers import (
@@ -358,7 +358,7 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
                     "arguments": '{"port":"Brest"}',
                     "output": "4 m",
                 },
-                {"type": "mcp_call", "item": {"server_label": "sea"}},
+                {"type": "mcp_call", "item": {"server_label": "sea", "error": None}},
                 input={"port": "Brest"},
                 dynamic=True,
             )

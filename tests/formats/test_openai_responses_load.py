@@ -7,9 +7,7 @@ import pytest
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.format import Dumped, Loaded
-from partita.formats.openai_responses.reading.load import load, load_answer
-from partita.formats.openai_responses.writing import answer as dump_answer
-from partita.formats.openai_responses.writing.dump import ask, dump
+from partita.formats.openai_responses.format import dump, dump_response, load, load_response
 from partita.types.json import Json, JsonObject
 from partita.types.messages import AssistantMessage, SystemMessage, ToolCallPart, ToolMessage, UserMessage
 from partita.types.parts import (
@@ -48,13 +46,13 @@ HIGH: Final = message(words("High"), status="completed")
 
 
 def again(loaded: Loaded) -> Dumped:
-    return dump(loaded.messages) if loaded.request is None else ask(loaded.messages, loaded.request)
+    return dump(loaded.messages) if loaded.request is None else dump(loaded.messages, loaded.request)
 
 
 def answer_again(loaded: Loaded) -> Dumped:
     if loaded.request is None:
-        return dump_answer.dump(loaded.messages)
-    return dump_answer.ask(loaded.messages, loaded.request)
+        return dump_response(loaded.messages)
+    return dump_response(loaded.messages, loaded.request)
 
 
 def only(items: list[JsonObject]) -> AssistantMessage:
@@ -81,7 +79,7 @@ def test_a_response_with_every_item_comes_back_as_it_was() -> None:
     assert dumped.payload == RESPONSE
     assert loaded.losses == ()
     assert dumped.losses == ()
-    assert loaded == load_answer(RESPONSE)
+    assert loaded == load_response(RESPONSE)
 
 
 def small_payloads() -> Iterator[list[JsonObject]]:
@@ -216,7 +214,7 @@ def test_a_stream_is_folded_and_its_request_is_known() -> None:
         ended(HIGH, temperature=0.5, tools=RESPONSE["tools"]),
     ]
     loaded = load(events)
-    assert loaded == load_answer(events)
+    assert loaded == load_response(events)
     (answer,) = loaded.messages
     assert isinstance(answer, AssistantMessage)
     assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["High"]
@@ -252,4 +250,4 @@ def test_what_is_no_request_and_no_answer_is_refused(payload: Json, where: str) 
 
 def test_an_answer_is_no_number() -> None:
     with pytest.raises(ConversionError, match="number"):
-        load_answer(3)
+        load_response(3)

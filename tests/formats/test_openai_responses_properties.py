@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.formats.answers.model_view import model_view
-from partita.formats.openai_responses.decoder import ResponsesDecoder
-from partita.formats.openai_responses.request import build_request
+from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage
 from tests.formats.openai_responses_answers import (
@@ -23,6 +22,7 @@ from tests.formats.openai_responses_answers import (
     streamed,
     words,
 )
+from tests.formats.openai_responses_requests import build_request
 from tests.formats.test_openai_responses_items import ITEMS
 from tests.formats.test_openai_responses_request import ANSWER
 from tests.strategies import json_values

@@ -3,8 +3,8 @@
 from typing import Final
 
 from partita.formats.answers.model_view import model_view
-from partita.formats.openai_responses.decoder import ResponsesDecoder
-from partita.formats.openai_responses.reading.load import load
+from partita.formats.openai_responses.format import load
+from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.chunks import (
     Chunk,
     DataChunk,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from partita.formats.openai_responses.decoder import ResponsesDecoder
+from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart

@@ -156,11 +156,10 @@ def _built(
         dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)
         chat: JsonObject = dump_chat(view, asked, dialect=dialect).payload
         return chat
-    module = import_module(f"partita.formats.{family.replace('-', '_')}.request")
-    payload: JsonObject = module.build_request(
-        view, model="", tools=options.tools, settings=options.settings
-    ).payload
-    return payload
+    from partita.runtime.providers.openai_responses import build_request
+
+    built: JsonObject = build_request(view, model, options.tools, options.settings).payload
+    return built
 
 
 def _compare_words(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:

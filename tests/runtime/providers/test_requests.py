@@ -10,7 +10,6 @@ from partita.formats.answers.model_view import model_view
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
 from partita.formats.openai_chat.format import dump as dump_chat
-from partita.formats.openai_responses import request as openai_responses
 from partita.runtime.providers.openai_chat import OpenAIChatService
 from partita.runtime.service import Options
 from partita.types.chunks import DataChunk
@@ -19,7 +18,7 @@ from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
-from tests.formats import anthropic_talks, gemini_answers
+from tests.formats import anthropic_talks, gemini_answers, openai_responses_requests
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
@@ -44,7 +43,7 @@ def build_chat(
 
 BUILDERS = {
     "openai-chat": build_chat,
-    "openai-responses": openai_responses.build_request,
+    "openai-responses": openai_responses_requests.build_request,
     "anthropic": anthropic_talks.build_request,
     "gemini": gemini_answers.build_request,
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, is_cut, missing_output
@@ -45,6 +46,8 @@ class Rules(NamedTuple):
     begins: Literal["user", "any"] = "any"
     calls: Literal["answered", "any"] = "answered"
     """Whether each call needs a result right behind its step, and a result a call."""
+    strays: Literal["drop", "keep"] = "drop"
+    """Results without a call."""
     blank_text: Literal["drop", "keep"] = "keep"
     trailing_space: Literal["strip", "keep"] = "keep"
     """Of the last text, if it is the assistant's."""
@@ -102,7 +105,7 @@ def _text(turn: Turn) -> str | None:
 def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Record) -> None:
     """Results after the step that they belong to. Those of calls that were left out are left out too."""
     step = next((one for one in reversed(arranged) if isinstance(one, Step)), None)
-    if rules.calls != "answered":
+    if rules.calls != "answered" or (turn.step is None and rules.strays == "keep"):
         arranged.append(turn)
     elif turn.step is None:
         record.drop(turn, NO_CALL)
@@ -121,11 +124,19 @@ def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
         if type(part) is TextPart and rules.blank_text == "drop" and not part.text.strip():
             severity: Literal["lost", "minor"] = "lost" if part.text else "minor"
             record.losses.append(Loss.of(placed.path, part, BLANK, severity))
-        elif type(part) is ToolCallPart and rules.calls == "answered" and is_cut(part):
+        elif type(part) is ToolCallPart and rules.calls == "answered" and _is_cut(placed, turn):
             record.losses.append(Loss.of(placed.path, part, CUT))
         else:
             kept.append(placed)
     return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
+
+
+def _is_cut(placed: Placed, turn: Turn) -> bool:
+    """Whether the input of a call was cut off. The output that says so is in the message, not in the step."""
+    call, path = placed
+    if path and isinstance(turn, Step) and (call.input is UNSET or call.raw_input is not UNSET):
+        call = turn.message.parts[int(path[path.rindex("[") + 1 : -1])]
+    return is_cut(call)
 
 
 def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
@@ -142,6 +153,9 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
             results.append(one)
             at += 1
         yield from _in_order(turn, results, record)
+        calls = {part.id for part, _ in turn.parts if type(part) is ToolCallPart}
+        strays = (one for one in results if one.step is None)
+        yield from (one for one in strays if calls.isdisjoint(part.id for part, _ in one.parts))
 
 
 def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:

@@ -145,9 +145,10 @@ def _chat(server: str | None, view: Sequence[Message], tools: Sequence[ToolSpec]
 
 
 def _responses(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:
-    from partita.formats.openai_responses.request import build_request
+    from partita.formats.openai_responses.format import dump
 
-    return _of(build_request(view, model=model, tools=tools).payload, "input", "tools")
+    payload = dump(view, Request(tuple(tools), {"model": model, "store": False})).payload
+    return _of(payload, "input", "tools")
 
 
 def _gemini(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:

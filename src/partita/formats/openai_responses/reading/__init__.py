@@ -1,1 +1,0 @@
-"""Payloads of the Responses API → messages."""

@@ -1,0 +1,421 @@
+"""Responses: bodies ↔ one assistant message, and how a response ends, for bodies and streams alike.
+
+A body is the last step of the last assistant message. What it repeats of its request is the request.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.core.last_step import NO_OUTPUT, last_step
+from partita.formats.core.metadata import notes
+from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.residue import residue, restore
+from partita.formats.core.tools import Tools
+from partita.formats.core.turns import Step
+from partita.formats.core.wire import to_json
+from partita.formats.format import UNREAD, Dumped, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss, json_losses
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart
+from partita.types.parts import StepStartPart, TextPart
+from partita.types.usage import Usage
+from partita.types.value import Extra, unkept
+
+from . import wire
+from .calls import TOOL_NAME, error_text
+from .conversation import Reader, Writer, message_id
+from .items import BEGINS, CONTINUES, FORM, ITEM, is_written
+from .parts import is_refusal, text_in
+from .wire import NAME, NAMESPACE
+
+# https://platform.openai.com/docs/api-reference/responses/object
+REASONS: Final[Mapping[str, str]] = {"max_output_tokens": "length", "content_filter": "content-filter"}
+"""Finish reasons by the reason of an incomplete response; any other is `other`."""
+
+ENDS: Final[Mapping[str, JsonObject]] = {
+    "length": {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+    "content-filter": {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
+    "error": {"status": "failed"},
+    INTERRUPTED: {"status": "incomplete"},
+}
+"""How responses of other providers end; all others are completed."""
+
+STATUSES: Final = ("completed", "failed", "in_progress", "cancelled", "queued", "incomplete")
+
+SAID: Final = frozenset({"id", "model", "object", "status", "output", "output_text", "usage"})
+"""Members of a response that are not metadata of the provider."""
+
+ECHOES: Final = frozenset(
+    {
+        "background",
+        "context_management",
+        "frequency_penalty",
+        "include",
+        "instructions",
+        "max_output_tokens",
+        "max_tool_calls",
+        "parallel_tool_calls",
+        "presence_penalty",
+        "prompt",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "reasoning",
+        "safety_identifier",
+        "store",
+        "temperature",
+        "text",
+        "tool_choice",
+        "tools",
+        "top_logprobs",
+        "top_p",
+        "truncation",
+        "user",
+    }
+)
+"""Members of a response that repeat its request."""
+
+REQUIRED: Final[JsonObject] = {
+    "id": "resp_0",
+    "created_at": 0,
+    "model": "unknown",
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+}
+"""What every response has."""
+
+PREFIXES: Final = {"message": "msg_", "reasoning": "rs_"}
+"""Items that have an id in every response."""
+
+CLIENT_KINDS: Final = frozenset({"", "function", "custom", "namespace", "local_shell", "apply_patch"})
+"""The types of tools that a client runs."""
+
+ADDED: Final = "a response always has one"
+
+REPORT: Final = Report(
+    NAMESPACE,
+    default="a response has no place for it",
+    reasons={
+        "id": "a response has an id of its own",
+        "reasoning": "reasoning of another provider is not part of a response",
+        "tool-call": "a call that another provider ran is not part of a response",
+        "output": NO_OUTPUT,
+    },
+    spelling=frozenset({FORM, BEGINS, CONTINUES}),
+)
+
+
+# How a response ends
+
+
+class Ending(NamedTuple):
+    """How a response ended."""
+
+    reason: str
+    raw: str | None
+    usage: Usage | None
+    more: JsonObject
+    """The other metadata of the message."""
+
+    def metadata(self, errors: Sequence[str]) -> JsonObject:
+        """The metadata of a message."""
+        found: JsonObject = {"finishReason": self.reason}
+        found |= {} if self.raw is None else {"rawFinishReason": self.raw}
+        found |= {} if self.usage is None else {"usage": to_json(self.usage)}
+        found |= {"errors": list(errors)} if errors else {}
+        return found | self.more
+
+
+def ending_of(
+    response: JsonObject,
+    beside: JsonObject,
+    *,
+    is_ended: bool,
+    is_failed: bool,
+    is_refused: bool,
+    has_calls: bool,
+) -> Ending:
+    """How a response ended.
+
+    `beside`: what its last event has besides the response; `has_calls`: the client must run calls.
+    """
+    status = text_in(response, "status")
+    details = response.get("incomplete_details")
+    why = text_in(details, "reason") if is_object(details) else ""
+    if not is_ended and not is_failed:
+        reason = INTERRUPTED
+    elif status == "failed" or is_failed:
+        reason = "error"
+    elif status == "incomplete":
+        reason = REASONS.get(why, "other")
+    elif status != "completed":
+        reason = "other"
+    else:
+        reason = "content-filter" if is_refused else "tool-calls" if has_calls else "stop"
+    raw = (f"{status}:{why}" if why else status) if status and is_ended else None
+    more = {name: text for name, text in _identity(response).items() if text}
+    own = {**{name: value for name, value in response.items() if name not in SAID | ECHOES}, **beside}
+    own = {_TIER.get(name, name): value for name, value in own.items() if value not in (None, "", [], {})}
+    more |= {NAMESPACE: own} if own else {}
+    more |= {} if is_ended else {"complete": False}
+    usage = response.get("usage")
+    return Ending(reason, raw, read_usage(usage) if is_object(usage) else None, more)
+
+
+_TIER: Final = {"service_tier": "serviceTier"}
+
+
+def _identity(response: JsonObject) -> JsonObject:
+    return {"model": text_in(response, "model"), "responseId": text_in(response, "id")}
+
+
+def client_tools_of(response: JsonObject) -> frozenset[str] | None:
+    """The names of the tools that the client runs, if a response repeats them with tools of the provider.
+
+    `None` if it repeats no tool of the provider: then every custom tool is the client's. xAI reports its own
+    search tools as custom tools: `x_keyword_search` for the declared `x_search` (seen in recordings).
+    """
+    kinds = {text_in(tool, "type") for tool in _objects(response.get("tools"))}
+    return frozenset(_names(response)) if kinds - CLIENT_KINDS else None
+
+
+def _names(holder: JsonObject) -> list[str]:
+    found: list[str] = []
+    for tool in _objects(holder.get("tools")):
+        found += [text_in(tool, "name")] if text_in(tool, "type") in ("custom", "function") else []
+        found += _names(tool)  # tools in a namespace
+    return found
+
+
+def _objects(value: Json) -> list[JsonObject]:
+    return [one for one in value if is_object(one)] if is_array(value) else []
+
+
+def read_usage(raw: JsonObject) -> Usage:
+    """The usage of a response. Input includes cached input, output includes reasoning."""
+    given, made = notes(raw, "input_tokens_details"), notes(raw, "output_tokens_details")
+    return Usage(
+        _count(raw, "input_tokens"),
+        _count(raw, "output_tokens"),
+        _count(raw, "total_tokens"),
+        _count(made, "reasoning_tokens"),
+        _count(given, "cached_tokens"),
+        _count(given, "cache_write_tokens"),
+        raw,
+    )
+
+
+def write_usage(counts: JsonObject) -> JsonObject:
+    """The counts of the API, given a usage as JSON: `raw` if it is from there and was not changed since."""
+    raw = counts.get("raw")
+    if is_object(raw) and "input_tokens" in raw and to_json(read_usage(raw)) == counts:
+        return raw
+    given, made = _count(counts, "inputTokens") or 0, _count(counts, "outputTokens") or 0
+    return {
+        "input_tokens": given,
+        "input_tokens_details": {
+            "cached_tokens": _count(counts, "cachedInputTokens") or 0,
+            "cache_write_tokens": _count(counts, "cacheWriteTokens") or 0,
+        },
+        "output_tokens": made,
+        "output_tokens_details": {"reasoning_tokens": _count(counts, "reasoningTokens") or 0},
+        "total_tokens": _count(counts, "totalTokens") or given + made,
+    }
+
+
+def _count(raw: JsonObject, name: str) -> int | None:
+    value = raw.get(name)
+    return value if type(value) is int else None
+
+
+# Tools, which requests declare and responses repeat
+
+NO_MEMBER: Final = "a function has no place for it"
+NAMES: Final = "the API takes 64 letters, digits, `_` and `-` in names"
+
+
+def _read_tool(tool: wire.Function) -> ToolSpec:
+    schema = tool.parameters if is_object(tool.parameters) else None
+    return ToolSpec(name=tool.name, description=tool.description or None, input_schema=schema)
+
+
+def _write_tool(spec: ToolSpec) -> wire.Function:
+    # Unless `strict` is false, the API rewrites schemas to its strict subset:
+    # https://platform.openai.com/docs/guides/function-calling#strict-mode
+    schema = {"type": "object", "properties": {}} if spec.input_schema is None else spec.input_schema
+    name = TOOL_NAME.fit(spec.name)
+    return wire.Function(name=name, description=spec.description or UNSET, parameters=schema, strict=False)
+
+
+def _is_own_tool(raw: Json) -> bool:
+    is_function = is_object(raw) and raw.get("type") == "function" and isinstance(raw.get("name"), str)
+    return not is_function
+
+
+TOOLS: Final = Tools(NAME, wire.FUNCTION, _read_tool, _write_tool, _is_own_tool)
+
+
+def read_request(settings: JsonObject) -> Request:
+    """A request without its input: functions are tools, everything else is as it is."""
+    tools = settings.get("tools")
+    if not is_array(tools):
+        return Request((), settings, NAME)
+    specs, others = TOOLS.read(tools)
+    rest = {name: value for name, value in settings.items() if name != "tools"}
+    return Request(specs, {**rest, "tools": others} if others or not tools else rest, NAME)
+
+
+def add_tools(payload: JsonObject, request: Request, record: Record) -> None:
+    """Write the tools of a request, and report what of them is not written."""
+    for index, spec in enumerate(request.tools):
+        path = f"$.tools[{index}]"
+        if spec.name != TOOL_NAME.fit(spec.name):
+            record.losses.append(Loss.of(f"{path}.name", spec.name, NAMES, "repaired"))
+        others = {name: value for name, value in unkept(spec.extra).items() if name != NAME}
+        record.losses += [Loss.of(f"{path}.{name}", value, NO_MEMBER) for name, value in others.items()]
+    others_ = request.settings.get("tools")
+    if tools := TOOLS.write(request.tools, others_ if is_array(others_) else []):
+        payload["tools"] = tools
+
+
+# Reading
+
+
+def is_response(body: JsonObject) -> bool:
+    """Whether an object is a response."""
+    return is_array(body.get("output")) or body.get("object") == "response"
+
+
+def load_body(body: JsonObject) -> Loaded:
+    """Read a response, or the error instead of one."""
+    message, _, losses = _read_body(body)
+    request = echoed_request(body)
+
+    def found() -> Sequence[Loss]:
+        again = dump_response((message,), request).payload
+        more = json_losses(body, again, "$", UNREAD)
+        return [
+            *losses,
+            *(one for one in more if not one.path.startswith(tuple(loss.path for loss in losses))),
+        ]
+
+    return Loaded((message,), found, request, is_complete=True)
+
+
+def echoed_request(body: JsonObject) -> Request | None:
+    """What a response repeats of its request."""
+    echoes = {name: value for name, value in body.items() if name in ECHOES and value is not None}
+    return read_request(echoes) if echoes else None
+
+
+def _read_body(body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any], list[Loss]]:
+    output = body.get("output")
+    raws = output if is_array(output) else []
+    reader = Reader(raws, "$.output", client_tools_of(body), is_response=True)
+    parts = reader.parts
+    error = body.get("error")
+    ending = ending_of(
+        {**body, "status": text_in(body, "status") or "completed"} if is_response(body) else {},
+        {},
+        is_ended=True,
+        is_failed=error is not None,
+        is_refused=any(isinstance(part, TextPart) and is_refusal(part) for part in parts),
+        has_calls=any(map(_waits, parts)),
+    )
+    metadata = ending.metadata([] if error is None else [error_text(error)])
+    content = AssistantContent(parts=(StepStartPart(), *parts), metadata=metadata)
+    message = AssistantMessage(id=message_id(0), content=content)
+    read = wire.RESPONSE.read({name: value for name, value in body.items() if not _is_echo(name, value)})
+    written = _write_body(message, read.output or [])
+    again: JsonObject = dict(written.extra or {})
+    rest = {name: value for name, value in (read.extra or {}).items() if again.get(name, UNSET) != value}
+    kept = residue(written, replace(read, extra=Extra(rest) if rest else None))
+    if kept:
+        content = replace(content, provider_metadata={NAMESPACE: {ITEM: kept}})
+        message = replace(message, content=content)
+    return message, reader.places, reader.losses
+
+
+def _is_echo(name: str, value: Json) -> bool:
+    return name in ECHOES and value is not None
+
+
+def _waits(part: Any) -> bool:
+    """Whether the client must run a call."""
+    is_call = isinstance(part, ToolCallPart) and not part.provider_executed
+    return is_call and (part.output is None or part.state == "output-error")
+
+
+# Writing
+
+
+def dump_response(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    """Write the last response as a body, with what it repeats of its request. All other messages are lost."""
+    writer = Writer(is_sent=False)
+    record = writer.record
+    last = last_step(messages, is_written, record)
+    writer.write_step(last._replace(number=1))
+    items: list[Json] = [_named(item, at, last.path, writer) for at, item in enumerate(to_json(writer.items))]
+    kept = notes(notes(last.message.content.provider_metadata, NAMESPACE), ITEM)
+    body: JsonObject = to_json(restore(_write_body(last.message, items), kept))
+    if request is not None:
+        body |= request.settings
+        add_tools(body, request, record)
+    if "created_at" not in body and last.message.created_at is not None:
+        body["created_at"] = int(last.message.created_at.timestamp())
+    for name, value in REQUIRED.items() if body.get("object") == "response" else ():
+        if name not in body:
+            body[name] = value
+            record.losses.append(Loss.of(f"$.{name}", value, ADDED, "repaired"))
+    return Dumped(body, lambda: REPORT.compare(record, _read_back(body, last, writer)))
+
+
+def _read_back(body: JsonObject, step: Step, writer: Writer) -> dict[Place, Any]:
+    message, places, _ = _read_body(body)
+    created = step.message.created_at
+    if created is not None and body.get("created_at") == int(created.timestamp()):
+        message = replace(message, created_at=created)
+    return {**places, ("message", step.path): message}
+
+
+def _named(item: JsonObject, at: int, path: str, writer: Writer) -> JsonObject:
+    """An item with the id that it has in every response."""
+    kind = text_in(item, "type")
+    if "id" in item or kind not in PREFIXES:
+        return item
+    name = f"{PREFIXES[kind]}{at}"
+    writer.record.losses.append(Loss.of(f"{path}.content", name, ADDED, "repaired"))
+    return {"id": name, **({"status": "completed"} if kind == "message" else {}), **item}
+
+
+def _write_body(message: AssistantMessage, output: list[Any] | UnsetType | None) -> wire.Response:
+    """A response, as far as the metadata of a message describe it."""
+    about = message.content.metadata if is_object(message.content.metadata) else {}
+    own = {_tier(name): value for name, value in notes(about, NAMESPACE).items()}
+    status, _, _ = text_in(about, "rawFinishReason").partition(":")
+    end = {"status": status} if status in STATUSES else ENDS.get(text_in(about, "finishReason"), _COMPLETED)
+    usage = message.content.usage
+    counts: Json = about.get("usage") if usage is None else to_json(usage)
+    details = own.pop("incomplete_details", end.get("incomplete_details", UNSET))
+    return wire.Response(
+        id=text_in(about, "responseId") or UNSET,
+        object="response",
+        model=text_in(about, "model") or UNSET,
+        status=end["status"],
+        output=output,
+        usage=write_usage(counts) if is_object(counts) else UNSET,
+        incomplete_details=details,
+        extra=Extra(own) if own else None,
+    )
+
+
+_COMPLETED: Final[JsonObject] = {"status": "completed"}
+
+
+def _tier(name: str) -> str:
+    return "service_tier" if name == "serviceTier" else name

@@ -1,0 +1,1022 @@
+"""Events of a response, or a whole response → chunks. One response is one step of a message.
+
+Items are identified by their position in the output, because some gateways change the id of an item from
+event to event. Text that came in deltas is not repeated; everything else of an item is read when the item is
+complete, like the item of a body, so that metadata, citations and outputs are the same. What is unknown
+becomes `data-openai-unknown`. Nothing makes the decoder fail.
+
+Source: https://platform.openai.com/docs/api-reference/responses-streaming
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+
+from partita.errors import DecodeError
+from partita.formats.answers.outlet import RAW_INPUT, Call, Outlet
+from partita.formats.core.metadata import notes
+from partita.formats.core.residue import RESPELLED
+from partita.formats.core.tool_text import as_text
+from partita.formats.losses import Loss
+from partita.types.chunks import (
+    Chunk,
+    CustomChunk,
+    DataChunk,
+    FileChunk,
+    SourceDocumentChunk,
+    SourceUrlChunk,
+    ToolApprovalRequest,
+    ToolInputStart,
+    ToolOutputAvailable,
+    ToolOutputError,
+)
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.messages import ToolCallPart
+from partita.types.parts import CustomPart, FilePart, SourceDocumentPart, SourceUrlPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput
+
+from . import wire
+from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_json, runs_at_provider
+from .items import ENCRYPTED, ITEM, RAW, Context, Found, add_output, keep_whole, read_item
+from .parts import MADE, source_of, text_in
+from .response import client_tools_of, ending_of, is_response
+from .wire import NAMESPACE
+
+UNKNOWN: Final = "data-openai-unknown"
+
+BEGINNINGS: Final = ("response.created", "response.queued", "response.in_progress")
+ENDINGS: Final = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
+PROGRESS: Final = tuple(
+    f"response.{tool}."
+    for tool in (
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "mcp_list_tools",
+        "mcp_call",
+    )
+)
+STAGES: Final = frozenset(
+    {"in_progress", "searching", "interpreting", "generating", "calling", "completed", "failed", "incomplete"}
+)
+"""How far a tool has come. Its item has it too."""
+
+STRAYS: Final = (
+    ("response.output_text.", "message"),
+    ("response.refusal.", "message"),
+    ("response.reasoning", "reasoning"),
+)
+"""Events that identify the type of their item: a stream that was resumed begins in the middle of one."""
+
+_TEXTS: Final[Mapping[str, str]] = {"output_text": "text", "refusal": "refusal"}
+"""Content that is text, and the member with the text."""
+
+
+def _count(event: JsonObject, name: str) -> int | None:
+    value = event.get(name)
+    return value if type(value) is int else None
+
+
+def _object(value: JsonObject, name: str) -> JsonObject:
+    found = value.get(name)
+    return found if is_object(found) else {}
+
+
+def _list(value: JsonObject, name: str) -> list[Json]:
+    found = value.get(name)
+    return found if is_array(found) else []
+
+
+def _notes(metadata: JsonObject | None) -> JsonObject:
+    """Notes for a chunk. A stream is not written back, so it is not noted how an item was written.
+
+    An id that the API does not accept is not noted either: the message may be sent to another server.
+    """
+    about = notes(metadata, NAMESPACE)
+    kept = notes(about, ITEM)
+    if not kept:
+        return about
+    rest = {name: value for name, value in kept.items() if name not in (RESPELLED, "id")}
+    about = {name: value for name, value in about.items() if name != ITEM}
+    return {**about, ITEM: rest} if rest else about
+
+
+class _Answer:
+    """What the items of a response share: the chunks, and what its end depends on."""
+
+    def __init__(self) -> None:
+        self.outlet = Outlet(NAMESPACE)
+        self.context = Context()
+        self.is_refused = False
+        self.searches: list[str] = []
+        """Searches for tools by the provider that have no output yet."""
+        self.calls: dict[str, ToolCallPart | None] = {}
+        """The calls so far, as their items were read."""
+        self._waiting: dict[str, bool] = {}
+        self._names = 0
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether the client must run a call."""
+        return any(self._waiting.values())
+
+    def is_provider_tool(self, name: str) -> bool:
+        """Whether a custom tool is one that the client did not declare: then the provider runs it."""
+        tools = self.context.client_tools
+        return tools is not None and bool(name) and name not in tools
+
+    def call_id(self, wanted: str, *, is_provider: bool) -> str:
+        """The id of a new call, made unique: some servers give two calls the same (seen in recordings)."""
+        first, count = wanted or self.name("call"), 1
+        name = first
+        while name in self._waiting:
+            count += 1
+            name = f"{first}:{count}"
+        self._waiting[name] = not is_provider
+        return name
+
+    def answer(self, call_id: str) -> None:
+        """A call has its output."""
+        self._waiting[call_id] = False
+
+    def knows(self, call_id: str) -> bool:
+        """Whether there is a call with that id."""
+        return call_id in self._waiting
+
+    def name(self, kind: str) -> str:
+        """An id for something without one."""
+        self._names += 1
+        return f"{kind}-{self._names}"
+
+    def read(self, raw: JsonObject) -> list[Found]:
+        """The parts of an item."""
+        try:
+            return read_item(wire.ITEM.read(raw), Context(self.context.client_tools))
+        except DecodeError:  # nested too deeply, or without a type
+            return []
+
+
+class _Item:
+    """An item of the output while it is streamed. This class keeps an item whole."""
+
+    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
+        self.answer, self.raw = answer, raw
+        self.kind = text_in(raw, "type")
+        self.is_ended = False
+
+    def hear(self, event: JsonObject) -> bool:
+        """Read an event about the item; whether it is known."""
+        return False
+
+    def may_be(self, raw: JsonObject) -> bool:
+        """Whether a complete item with another id is this one."""
+        call_id = text_in(raw, "call_id")
+        return bool(call_id) and call_id == text_in(self.raw, "call_id")
+
+    def end(self, raw: JsonObject) -> None:
+        """Read the complete item."""
+        if not self.is_ended:
+            self.is_ended = True
+            self.raw = raw
+            self.close(raw)
+
+    def close(self, raw: JsonObject) -> None:
+        """Emit what was not emitted yet of the complete item."""
+        keep(self.answer, raw)
+
+    def stop(self, *, is_complete: bool) -> None:
+        """Nothing more comes of the item; `is_complete`: because the response is complete."""
+        self.end(self.raw)
+
+
+def keep(answer: _Answer, raw: JsonObject) -> None:
+    """Emit an item that is kept whole."""
+    part = keep_whole(raw)
+    answer.outlet.emit(CustomChunk(part.kind, part.provider_metadata))
+
+
+class _Passage:
+    """Content of a message while it is streamed."""
+
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.is_refusal = False
+        self.pieces: list[str] = []
+        self.logprobs: list[Json] = []
+        self.annotations: list[Json] = []
+        self.sources: list[SourceUrlPart | SourceDocumentPart] = []
+
+    def content(self, whole: JsonObject) -> JsonObject:
+        """The content: what was complete, with the text and what else came in events."""
+        text = "".join(self.pieces)
+        if self.is_refusal:
+            return {**whole, "type": "refusal", "refusal": text}
+        annotations = _list(whole, "annotations") or self.annotations
+        logprobs = _list(whole, "logprobs") or self.logprobs
+        more = {"logprobs": logprobs} if logprobs else {}
+        return {**whole, "type": "output_text", "text": text, "annotations": annotations, **more}
+
+
+class _Message(_Item):
+    """A message. Its first text has the id of the item, as in the AI SDK."""
+
+    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
+        super().__init__(answer, raw)
+        self._begun = text_in(raw, "id")
+        self._id = self._begun or answer.name("text")
+        self._passages: dict[int, _Passage] = {}
+        self._passage(0)
+
+    def hear(self, event: JsonObject) -> bool:
+        if self.is_ended:
+            return False
+        index = _count(event, "content_index") or 0
+        kind = text_in(event, "type")
+        match kind:
+            case "response.output_text.delta" | "response.refusal.delta":
+                passage = self._passage(index)
+                self._grow(passage, text_in(event, "delta"), is_refusal="refusal" in kind)
+                passage.logprobs += _list(event, "logprobs")
+            case "response.output_text.done":
+                self._fill(self._passage(index), {**event, "type": "output_text"})
+            case "response.refusal.done":
+                self._fill(self._passage(index), {**event, "type": "refusal"})
+            case "response.output_text.annotation.added":
+                self._cite(self._passage(index), event.get("annotation"))
+            case "response.content_part.added" | "response.content_part.done":
+                part = _object(event, "part")
+                if text_in(part, "type") not in _TEXTS:
+                    return False
+                self._fill(self._passage(index), part)
+            case _:
+                return False
+        return True
+
+    def may_be(self, raw: JsonObject) -> bool:
+        """Whether a complete message begins with the text that came in deltas."""
+        text = "".join(piece for passage in self._passages.values() for piece in passage.pieces)
+        parts = [part for part in _list(raw, "content") if is_object(part)]
+        whole = "".join(text_in(part, _TEXTS.get(text_in(part, "type"), "")) for part in parts)
+        return bool(text) and whole.startswith(text)
+
+    def close(self, raw: JsonObject) -> None:
+        content: list[Json] = []
+        for index, part in enumerate(_list(raw, "content")):
+            if is_object(part) and text_in(part, "type") in _TEXTS:
+                passage = self._passage(index)
+                self._fill(passage, part)
+                content.append(passage.content(part))
+            elif is_object(part):
+                content.append(part)
+        self._close(raw, content)
+
+    def stop(self, *, is_complete: bool) -> None:
+        if not self.is_ended:
+            self.is_ended = True
+            begun = {name: value for name, value in self.raw.items() if name != "status"}
+            self._close(begun, [])
+
+    def _close(self, raw: JsonObject, content: list[Json]) -> None:
+        for index, passage in sorted(self._passages.items()):
+            if index >= len(content):
+                content.append(passage.content({}))
+        # The id with which it began: some gateways change it, and the AI SDK keeps the first
+        named = {**raw, "id": self._begun} if self._begun else raw
+        found = self.answer.read({**named, "role": "assistant", "content": content})
+        parts = [one.part for one in found if isinstance(one.part, TextPart | CustomPart)]
+        numbers = sorted(self._passages)
+        for index, part in enumerate(parts):
+            if isinstance(part, CustomPart):
+                self.answer.outlet.emit(CustomChunk(part.kind, part.provider_metadata))
+            elif index in self._passages:
+                passage = self._passages[index]
+                numbers.remove(index)
+                self.answer.outlet.end(passage.id, _notes(part.provider_metadata), part.citations)
+                for source in passage.sources:
+                    self.answer.outlet.emit(_source_chunk(source))
+        for index in numbers:  # an item that cannot be read
+            self.answer.outlet.end(self._passages[index].id, self._known())
+
+    def _known(self) -> JsonObject:
+        known = {"itemId": self._begun, "phase": text_in(self.raw, "phase")}
+        return {name: value for name, value in known.items() if value}
+
+    def _passage(self, index: int) -> _Passage:
+        passage = self._passages.get(index)
+        if passage is None:
+            passage = self._passages[index] = _Passage(f"{self._id}:{index}" if index else self._id)
+            self.answer.outlet.start_text(passage.id, self._known())
+        return passage
+
+    def _grow(self, passage: _Passage, text: str, *, is_refusal: bool) -> None:
+        passage.is_refusal |= is_refusal
+        self.answer.is_refused |= is_refusal
+        if text:
+            passage.pieces.append(text)
+            self.answer.outlet.text(passage.id, text)
+
+    def _fill(self, passage: _Passage, part: JsonObject) -> None:
+        """Content that is complete. Text that came in deltas is not repeated."""
+        kind = text_in(part, "type")
+        text = "" if passage.pieces else text_in(part, _TEXTS[kind])
+        self._grow(passage, text, is_refusal=kind == "refusal")
+        passage.logprobs = passage.logprobs or [*_list(part, "logprobs")]
+        for annotation in _list(part, "annotations")[len(passage.annotations) :]:
+            self._cite(passage, annotation)
+
+    def _cite(self, passage: _Passage, annotation: Json) -> None:
+        if not is_object(annotation):
+            return
+        passage.annotations.append(annotation)
+        if source_of(annotation, "") is None:
+            return
+        source = source_of(annotation, self.answer.context.source_id())
+        assert source is not None
+        if text_in(annotation, "type") in MADE:
+            self.answer.outlet.emit(_source_chunk(source))
+        else:
+            passage.sources.append(source)
+
+
+def _source_chunk(part: SourceUrlPart | SourceDocumentPart) -> Chunk:
+    if isinstance(part, SourceUrlPart):
+        return SourceUrlChunk(part.source_id, part.url, part.title)
+    return SourceDocumentChunk(
+        part.source_id, part.media_type, part.title, part.filename, part.provider_metadata
+    )
+
+
+_REASONING: Final[Mapping[str, str]] = {
+    "response.reasoning_summary_text.delta": "summary",
+    "response.reasoning_summary_text.done": "summary",
+    "response.reasoning_summary_part.added": "summary",
+    "response.reasoning_summary_part.done": "summary",
+    "response.reasoning_text.delta": "content",
+    "response.reasoning_text.done": "content",
+    "response.reasoning_part.added": "content",
+    "response.reasoning_part.done": "content",
+    "response.content_part.added": "content",
+    "response.content_part.done": "content",
+}
+"""Events about reasoning, and the member of the item that they are about."""
+
+
+class _Thought:
+    """A summary, or a text of raw reasoning. The member is unknown until the first event."""
+
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.member: str | None = None
+        self.pieces: list[str] = []
+
+
+class _Reasoning(_Item):
+    """Reasoning. It begins with an empty text: the item is needed even if nothing in it can be read."""
+
+    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
+        super().__init__(answer, raw)
+        self._id = text_in(raw, "id") or answer.name("reasoning")
+        self._known: JsonObject = {"itemId": raw["id"]} if text_in(raw, "id") else {}
+        self._thoughts: dict[tuple[str | None, int], _Thought] = {}
+        self._last = self._open(None, 0)
+
+    def hear(self, event: JsonObject) -> bool:
+        member = _REASONING.get(text_in(event, "type"))
+        if member is None or self.is_ended:
+            return False
+        thought = self._thought(member, _count(event, f"{member}_index") or 0)
+        if "delta" in event:
+            self._grow(thought, text_in(event, "delta"))
+        elif not thought.pieces:
+            self._grow(thought, text_in(event, "text") or text_in(_object(event, "part"), "text"))
+        return True
+
+    def may_be(self, raw: JsonObject) -> bool:
+        """Whether complete reasoning begins with the text that came in deltas."""
+        text = "".join(piece for thought in self._thoughts.values() for piece in thought.pieces)
+        parts = [*_list(raw, "summary"), *_list(raw, "content")]
+        whole = "".join(text_in(part, "text") for part in parts if is_object(part))
+        return bool(text) and whole.startswith(text)
+
+    def close(self, raw: JsonObject) -> None:
+        for member in ("summary", "content"):
+            for index, part in enumerate(_list(raw, member)):
+                thought = self._thought(member, index)
+                if not thought.pieces:
+                    self._grow(thought, text_in(part, "text") if is_object(part) else "")
+        found = self.answer.read({"summary": [], **raw})
+        about = _notes(found[-1].part.provider_metadata) if found else {}
+        more = {name: about[name] for name in (ENCRYPTED, ITEM) if name in about}
+        self._finish({ENCRYPTED: raw.get("encrypted_content"), **more})
+
+    def stop(self, *, is_complete: bool) -> None:
+        if not self.is_ended:
+            self.is_ended = True
+            self._finish({ENCRYPTED: self.raw.get("encrypted_content")})
+
+    def _finish(self, more: JsonObject) -> None:
+        for thought in self._thoughts.values():
+            self.answer.outlet.end(thought.id, {**self._metadata(thought), **more})
+
+    def _thought(self, member: str, index: int) -> _Thought:
+        """The text that an event is about. A new one ends the one before; the first is already open."""
+        thought = self._thoughts.get((member, index))
+        if thought is not None:
+            return thought
+        first = self._thoughts.pop((None, 0), None)
+        if first is not None:
+            first.member = member
+            self._thoughts[member, index] = first
+            return first
+        self.answer.outlet.end(self._last.id, self._metadata(self._last))
+        self._last = self._open(member, index)
+        return self._last
+
+    def _open(self, member: str | None, index: int) -> _Thought:
+        thought = _Thought(f"{self._id}:{len(self._thoughts)}")
+        thought.member = member
+        self._thoughts[member, index] = thought
+        encrypted = {ENCRYPTED: self.raw.get("encrypted_content")}
+        self.answer.outlet.start_reasoning(thought.id, {**self._known, **encrypted})
+        return thought
+
+    def _grow(self, thought: _Thought, text: str) -> None:
+        if text:
+            thought.pieces.append(text)
+            self.answer.outlet.reasoning(thought.id, text, self._metadata(thought))
+
+    def _metadata(self, thought: _Thought) -> JsonObject:
+        return {**self._known, **({"type": RAW} if thought.member == "content" else {})}
+
+
+_ARGUMENTS: Final[Mapping[str, str]] = {
+    "response.function_call_arguments.delta": "delta",
+    "response.custom_tool_call_input.delta": "delta",
+    "response.function_call_arguments.done": "arguments",
+    "response.custom_tool_call_input.done": "input",
+}
+"""Events about the input of a call, and the member with the text."""
+
+
+class _TextualCall(_Item):
+    """A call of a function or a custom tool, whose input is text."""
+
+    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
+        super().__init__(answer, raw)
+        self._is_custom = self.kind == "custom_tool_call"
+        self._input: Json = None  # the input, once it came in one piece
+        wanted = text_in(raw, "call_id") or text_in(raw, "id")
+        self._call = Call(answer.call_id(wanted, is_provider=False), "", [])
+        self._name(raw)
+        if self._call.name:
+            self._start()
+
+    def hear(self, event: JsonObject) -> bool:
+        member = _ARGUMENTS.get(text_in(event, "type"))
+        if member is None or self.is_ended:
+            return False
+        if member != "delta":
+            self._input = event.get(member) or self._input
+        elif text_in(event, "delta"):
+            self._start()
+            self.answer.outlet.grow_call(self._call.id, text_in(event, "delta"))
+        return True
+
+    def end(self, raw: JsonObject) -> None:
+        self.raw = raw
+        self._input = raw.get("input" if self._is_custom else "arguments") or self._input
+        self._name(raw)
+        self._close(is_cut=text_in(raw, "status") == "incomplete")
+
+    def stop(self, *, is_complete: bool) -> None:
+        """A complete response has complete calls, even if it does not say so."""
+        self._close(is_cut=not is_complete and self._input is None)
+
+    def _name(self, raw: JsonObject) -> None:
+        """Note the name of the tool, which decides who runs it."""
+        name = text_in(raw, "name") or self._call.name
+        is_provider = self._is_custom and self.answer.is_provider_tool(name)
+        self._call = self._call._replace(name=name, provider_executed=is_provider or None)
+        if is_provider:
+            self.answer.answer(self._call.id)
+
+    def _start(self) -> None:
+        call, outlet = self._call, self.answer.outlet
+        if not self._is_custom:
+            outlet.start_call(call)
+        elif call.id not in outlet.calls:
+            outlet.calls[call.id] = call
+            outlet.emit(ToolInputStart(call.id, call.name, call.provider_executed, input_encoding="text"))
+
+    def _close(self, *, is_cut: bool) -> None:
+        """Emit the complete input. A call that was cut stays open."""
+        if self.is_ended:
+            return
+        self.is_ended = True
+        self._start()
+        written = "".join(self._call.pieces)
+        given = written if self._input is None else self._input
+        outlet = self.answer.outlet
+        if is_cut and (self._is_custom or not _is_json(given)):
+            if not written and isinstance(given, str):
+                outlet.grow_call(self._call.id, given)
+            return
+        (part, _), *_ = self.answer.read(_identified(self.raw, self._call)) or [Found(None, 0)]
+        metadata = _notes(part.call_provider_metadata) if isinstance(part, ToolCallPart) else {}
+        metadata = {name: value for name, value in metadata.items() if name != RAW_INPUT}
+        if self._is_custom or not isinstance(given, str):
+            outlet.end_call(self._call._replace(pieces=[]), given, metadata)
+        else:
+            outlet.end_call(self._call._replace(pieces=[given]), UNSET, metadata)
+
+
+def _is_json(value: Json) -> bool:
+    try:
+        parse_json(value if isinstance(value, str) else "")
+    except DecodeError:
+        return False
+    return is_object(value) or (isinstance(value, str) and bool(value.strip()))
+
+
+def _identified(raw: JsonObject, call: Call) -> JsonObject:
+    """An item with an id and a name, as far as they are missing."""
+    has_id = bool(text_in(raw, "call_id") or text_in(raw, "id"))
+    needs_name = CALLS[text_in(raw, "type")].name is None and not text_in(raw, "name")
+    named = {**raw, "name": call.name} if needs_name else raw
+    return named if has_id else {**named, "call_id": call.id}
+
+
+# Built-in tools whose call is emitted when their item begins: `start` without an input, `input` with it, as
+# the AI SDK does. The others are emitted when their item is complete.
+_OPENINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "web_search_call": ("start", "input"),
+    "file_search_call": ("input",),
+    "image_generation_call": ("input",),
+    "tool_search_call": ("start",),
+}
+
+_REPEATED: Final = (
+    "response.mcp_call_arguments.delta",
+    "response.mcp_call_arguments.done",
+    "response.shell_call_command.added",
+    "response.shell_call_command.delta",
+    "response.shell_call_command.done",
+)
+"""Pieces of an input that the complete item repeats."""
+
+_PARTIAL_IMAGE: Final = "response.image_generation_call.partial_image"
+
+
+class _ToolCall(_Item):
+    """A call of a built-in tool, of the provider or the client."""
+
+    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
+        super().__init__(answer, raw)
+        self._pieces: list[str] = []
+        self._has_input = False
+        self._opened: Call | None = None
+        opening = _OPENINGS.get(self.kind, ())
+        if "start" in opening and runs_at_provider(self.kind, raw):
+            answer.outlet.start_call(self._call(raw))
+        if "input" in opening:
+            self._end_input(raw, {})
+
+    def hear(self, event: JsonObject) -> bool:
+        kind = text_in(event, "type")
+        if self.is_ended:
+            return False
+        if kind in _REPEATED:
+            self._pieces.append(text_in(event, "delta"))
+        elif kind == _PARTIAL_IMAGE and self.kind == "image_generation_call":
+            output = {"result": event.get("partial_image_b64")}
+            id_ = self._call(self.raw).id
+            chunk = ToolOutputAvailable(id_, output, provider_executed=True, preliminary=True)
+            self.answer.outlet.emit(chunk)
+        else:
+            return False
+        return True
+
+    def close(self, raw: JsonObject) -> None:
+        call = self._call(raw)
+        found = self.answer.read(_identified(raw, call))
+        part = found[0].part if found and isinstance(found[0].part, ToolCallPart) else None
+        self.answer.calls[call.id] = part
+        if not self._has_input:
+            if "start" in _OPENINGS.get(self.kind, ()):
+                self.answer.outlet.start_call(call)
+            about = {} if part is None else _notes(part.call_provider_metadata)
+            self._end_input(raw, {name: value for name, value in about.items() if name != RAW_INPUT}, part)
+        if self.kind == "mcp_approval_request":
+            asked = text_in(raw, "approval_request_id") or text_in(raw, "id") or call.id
+            self.answer.outlet.emit(ToolApprovalRequest(asked, call.id))
+        elif self.kind in OUTCOMES and part is not None:
+            self.answer.answer(call.id)
+            emit_output(self.answer, call.id, part)
+            for file in (one.part for one in found if isinstance(one.part, FilePart)):
+                chunk = FileChunk(file.url, file.media_type, file.provider_metadata)
+                self.answer.outlet.emit(chunk)
+
+    def stop(self, *, is_complete: bool) -> None:
+        """A call that was not emitted yet is emitted as one that was being written."""
+        if self.is_ended or self._has_input:
+            return
+        self.is_ended = True
+        call, text = self._call(self.raw), "".join(self._pieces)
+        self.answer.outlet.start_call(call)
+        if text:
+            self.answer.outlet.grow_call(call.id, text)
+
+    def _call(self, raw: JsonObject) -> Call:
+        """The call. Its id is that of the first chunk; before, a server may still change it."""
+        if self._opened is None:
+            is_provider = runs_at_provider(self.kind, raw)
+            wanted = text_in(raw, "call_id") or text_in(raw, "id")
+            id_ = self.answer.call_id(wanted, is_provider=is_provider)
+            name = CALLS[self.kind].name or text_in(raw, "name")
+            self._opened = Call(id_, name, [], is_provider or None, True if self.kind in DYNAMIC else None)
+            if self.kind == "tool_search_call" and is_provider:
+                self.answer.searches.append(id_)
+        return self._opened
+
+    def _end_input(self, raw: JsonObject, metadata: JsonObject, part: ToolCallPart | None = None) -> None:
+        self._has_input = True
+        text = text_in(raw, "arguments") if self.kind in DYNAMIC or self.kind == "tool_search_call" else ""
+        value = {} if part is None or part.input is UNSET else part.input
+        self.answer.outlet.end_call(self._call(raw)._replace(pieces=[text]), value, metadata)
+
+
+def emit_output(answer: _Answer, call_id: str, part: ToolCallPart) -> None:
+    """Emit the output of a call of the provider."""
+    metadata = {NAMESPACE: _notes(part.result_provider_metadata)}
+    match part.output:
+        case JsonOutput(value=value):
+            answer.outlet.emit(ToolOutputAvailable(call_id, value, True, metadata))
+        case ErrorTextOutput(value=text):
+            answer.outlet.emit(ToolOutputError(call_id, text, True, metadata))
+        case _:
+            pass
+
+
+_QUOTED: Final[Mapping[str, str]] = {"code_interpreter_call": "code", "apply_patch_call": "diff"}
+"""Calls whose input is an object with a long text that comes in deltas, and the member with the text."""
+
+_QUOTED_DELTAS: Final = (
+    "response.code_interpreter_call_code.delta",
+    "response.apply_patch_call_operation_diff.delta",
+)
+_QUOTED_DONE: Final = (
+    "response.code_interpreter_call_code.done",
+    "response.apply_patch_call_operation_diff.done",
+)
+
+
+class _QuotedCall(_Item):
+    """A call of the code interpreter, or a patch."""
+
+    def __init__(self, answer: _Answer, raw: JsonObject) -> None:
+        super().__init__(answer, raw)
+        self._member = _QUOTED[self.kind]
+        self._is_provider = self.kind == "code_interpreter_call"
+        self._is_quoting = self._has_input = False
+        wanted = text_in(raw, "call_id") or text_in(raw, "id")
+        id_ = answer.call_id(wanted, is_provider=self._is_provider)
+        self._call = Call(id_, CALLS[self.kind].name or "", [], self._is_provider or None)
+        answer.outlet.start_call(self._call)
+
+    def hear(self, event: JsonObject) -> bool:
+        kind = text_in(event, "type")
+        if self.is_ended or self._has_input:
+            return False
+        if kind in _QUOTED_DELTAS:
+            self._grow(text_in(event, "delta"))
+        elif kind in _QUOTED_DONE:
+            text = text_in(event, self._member)
+            if not self._is_quoting and text:
+                self._grow(text)
+            self._end_quote()
+            if self._is_provider:  # code runs from here on; a patch waits for its item
+                self._end_input({**self._input(), self._member: text}, None)
+        else:
+            return False
+        return True
+
+    def close(self, raw: JsonObject) -> None:
+        whole = raw if self._is_provider else {"operation": {}, **raw}
+        found = self.answer.read(_identified(whole, self._call))
+        part = found[0].part if found and isinstance(found[0].part, ToolCallPart) else None
+        if not self._has_input:
+            self._end_quote()
+            about = {} if part is None else _notes(part.call_provider_metadata)
+            self._end_input(self._input(), about)
+        if self._is_provider and part is not None:
+            emit_output(self.answer, self._call.id, part)
+
+    def stop(self, *, is_complete: bool) -> None:
+        self.is_ended = True
+
+    def _grow(self, text: str) -> None:
+        """Write a piece into the JSON of the input, after the other members."""
+        if not self._is_quoting:
+            self._is_quoting = True
+            around = {name: value for name, value in self._input().items() if name != self._member}
+            opening = as_text({**around, self._member: ""})
+            self.answer.outlet.grow_call(self._call.id, opening.removesuffix('"}'))
+        if text:
+            self.answer.outlet.grow_call(self._call.id, as_text([text])[2:-2])
+
+    def _end_quote(self) -> None:
+        if self._is_quoting:
+            self._is_quoting = False
+            self.answer.outlet.grow_call(self._call.id, '"}')
+
+    def _end_input(self, value: Json, metadata: JsonObject | None) -> None:
+        self._has_input = True
+        self.answer.outlet.end_call(self._call._replace(pieces=[]), value, metadata)
+
+    def _input(self) -> JsonObject:
+        if self.kind == "apply_patch_call":
+            return _object(self.raw, "operation")
+        return {"containerId": self.raw.get("container_id"), "code": self.raw.get("code")}
+
+
+_OUTPUT_PIECES: Final = (
+    "response.shell_call_output_content.delta",
+    "response.shell_call_output_content.done",
+)
+
+
+class _Output(_Item):
+    """The output of a call of the provider, in an item of its own."""
+
+    def hear(self, event: JsonObject) -> bool:
+        return text_in(event, "type") in _OUTPUT_PIECES and not self.is_ended
+
+    def close(self, raw: JsonObject) -> None:
+        call_id = text_in(raw, "call_id")
+        if self.kind == "tool_search_output" and not call_id and self.answer.searches:
+            call_id = self.answer.searches.pop(0)
+        call = self.answer.calls.get(call_id)
+        if not self.answer.knows(call_id) or call is None:
+            keep(self.answer, raw)
+            return
+        self.answer.answer(call_id)
+        item: Any = wire.ITEM.read(raw)
+        emit_output(self.answer, call_id, add_output(call, item))
+
+    def stop(self, *, is_complete: bool) -> None:
+        self.is_ended = True
+
+
+_Make: TypeAlias = Callable[[_Answer, JsonObject], _Item]
+
+MAKERS: Final[Mapping[str, _Make]] = {
+    **dict.fromkeys(CALLS, _ToolCall),
+    **dict.fromkeys(_QUOTED, _QuotedCall),
+    **dict.fromkeys(("function_call", "custom_tool_call"), _TextualCall),
+    **dict.fromkeys(BEHIND, _Output),
+    "message": _Message,
+    "reasoning": _Reasoning,
+}
+"""What reads each type of item; any other is kept whole."""
+
+
+class ResponsesDecoder:
+    """Events in, chunks out. One decoder reads one response."""
+
+    def __init__(self) -> None:
+        self._answer = _Answer()
+        self._items: dict[int | str, _Item] = {}
+        self._ids: dict[str, _Item] = {}
+        self._counts: Counter[str] = Counter()
+        self._response: JsonObject = {}
+        self._beside: JsonObject = {}
+        self._is_ended = False
+        self._failures: set[str] = set()
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunks of one event. A text is a record that is not JSON."""
+        self._answer.outlet.begin()
+        if isinstance(event, str):
+            self._answer.outlet.error(f"unparsable record: {event[:200]}")
+        elif not is_object(event) or not self._take(event):
+            self._answer.outlet.emit(DataChunk(UNKNOWN, event))
+        return self._answer.outlet.take()
+
+    def finish(self) -> list[Chunk]:
+        """The chunks that end the message. Without the last event of a stream, it was interrupted."""
+        outlet = self._answer.outlet
+        if not outlet.is_finished:
+            for item in self._items.values():
+                item.stop(is_complete=False)
+            ending = ending_of(
+                self._response,
+                self._beside,
+                is_ended=self._is_ended,
+                is_failed=bool(self._failures),
+                is_refused=self._answer.is_refused,
+                has_calls=self._answer.has_calls,
+            )
+            outlet.finish(ending.reason, ending.raw, ending.usage, ending.more)
+        return outlet.take()
+
+    def read_body(self, body: Json) -> list[Chunk]:
+        """The chunks of a response that was not streamed, or of the error instead of one."""
+        if is_object(body) and is_response(body):
+            self._read_response(body)
+        else:
+            self._is_ended = True
+            self._fail(body if is_object(body) else f"the body is no response: {kind_of(body)}")
+        return self.finish()
+
+    def _take(self, event: JsonObject) -> bool:
+        """Read an event; whether it is known."""
+        kind = text_in(event, "type")
+        if kind in BEGINNINGS:
+            self._update(_object(event, "response"))
+        elif kind in ENDINGS:
+            self._end(event)
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            return self._take_item(event, is_complete=kind.endswith("done"))
+        elif kind == "error" or (not kind and event.get("error") is not None):
+            self._fail(event)
+        elif kind.startswith(PROGRESS) and kind.rpartition(".")[2] in STAGES:
+            pass
+        elif not kind and is_response(event):
+            self._read_response(event)
+        else:
+            return self._hear(event)
+        return True
+
+    def _hear(self, event: JsonObject) -> bool:
+        """Read an event about an item. If that is unknown, the last item that accepts the event."""
+        item = self._find(event)
+        if item is not None:
+            return item.hear(event)
+        if _count(event, "output_index") is None and any(one.hear(event) for one in self._open()):
+            return True
+        stray = self._stray(event)
+        return stray is not None and stray.hear(event)
+
+    def _open(self) -> list[_Item]:
+        """The items that are not complete, the last first."""
+        return [item for item in reversed(self._items.values()) if not item.is_ended]
+
+    def _take_item(self, event: JsonObject, *, is_complete: bool) -> bool:
+        raw, index = _object(event, "item"), _count(event, "output_index")
+        kind = text_in(raw, "type")
+        if not kind:
+            return False
+        item = self._find(event, raw)
+        if item is None and is_complete:
+            item = self._find_open(raw, index)
+        if item is None or item.kind != kind or (item.is_ended and not is_complete):
+            if item is not None:
+                item.stop(is_complete=True)
+            item = self._make(raw, index)
+        if is_complete:
+            item.end(raw)
+        return True
+
+    def _find(self, event: JsonObject, raw: JsonObject | None = None) -> _Item | None:
+        """The item that an event is about: by its position, or else by its id."""
+        index = _count(event, "output_index")
+        if index is not None and index in self._items:
+            return self._items[index]
+        return self._ids.get(text_in(event, "item_id") or text_in(raw or {}, "id"))
+
+    def _find_open(self, raw: JsonObject, index: int | None) -> _Item | None:
+        """The item that a complete one with another id is: one with the same text, or the only one."""
+        unended = [item for item in self._open() if item.kind == text_in(raw, "type")]
+        for item in reversed(unended):
+            if item.may_be(raw):
+                return item
+        return unended[0] if index is None and len(unended) == 1 else None
+
+    def _make(self, raw: JsonObject, index: int | None) -> _Item:
+        kind = text_in(raw, "type")
+        item = MAKERS.get(kind, _Item)(self._answer, raw)
+        self._counts[kind] += 1
+        self._items[f"item {len(self._items)}" if index is None else index] = item
+        if text_in(raw, "id"):
+            self._ids[raw["id"]] = item
+        return item
+
+    def _stray(self, event: JsonObject) -> _Item | None:
+        """An item that began before the stream."""
+        for beginning, kind in STRAYS:
+            if text_in(event, "type").startswith(beginning):
+                id_ = text_in(event, "item_id")
+                raw = {"type": kind, **({"id": id_} if id_ else {})}
+                return self._make(raw, _count(event, "output_index"))
+        return None
+
+    def _end(self, event: JsonObject) -> None:
+        """Read the last event. Its output fills what did not come in events of its own."""
+        response = _object(event, "response")
+        self._is_ended = True
+        self._update(response)
+        names = ("type", "response", "sequence_number", "event_id")
+        self._beside = {name: value for name, value in event.items() if name not in names}
+        self._response.setdefault("status", text_in(event, "type").removeprefix("response."))
+        self._fill(response)
+        for item in self._open():
+            item.stop(is_complete=self._response["status"] == "completed")
+        if response.get("error") is not None:
+            self._fail(response["error"])
+
+    def _fill(self, response: JsonObject) -> None:
+        """End items that are open, and add those that never came: as many as are missing of their type."""
+        raws = [(index, raw) for index, raw in enumerate(_list(response, "output")) if is_object(raw)]
+        wanted = Counter(text_in(raw, "type") for _, raw in raws)
+        for index, raw in raws:
+            kind = text_in(raw, "type")
+            item = self._ids.get(text_in(raw, "id")) or self._items.get(index)
+            if item is not None and kind and item.kind == kind:
+                item.end(raw)
+            elif kind and self._counts[kind] < wanted[kind]:
+                self._make(raw, None).end(raw)
+
+    def _update(self, response: JsonObject) -> None:
+        """Note what is known of the response as a whole."""
+        self._response = {**self._response, **response}
+        self._answer.context.client_tools = client_tools_of(self._response)
+
+    def _read_response(self, response: JsonObject) -> None:
+        self._answer.context.client_tools = client_tools_of(response)
+        for index, raw in enumerate(_list(response, "output")):
+            if is_object(raw):
+                self._take_item({"item": raw, "output_index": index}, is_complete=False)
+                self._take_item({"item": raw, "output_index": index}, is_complete=True)
+        status = text_in(response, "status") or "completed"
+        self._end({"type": f"response.{status}", "response": response})
+
+    def _fail(self, error: Json) -> None:
+        """Report a failure once: it often comes as an event, and again in the response."""
+        text = error_text(error)
+        if text not in self._failures:
+            self._failures.add(text)
+            self._answer.outlet.error(text)
+
+
+# What a stream contains and its message does not
+
+REPEATED: Final = "a later event has it, or deltas had it before"
+ONLY_TEXT: Final = "only the text of an error is kept"
+POSITION: Final = "it only identifies a part of the stream"
+UNREAD: Final = "a message has no place for it"
+
+_POSITIONS: Final = frozenset(
+    {
+        "sequence_number",
+        "event_id",
+        "item_id",
+        "output_index",
+        "content_index",
+        "summary_index",
+        "annotation_index",
+        "partial_image_index",
+        "obfuscation",
+    }
+)
+"""Members of events that only serve the stream."""
+
+_CARRIED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("response.output_text.delta", "response.refusal.delta"), "delta"),
+    **{name: "delta" for name in (*_REASONING, *_ARGUMENTS, *_QUOTED_DELTAS) if name.endswith(".delta")},
+    **dict.fromkeys(ENDINGS, "response"),
+}
+"""The member of an event that is read into the message."""
+
+
+def unread_losses(events: Sequence[Json]) -> Iterator[Loss]:
+    """What of known events is not in the message: positions, and what other events repeat."""
+    ended = [index for index, event in enumerate(events) if is_object(event) and "response" in event]
+    for index, event in enumerate(events):
+        if not is_object(event):
+            continue
+        path, kind = f"$[{index}]", text_in(event, "type")
+        if kind == "error" or (not kind and "error" in event):
+            yield Loss.of(path, event, ONLY_TEXT, "changed")
+            continue
+        if not kind.startswith("response."):
+            continue
+        positions = {name: value for name, value in event.items() if name in _POSITIONS}
+        if positions:
+            yield Loss.of(path, positions, POSITION, "minor")
+        for name, value in event.items():
+            where = f"{path}.{name}"
+            if name == "response" and index == ended[-1] and is_object(value):
+                yield from _unread_response(value, where)
+            elif name not in ("type", _CARRIED.get(kind), *_POSITIONS) and kind not in ENDINGS and value:
+                yield Loss.of(where, value, REPEATED, "minor")
+
+
+def _unread_response(response: JsonObject, path: str) -> Iterator[Loss]:
+    for name in ("output", "output_text"):
+        if response.get(name):
+            yield Loss.of(f"{path}.{name}", response[name], REPEATED, "minor")
+    if response.get("object", "response") != "response":
+        yield Loss.of(f"{path}.object", response["object"], UNREAD)

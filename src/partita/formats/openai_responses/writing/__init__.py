@@ -1,1 +1,0 @@
-"""Messages → payloads of the Responses API, told in full."""
