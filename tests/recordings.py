@@ -25,6 +25,7 @@ ROOTS: Final = [FIXTURES, *([CORPORA] if CORPORA.is_dir() else [])]
 
 FAMILIES = {
     "anthropic": "anthropic",
+    "bedrock": "bedrock-converse",
     "gemini": "gemini",
     "openai-chat": "openai-chat",
     "openai-compatible": "openai-chat",

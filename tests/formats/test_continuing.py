@@ -12,7 +12,7 @@ from partita.types.fold import fold
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tools import JsonOutput, ToolResultPart
-from tests.rules import anthropic, gemini, openai_chat, openai_responses
+from tests.rules import anthropic, bedrock, gemini, openai_chat, openai_responses
 from tests.rules.histories import ANSWER, ANSWERS, HISTORIES, KEEPER, LEAD, MORE, PNG, QUESTION
 from tests.tables import each_row
 
@@ -22,6 +22,7 @@ RULES: dict[str, Callable[[JsonObject], list[str]]] = {
     "openai-responses": openai_responses.problems,
     "anthropic": anthropic.problems,
     "gemini": gemini.problems,
+    "bedrock-converse": bedrock.problems,
 }
 PAIRS = list(product(HISTORIES, RULES))
 
@@ -72,5 +73,13 @@ def _more() -> list[Message]:
 @each_row(("source", "target"), [pair for pair in PAIRS if pair[0] != pair[1]])
 def test_thoughts_that_one_provider_signed_are_not_sent_to_another(source: str, target: str) -> None:
     said = dumps(convert(HISTORIES[source], source, target).payload).decode()
-    for opaque in ("EqQB-signed", "hidden-words", "gAAAAB-opaque", "c2lnbmVk", "opaque-page"):
+    for opaque in (
+        "EqQB-signed",
+        "hidden-words",
+        "gAAAAB-opaque",
+        "c2lnbmVk",
+        "opaque-page",
+        "YmVkcm9jay",
+        "aGlkZGVu",
+    ):
         assert opaque not in said

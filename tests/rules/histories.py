@@ -291,11 +291,100 @@ GEMINI: JsonObject = {
     ],
 }
 
+BEDROCK: JsonObject = {
+    "modelId": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "system": [{"text": KEEPER}, {"cachePoint": {"type": "default"}}],
+    "inferenceConfig": {"maxTokens": 1024, "temperature": 0.2},
+    "toolConfig": {
+        "tools": [
+            {
+                "toolSpec": {
+                    "name": "height",
+                    "description": "The height of a tower.",
+                    "inputSchema": {"json": SCHEMA},
+                }
+            },
+            {"cachePoint": {"type": "default"}},
+        ],
+        "toolChoice": {"auto": {}},
+    },
+    "messages": [
+        {
+            "role": "user",
+            "content": [{"text": QUESTION}, {"image": {"format": "png", "source": {"bytes": PNG}}}],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "reasoningContent": {
+                        "reasoningText": {"text": THOUGHT, "signature": "YmVkcm9jay1zaWduZWQ="}
+                    }
+                },
+                {"reasoningContent": {"redactedContent": "aGlkZGVuLXRvd2Vy"}},
+                {"text": LEAD},
+                {
+                    "toolUse": {
+                        "toolUseId": "tooluse_height",
+                        "name": "height",
+                        "input": {"tower": "Slettnes"},
+                    }
+                },
+                {"toolUse": {"toolUseId": "tooluse_lamp", "name": "lamp", "input": {"tower": "Slettnes"}}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "toolResult": {
+                        "toolUseId": "tooluse_height",
+                        "content": [{"json": {"metres": 39}}],
+                        "status": "success",
+                    }
+                },
+                {
+                    "toolResult": {
+                        "toolUseId": "tooluse_lamp",
+                        "content": [{"text": "no answer from the lamp"}],
+                        "status": "error",
+                    }
+                },
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "citationsContent": {
+                        "content": [{"text": ANSWER}],
+                        "citations": [
+                            {
+                                "title": "Slettnes",
+                                "location": {"web": {"url": "https://example.com/slettnes"}},
+                            }
+                        ],
+                    }
+                }
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"text": MORE},
+                {"document": {"format": "pdf", "name": "towers", "source": {"bytes": PDF}}},
+                {"cachePoint": {"type": "default", "ttl": "5m"}},
+            ],
+        },
+    ],
+}
+
 HISTORIES: dict[str, JsonObject] = {
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
     "anthropic": ANTHROPIC,
     "gemini": GEMINI,
+    "bedrock-converse": BEDROCK,
 }
 
 ANSWERS: dict[str, JsonObject] = {
@@ -369,6 +458,24 @@ ANSWERS: dict[str, JsonObject] = {
                 "finishReason": "STOP",
             }
         ],
+    },
+    "bedrock-converse": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {
+                        "reasoningContent": {
+                            "reasoningText": {"text": "The list has years.", "signature": "YmVkcm9jay1tb3Jl"}
+                        }
+                    },
+                    {"toolUse": {"toolUseId": "call_age", "name": "age", "input": {"tower": "Slettnes"}}},
+                ],
+            }
+        },
+        "stopReason": "tool_use",
+        "usage": {"inputTokens": 900, "outputTokens": 31, "totalTokens": 931},
+        "metrics": {"latencyMs": 812},
     },
 }
 """What each API answers: it thinks, where it does so aloud, and calls a tool."""

@@ -164,6 +164,8 @@ def _providers() -> list[Format]:
     return [
         format_of("anthropic.format"),
         format_of("anthropic.format", "RESPONSE"),
+        format_of("bedrock.format"),
+        format_of("bedrock.format", "RESPONSE"),
         Format(
             "gemini",
             "contents and answers of Google's generateContent",

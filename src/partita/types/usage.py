@@ -26,7 +26,7 @@ Names: TypeAlias = Sequence[str]
 
 
 class UsageNames:
-    """The names of a provider for its counts. Its input tokens include cached ones."""
+    """The names of a provider for its counts. Its input tokens include cached ones, unless they are apart."""
 
     def __init__(
         self,
@@ -36,17 +36,25 @@ class UsageNames:
         reasoning: Names = (),
         cached: Names = (),
         cache_write: Names = (),
+        total: str | None = None,
+        is_cache_apart: bool = False,
         template: JsonObject | None = None,
     ) -> None:
-        """`template`: what is written besides the counts."""
+        """`template`: what is written besides the counts; `total`: the name of their sum, if it has one.
+
+        `is_cache_apart`: the input tokens do not include those that were cached or written to the cache.
+        """
         names = (input, output, reasoning, cached, cache_write)
         self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
         self._written = tuple(some[0] if some else None for some in names)
+        self._total, self._is_cache_apart = total, is_cache_apart
         self._template = template or {}
 
     def read(self, raw: JsonObject) -> Usage:
         """Usage, with the provider's object in `raw` if that contains more."""
         given, made, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
+        if self._is_cache_apart and given is not None:
+            given += (cached or 0) + (cache_write or 0)
         total = None if given is None or made is None else given + made
         usage = Usage(given, made, total, reasoning, cached, cache_write)
         return (
@@ -62,17 +70,20 @@ class UsageNames:
         return raw if is_object(raw) and is_own else self._counts(usage)
 
     def _counts(self, usage: Usage) -> JsonObject:
-        counts = (
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.reasoning_tokens,
-            usage.cached_input_tokens,
-            usage.cache_write_tokens,
-        )
-        written = dict(self._template)
+        given, cached, cache_write = usage.input_tokens, usage.cached_input_tokens, usage.cache_write_tokens
+        if self._is_cache_apart and given is not None:
+            given = max(given - (cached or 0) - (cache_write or 0), 0)
+        counts = (given, usage.output_tokens, usage.reasoning_tokens, cached, cache_write)
+        written: JsonObject = dict(self._template)
         for name, count in zip(self._written, counts, strict=True):
             if name is not None:
-                written[name] = count or 0
+                *path, last = name.split(".")
+                holder = written
+                for key in path:
+                    holder = holder.setdefault(key, {})
+                holder[last] = count or 0
+        if self._total is not None:
+            written[self._total] = (usage.input_tokens or 0) + (usage.output_tokens or 0)
         return written
 
 
@@ -82,6 +93,8 @@ def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
         value: Any = raw
         for key in path:
             value = value.get(key) if type(value) is dict else None
+        if type(value) is float and value.is_integer():
+            value = int(value)
         if type(value) is int:
             if value:
                 return value

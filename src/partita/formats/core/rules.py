@@ -5,7 +5,7 @@ something (one message for neighbours of one role, for example) is up to the wri
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     hidden: Literal["skip", "send"] = "skip"
     """Notices (`type: event`) and internal messages."""
     instructions: Literal["first", "anywhere"] = "anywhere"
-    """Where system messages may be. A message in `pinned` stays where it is."""
+    """Where system messages may be. One that `is_pinned` accepts stays where it is."""
     begins: Literal["user", "any"] = "any"
     calls: Literal["answered", "any"] = "answered"
     """Whether each call needs a result right behind its step, and a result a call."""
@@ -67,7 +67,10 @@ class Alphabet(NamedTuple):
 
 
 def arrange(
-    turns: Iterable[Turn], rules: Rules, record: Record, pinned: Sequence[Instructions] = ()
+    turns: Iterable[Turn],
+    rules: Rules,
+    record: Record,
+    is_pinned: Callable[[Instructions], bool] | None = None,
 ) -> list[Turn]:
     """Turns that meet the rules. What is left out, added or moved is reported."""
     arranged: list[Turn] = []
@@ -86,14 +89,14 @@ def arrange(
     if rules.calls == "answered":
         arranged = list(_answered(arranged, record))
     if rules.instructions == "first":
-        arranged = _instructions_first(arranged, record)
+        arranged = _instructions_first(arranged, record, is_pinned)
     talk = [one for one in arranged if not isinstance(one, Instructions) and (one.parts or _text(one))]
-    if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
-        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record)
     if rules.begins == "user" and talk and isinstance(talk[0], Step):
         opening = UserMessage(id="", content=OPENING)
         arranged.insert(arranged.index(talk[0]), Prompt(opening, "", [Placed(opening.parts[0], "")]))
         record.losses.append(Loss("$", OPENING, FIRST, "repaired"))
+    if rules.trailing_space == "strip" and talk and isinstance(talk[-1], Step):
+        arranged[arranged.index(talk[-1])] = _stripped(talk[-1], record)
     return arranged
 
 
@@ -163,11 +166,13 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
             yield Results(message, "", added, turn)  # type: ignore[arg-type] # only the parts are written
 
 
-def _instructions_first(turns: Sequence[Turn], record: Record) -> list[Turn]:
+def _instructions_first(
+    turns: Sequence[Turn], record: Record, is_pinned: Callable[[Instructions], bool] | None
+) -> list[Turn]:
     first: list[Turn] = []
     others: list[Turn] = []
     for turn in turns:
-        if not isinstance(turn, Instructions):
+        if not isinstance(turn, Instructions) or (is_pinned is not None and is_pinned(turn)):
             others.append(turn)
             continue
         if others:

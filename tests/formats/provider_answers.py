@@ -1,0 +1,43 @@
+"""What tests of recorded answers have in common: the comparison with what is known about them."""
+
+from collections.abc import Mapping
+
+from partita.types.json import Json, JsonObject, is_object
+from tests.provider_truth.reading import truth_of
+from tests.recordings import answers, name_of, truth_about
+
+
+def wrong_fields(family: str) -> Mapping[str, Json]:
+    """What we read in recorded answers, and what is known about them, where the two differ."""
+    wrong: dict[str, Json] = {}
+    for path in answers(family):
+        found, truth = truth_of(family, path), truth_about(path)
+        for field in truth.keys() - {"ambiguous"}:
+            ours, expected = _compared(field, found.get(field), truth[field])
+            if ours != expected and "ambiguous" not in truth:
+                wrong[f"{name_of(path)}.{field}"] = (ours, expected)
+    return wrong
+
+
+def _compared(field: str, ours: Json, truth: Json) -> tuple[Json, Json]:
+    """Both in one shape."""
+    match field:
+        case "finish":
+            reason = "other" if ours["unified"] == "interrupted" else ours["unified"]
+            return (ours["raw"], reason in truth["accept"]), (truth["raw"], True)
+        case "tool_calls":
+            return _known_texts(ours, truth), truth
+        case "usage" if is_object(ours) and is_object(truth):
+            return {"billed": None, **ours}, truth
+        case "reasoning_parts":
+            return ours, [text for text in truth if text]
+        case _:
+            return ours, truth
+
+
+def _known_texts(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonObject]:
+    """Calls without the text of their inputs where the truth has none."""
+    unknown = [not call["raw"] for call in truth] + [False] * len(ours)
+    return [
+        {**call, "raw": truth[place]["raw"]} if unknown[place] else call for place, call in enumerate(ours)
+    ]
