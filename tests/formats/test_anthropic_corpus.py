@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
+from partita.formats.losses import content_losses
 from partita.stream.messages import accumulate
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object, loads
@@ -185,6 +186,8 @@ def test_every_body_goes_back_as_it_came() -> None:
         )
         sent = [turn["content"] for turn in request.payload["messages"] if turn["role"] == "assistant"]
         written = [block for block in blocks if block.get("text") != ""]
-        if sent != ([written] if written else []) or request.losses:
-            wrong[path.name] = (sent, [str(loss) for loss in request.losses])
+        losses = [loss for loss in content_losses(request.losses) if ".parts" in loss.path]
+        losses = [loss for loss in losses if loss.severity != "repaired"]
+        if sent != ([written] if written else []) or losses:
+            wrong[path.name] = (sent, [str(loss) for loss in losses])
     assert not wrong

@@ -14,7 +14,7 @@ from partita.formats.canonical import load_canonical
 from partita.formats.format import Dumped, Loaded, Request
 from partita.testing.everything import everything
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import (
     AssistantContent,
     AssistantMessage,
@@ -132,7 +132,7 @@ def test_the_types_of_the_package_take_what_is_written() -> None:
         turns = dump(messages).payload["messages"]
         known = [turn for turn in turns if not any(is_new(block) for block in turn["content"])]
         for turn in known:
-            checked(message_adapter().validate_python(turn))
+            checked(message_adapter().validate_python(same(turn)))
 
 
 def is_new(block: Json) -> bool:
@@ -191,15 +191,15 @@ def test_results_that_failed_are_errors() -> None:
 ODD: Final[dict[str, tuple[list[JsonObject], list[tuple[str, str]]]]] = {
     "results behind words": (
         [user("?"), assistant(use("c")), user(text("Well"), result("c"))],
-        [("repaired", "$[2].content[1]")],
+        [("changed", "$[2].content")],
     ),
     "results in two turns": (
         [user("?"), assistant(use("c"), use("d")), user(result("c")), user(result("d"))],
-        [("changed", "$[3]")],
+        [("changed", "$[2]"), ("changed", "$[3]")],
     ),
     "a result of no call": (
         [user("?"), assistant("Six."), user(result("c"))],
-        [("changed", "$[2].content[0]")],
+        [("changed", "$[2]")],
     ),
     "members of a turn of results": (
         [user("?"), assistant(use("c")), {**user(result("c")), "note": 1}],
@@ -221,9 +221,9 @@ BAD: Final[dict[str, tuple[Json, str]]] = {
     "messages that are none": ({"messages": 7}, "$.messages"),
     "a message that is none": ([user("?"), 7], "$[1]"),
     "a role": ([{"role": "tool", "content": ""}], "$[0].role"),
-    "no content": ({"messages": [{"role": "user"}]}, "$.messages[0].content"),
+    "no content": ({"messages": [{"role": "user"}]}, "$.messages[0]"),
     "a block that is none": ([user(text("a"), 7)], "$[0].content[1]"),  # type: ignore[arg-type]
-    "a block without type": ([user(text("a"), {"text": "b"})], "$[0].content[1]"),
+    "a block without type": ([user(text("a"), {"text": "b"})], "$[0].content[1].type"),
     "a call without a name": ([assistant({"type": "tool_use", "id": "c"})], "$[0].content[0]"),
     "a result of nothing": ([user({"type": "tool_result"})], "$[0].content[0].tool_use_id"),
     "a result that is a number": ([user(result("c", 7))], "$[0].content[0].content"),
@@ -258,7 +258,7 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
     "a talk that the model begins": ([said(TextPart("Hello"), id="message-2")], [("repaired", "$")]),
     "neighbours": (
         [asked(), asked(id="b")],
-        [("repaired", "$[1]"), ("lost", "$[1].id")],
+        [("repaired", "$[1]"), ("changed", "$[1].id")],
     ),
     "instructions later on": (
         [asked(), SystemMessage(id="system", content="Be brief.")],
@@ -266,7 +266,7 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
     ),
     "instructions in two messages": (
         [SystemMessage(id="system", content="a"), SystemMessage(id="s", content="b"), asked()],
-        [("repaired", "$[1]"), ("lost", "$[1].id")],
+        [("repaired", "$[1]"), ("changed", "$[1].id")],
     ),
     "a call without an answer": (
         [asked(), said(call(output=None, state="input-available"), id="message-2")],
@@ -278,14 +278,14 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
     ),
     "words behind a call": (
         [asked(), said(call(), TextPart("a"), id="message-2")],
-        [("repaired", "$[1].content.parts")],
+        [("repaired", "$[1]")],
     ),
     "an id and a name": (
         [
             asked(),
             said(ToolCallPart("c:1", "a.b", "output-available", {}, output=TextOutput("6")), id="message-2"),
         ],
-        [("repaired", "$[1].content.parts[0].id"), ("repaired", "$[1].content.parts[0].name")],
+        [("changed", "$[1].content.parts[0].id"), ("changed", "$[1].content.parts[0].name")],
     ),
     "an output in JSON": (
         [asked(), said(call(output=JsonOutput({"at": 6})), id="message-2")],
@@ -295,10 +295,13 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
         [asked(), ToolMessage(id="t", content=[])],
         [("lost", "$[1]")],
     ),
-    "white space at the end": ([asked(), said(TextPart("a "), id="message-2")], [("repaired", "$")]),
+    "white space at the end": (
+        [asked(), said(TextPart("a "), id="message-2")],
+        [("repaired", "$[1].content.parts[0]")],
+    ),
     "a step after a message of its own": (
         [asked(), said(call(), id="message-2"), said(TextPart("Six."), id="b")],
-        [("changed", "$[2]"), ("lost", "$[2].id")],
+        [("changed", "$[2]"), ("changed", "$[2].id")],
     ),
     "thoughts of nobody": (
         [asked(), said(ReasoningPart("hm"), TextPart("a"), id="message-2")],
@@ -322,7 +325,7 @@ def test_marks_of_a_cache_are_four_at_most_and_never_on_thoughts() -> None:
     assert "cache_control" not in first
     assert rest == marked[1:]
     assert "cache_control" not in dumped.payload["messages"][1]["content"][0]
-    assert {loss.severity for loss in dumped.losses} == {"repaired"}
+    assert [loss.what for loss in dumped.losses] == [dumps({"cache_control": CACHE}).decode()] * 2
     assert loaded == load([user(*marked), assistant(thought)])
 
 
@@ -411,7 +414,6 @@ def test_an_answer_of_another_provider_is_told_in_anthropics_words() -> None:
     BetaMessage.model_validate(dumped.payload)
     assert told(dumped) == [
         ("lost", "$[0]"),
-        ("changed", "$[1].content.metadata.usage"),
         ("changed", "$[1].content.metadata.rawFinishReason"),
     ]
 

@@ -10,9 +10,7 @@ from langchain_core.messages import AIMessage, ToolMessage, message_chunk_to_mes
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.converting import convert
-from partita.formats.langchain.dump import dump
-from partita.formats.langchain.envelope import put, take
-from partita.formats.langchain.load import load
+from partita.formats.langchain.format import FORMAT, dump, load
 from partita.testing.everything import everything
 from partita.types.json import Json
 from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
@@ -195,10 +193,13 @@ def test_no_leaf_is_lost_in_silence(name: str) -> None:
 
 
 def test_what_has_no_place_can_be_carried_along() -> None:
+    assert FORMAT.slot is not None
     payload = dump(everything()).payload
-    filled = put(payload, {"version": 1})
-    assert take(filled) == (payload, {"version": 1})
-    assert take(payload) == (payload, None)
+    filled = FORMAT.slot.put(payload, {"version": 1})
+    bare, rest = FORMAT.slot.take(filled)
+    assert load(bare).messages == load(payload).messages
+    assert rest == {"version": 1}
+    assert FORMAT.slot.take(payload) == (payload, None)
     assert messages_from_dict(filled)[0].additional_kwargs == {"partita": {"version": 1}}
     carried = convert([_plain(one) for one in everything()], "canonical", "langchain", carry=True)
     assert carried.lossless

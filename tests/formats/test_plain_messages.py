@@ -9,11 +9,8 @@ from msgspec.structs import replace
 
 from partita.formats.format import Dumped
 from partita.formats.framework.plain import plain_steps, plain_text
-from partita.formats.langchain.blocks import read_block
-from partita.formats.langchain.blocks import read_plain as read_plain_block
-from partita.formats.langchain.calls import read_call, read_plain_call
 from partita.formats.registry import get_format
-from partita.types.json import Json, JsonObject
+from partita.types.json import Json
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
@@ -28,7 +25,7 @@ from tests import canonical
 from tests.formats.long_way import besides_the_way, by_the_long_way
 from tests.tables import each_row
 
-NAMES = ("langchain", "langchain-v0", "otel-genai")
+NAMES = ("otel-genai",)
 WORDS = st.sampled_from(("", "lit", "39.5 metres"))
 IDS = st.sampled_from(("c1", "c2", "m1", "message-1", "message-2"))
 OUTPUTS = st.one_of(
@@ -68,12 +65,6 @@ def _dump(name: str) -> Callable[[list[Message]], Dumped]:
     return dump
 
 
-def _answers(name: str, parts: list[AssistantPart]) -> list[JsonObject]:
-    """The messages of an answer that stand for it, without those of results."""
-    written: list[JsonObject] = _dump(name)([AssistantMessage(id="a", content=parts)]).payload
-    return [one for one in written if one.get("type") == "ai" or one.get("kind") == "response"]
-
-
 @pytest.mark.parametrize("name", NAMES)
 @given(talk=TALKS)
 def test_both_ways_write_and_tell_the_same(name: str, talk: list[Message]) -> None:
@@ -94,29 +85,7 @@ def test_words_thoughts_and_calls_are_plain_and_what_says_more_is_not() -> None:
     assert plain_text(UserMessage(id="u", content=[TextPart("How tall?", state="done")])) is None
 
 
-@given(parts=PARTS)
-def test_plain_blocks_of_langchain_are_read_as_all_blocks_are(parts: list[AssistantPart]) -> None:
-    for message in _answers("langchain", parts):
-        content: list[JsonObject] = message["data"]["content"]
-        entries: list[JsonObject] = message["data"]["tool_calls"]
-        for block in content:
-            part = read_plain_block(block)
-            assert part is None or part == read_block(block, None)
-        blocks = [block for block in content if "args" in block]
-        for block, entry in zip(blocks, entries, strict=True):
-            call = read_plain_call(block, iter([entry]))
-            assert call == read_call(block, entry, "", is_v1=True)
-
-
-def test_a_call_that_is_told_in_two_ways_is_not_plain() -> None:
-    block = {"type": "tool_call", "id": "c1", "name": "height", "args": {"tower": 1}}
-    assert read_plain_call(block, iter([dict(block)])) is not None
-    for entry in ({**block, "args": {"tower": True}}, {**block, "id": "c2"}, {**block, "index": 0}, None):
-        assert read_plain_call(block, iter([entry])) is None
-    assert read_plain_call({**block, "extras": {}}, iter([block])) is None
-
-
-@each_row("name", [*NAMES, "pydantic-ai"])
+@each_row("name", [*NAMES, "langchain", "langchain-v0", "pydantic-ai"])
 def test_a_step_of_which_nothing_is_told_leaves_nothing_empty(name: str) -> None:
     shown = DataPart("lamp", {"lit": True})
     parts: list[AssistantPart] = [StepStartPart(), shown, StepStartPart(), TextPart("The lamp is lit.")]

@@ -8,13 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from partita.formats.anthropic import comparing as anthropic
-from partita.formats.anthropic.conversation import parts_as_answered
-from partita.formats.anthropic.dump import told_parts
-from partita.formats.anthropic.outputs import result_block
-from partita.formats.anthropic.plain_blocks import plain_parts
-from partita.formats.anthropic.plain_steps import plain_step
-from partita.formats.anthropic.turns import assistant_turn
 from partita.formats.losses import Loss
 from partita.formats.mcp import comparing as mcp
 from partita.formats.openai_responses.answer import Answer
@@ -81,49 +74,6 @@ items = st.one_of(
 )
 
 
-@given(st.lists(blocks, max_size=3))
-def test_blocks_of_anthropic_are_the_parts_that_their_stream_gives(given_: list[JsonObject]) -> None:
-    short = plain_parts(given_)
-    assert short is None or short == parts_as_answered(given_, "m", "$")
-
-
-def test_most_blocks_of_anthropic_are_plain() -> None:
-    call: JsonObject = {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}}
-    said: list[JsonObject] = [
-        {"type": "text", "text": "Yes."},
-        {"type": "thinking", "thinking": "Hm.", "signature": "s"},
-        call,
-    ]
-    assert plain_parts(said) == parts_as_answered(said, "m", "$")
-    assert plain_parts([*said, call]) is None
-
-
-@given(st.lists(plain, max_size=4))
-def test_a_plain_step_of_anthropic_is_written_as_its_parts_are(parts: list[AssistantPart]) -> None:
-    numbered = list(enumerate(parts))
-    short = plain_step(numbered, "$")
-    if short is not None:
-        losses: list[Loss] = []
-        turn = assistant_turn(numbered, "$", losses, {}, None)
-        results = {
-            part.id: result_block(ToolResultPart(part.id, part.name, part.output), "$", losses)
-            for part in parts
-            if isinstance(part, ToolCallPart) and part.output is not None
-        }
-        assert (short.blocks, short.results, short.unsent) == (turn.blocks, results, losses)
-        assert short.results.keys() == turn.waiting.keys()
-        assert short.unlike == list(told_parts(numbered, turn.blocks, "$"))
-
-
-def test_most_steps_of_anthropic_are_plain() -> None:
-    call = ToolCallPart("c", "f", "output-available", {}, output=JsonOutput([1]))
-    short = plain_step([(0, ReasoningPart("Hm.")), (1, TextPart("Yes.")), (2, call)], "$")
-    assert short is not None
-    assert [len(one) for one in short] == [2, 1, 1, 1]
-    assert plain_step([(0, call), (1, call)], "$") is None
-    assert plain_step([(0, call), (1, TextPart("Yes."))], "$") is None
-
-
 @given(items)
 def test_items_of_responses_are_the_parts_that_their_stream_gives(item: JsonObject) -> None:
     short = plain_part(item)
@@ -166,7 +116,7 @@ def test_what_responses_lose_of_plain_parts_is_what_reading_them_again_lacks(par
         assert list(short) == tell_part(part, again, "$")
 
 
-@pytest.mark.parametrize("format_", [anthropic, mcp])
+@pytest.mark.parametrize("format_", [mcp])
 @given(part=any_parts)
 def test_of_a_part_that_is_held_nothing_is_lost(format_: Any, part: AssistantPart) -> None:
     if format_.is_held(part):
@@ -178,13 +128,12 @@ def test_of_a_part_that_is_held_nothing_is_lost(format_: Any, part: AssistantPar
 
 Shell = Callable[[Message], Iterator[Loss]]
 shells: Sequence[Shell] = (
-    lambda message: anthropic.shell_losses(message, "$", "message-1", is_string=False),
     lambda message: mcp.shell_losses(message, "$", "message-1"),
     lambda message: shell_losses(message, UserMessage(id="message-1", content=()), "$"),
 )
 
 
-@each_row("shell", shells, ids=["anthropic", "mcp", "openai-responses"])
+@each_row("shell", shells, ids=["mcp", "openai-responses"])
 @each_row("id_", ["message-1", "other"])
 def test_a_bare_message_loses_what_it_loses_beside_a_thread(shell: Shell, id_: str) -> None:
     bare = UserMessage(id=id_, content="Hello.")
@@ -194,7 +143,7 @@ def test_a_bare_message_loses_what_it_loses_beside_a_thread(shell: Shell, id_: s
     assert len(rest) == (id_ == "other")
 
 
-@each_row("format_", [anthropic, mcp])
+@each_row("format_", [mcp])
 def test_a_call_whose_input_is_null_gets_a_closer_look(format_: Any) -> None:
     call = ToolCallPart("c", "f", "output-available", None, output=TextOutput("done"))
     assert not format_.is_held(call)

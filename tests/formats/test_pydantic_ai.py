@@ -218,3 +218,12 @@ def test_nothing_is_nothing() -> None:
     assert load([]).messages == ()
     one = load({"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "hi"}]}).messages[0]
     assert isinstance(one, UserMessage)
+
+
+def test_members_of_a_request_with_several_results_are_kept() -> None:
+    returns = [
+        {"part_kind": "tool-return", "tool_name": "look_up", "tool_call_id": id_, "content": "39 metres"}
+        for id_ in ("t1", "t2")
+    ]
+    given = [{**HISTORY[0]}, {"kind": "request", "parts": returns, "new_member": 1}]
+    assert dump(load(given).messages).payload[1]["new_member"] == 1

@@ -70,7 +70,7 @@ class _Converted:
 class Loaded(_Converted):
     """Messages read from a payload, and what could not be carried over."""
 
-    __slots__ = ("is_complete", "messages", "request")
+    __slots__ = ("again", "is_complete", "messages", "request")
 
     def __init__(
         self,
@@ -79,13 +79,16 @@ class Loaded(_Converted):
         request: Request | None = None,
         *,
         is_complete: bool = False,
+        again: Callable[[], Json] | None = None,
     ) -> None:
         """`request`: the rest of the request that the messages came in, if they did.
 
         `is_complete`: the losses are complete, as those of a stream, which is not written back.
+        `again`: writes the payload back, if it has another form than the one that `dump` writes.
         """
         super().__init__(losses)
         self.messages, self.request, self.is_complete = messages, request, is_complete
+        self.again = again
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Loaded):
@@ -212,7 +215,10 @@ def _load_completely(
     request = loaded.request and replace(loaded.request, api=loaded.request.api or name)
 
     def losses() -> Iterator[Loss]:
-        again: Json = dump(loaded.messages, *([request] if request else [])).payload
+        if loaded.again is not None:
+            again = loaded.again()
+        else:
+            again = dump(loaded.messages, *([request] if request else [])).payload
         given = [payload] if isinstance(again, list) and not isinstance(payload, list) else payload
         reported = tuple(loss.path for loss in loaded.losses)
         yield from loaded.losses

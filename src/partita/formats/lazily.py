@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from partita.types.json import limited_depth
+
+from .format import Format
 
 
 def later(module: str, name: str) -> Callable[..., Any]:
@@ -26,6 +28,14 @@ def value_of(module: str, name: str) -> Callable[[], Any]:
     return lambda: getattr(import_module(f"partita.formats.{module}"), name)
 
 
-def format_of(module: str, name: str = "FORMAT") -> Any:
-    """A format that a module in `partita.formats` exports."""
-    return getattr(import_module(f"partita.formats.{module}"), name)
+class LazyFormat(NamedTuple):
+    """A format that a module in `partita.formats` exports. The module is imported when it is needed."""
+
+    name: str
+    module: str
+    attribute: str = "FORMAT"
+
+    def load(self) -> Format:
+        """Import the module."""
+        found: Format = getattr(import_module(f"partita.formats.{self.module}"), self.attribute)
+        return found

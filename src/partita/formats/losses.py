@@ -115,6 +115,43 @@ def shown(value: Json) -> str:
     return encode(value).decode()
 
 
+REORDERED: Final = "it has another order when it is written back"
+
+_CONTENT: Final = re.compile(
+    r"\$\[\d+\](\.content\.parts\[\d+\](\.parts\[\d+\])?(\.(text|url|name|input|output)\b.*)?)?"
+)
+
+
+def content_losses(losses: Iterable[Loss]) -> list[Loss]:
+    """The losses that matter to a model: repairs, and content that it does not receive as it was."""
+    return [
+        loss
+        for loss in losses
+        if loss.severity != "minor" and (loss.severity == "repaired" or _CONTENT.fullmatch(loss.path))
+    ]
+
+
+def _array_losses(before: list[Json], after: list[Json], path: str, why: str) -> Iterator[Loss]:
+    """What of an array another one does not have. Items at its beginning and end are compared in pairs."""
+    if len(before) == len(after):
+        old, new = [dumps(item) for item in before], [dumps(item) for item in after]
+        if old != new and sorted(old) == sorted(new):
+            yield Loss(path, "the order", REORDERED, "changed")
+            return
+        start, end = len(before), 0
+    else:
+        start = next((at for at, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(after))
+        start = min(start, len(before), len(after))
+        pairs = zip(reversed(before[start:]), reversed(after[start:]), strict=False)
+        end = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)) - start)
+    for index, item in enumerate(before):
+        where = f"{path}[{index}]"
+        if index < start:
+            yield from json_losses(item, after[index], where, why)
+        elif index < len(before) - end:
+            yield Loss.of(where, item, why, "changed")
+
+
 def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss]:
     """What of a JSON value another one does not have."""
     if is_object(before) and is_object(after) and before:
@@ -124,9 +161,8 @@ def json_losses(before: Json, after: Json, path: str, why: str) -> Iterator[Loss
                 yield from json_losses(value, after[name], where, why)
             else:
                 yield Loss.of(where, value, why)
-    elif is_array(before) and is_array(after) and 0 < len(before) == len(after):
-        for index, (item, other) in enumerate(zip(before, after, strict=True)):
-            yield from json_losses(item, other, f"{path}[{index}]", why)
+    elif is_array(before) and is_array(after) and before:
+        yield from _array_losses(before, after, path, why)
     elif type(before) is not type(after) or (before != after or dumps(before) != dumps(after)):
         severity: Severity = "lost" if after is None else "changed"
         yield Loss.of(path, before, why, severity)

@@ -7,7 +7,7 @@ from partita.stream.rules import Version
 
 from .core.sidecar import in_list, in_messages
 from .format import Format, Slot
-from .lazily import format_of, later, value_of
+from .lazily import LazyFormat, later, value_of
 
 CHAT = "openai-chat"
 
@@ -17,7 +17,7 @@ CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
 
-def own_formats() -> list[Format]:
+def own_formats() -> list[Format | LazyFormat]:
     """All of them, in the order of the documentation."""
     return [
         *_ours(),
@@ -160,12 +160,12 @@ def _rows() -> list[Format]:
     ]
 
 
-def _providers() -> list[Format]:
+def _providers() -> list[Format | LazyFormat]:
     return [
-        format_of("anthropic.format"),
-        format_of("anthropic.format", "RESPONSE"),
-        format_of("bedrock.format"),
-        format_of("bedrock.format", "RESPONSE"),
+        LazyFormat("anthropic", "anthropic.format"),
+        LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
+        LazyFormat("bedrock-converse", "bedrock.format"),
+        LazyFormat("bedrock-converse-answer", "bedrock.format", "RESPONSE"),
         Format(
             "gemini",
             "contents and answers of Google's generateContent",
@@ -229,33 +229,11 @@ def _chat(name: str, title: str, server: str) -> Format:
     )
 
 
-def _frameworks() -> list[Format]:
+def _frameworks() -> list[Format | LazyFormat]:
     return [
-        *(
-            Format(
-                name,
-                title,
-                later(*load),
-                partial(later("langchain.dump", "dump"), version=version),
-                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
-                implied=later("langchain.envelope", "implied"),
-            )
-            for name, title, load, version in (
-                (
-                    "langchain",
-                    "LangChain messages with standard content blocks",
-                    ("langchain.load", "load"),
-                    1,
-                ),
-                (
-                    "langchain-v0",
-                    "LangChain messages as older code expects them",
-                    ("langchain.older", "load_older"),
-                    0,
-                ),
-            )
-        ),
-        format_of("pydantic_ai.format"),
+        LazyFormat("langchain", "langchain.format"),
+        LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
+        LazyFormat("pydantic-ai", "pydantic_ai.format"),
         Format(
             "otel-genai",
             "messages as OpenTelemetry records them",

@@ -1,12 +1,13 @@
 """The formats there are, by name. Others add theirs through the entry point group `partita.formats`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 
 from partita.errors import FormatError
 
 from .format import Format
+from .lazily import LazyFormat
 from .own import own_formats
 from .plugins import Broken, read_plugins
 
@@ -22,11 +23,33 @@ ALIASES: Mapping[str, str] = {
 """Short names for what is meant most often."""
 
 
+class _Formats(Mapping[str, Format]):
+    """Formats by name. The module of a format is imported when the format is looked up."""
+
+    def __init__(self, formats: Mapping[str, Format | LazyFormat]) -> None:
+        self._formats = dict(formats)
+
+    def __getitem__(self, name: str) -> Format:
+        found = self._formats[name]
+        if isinstance(found, LazyFormat):
+            found = self._formats[name] = found.load()
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._formats
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._formats)
+
+    def __len__(self) -> int:
+        return len(self._formats)
+
+
 @cache
 def all_formats() -> Mapping[str, Format]:
-    """Every format by name: ours, then those that other packages bring."""
+    """Every format by name: ours, then those of other packages."""
     own = {format_.name: format_ for format_ in own_formats()}
-    return {**own, **read_plugins({*own, *ALIASES}).formats}
+    return _Formats({**own, **read_plugins({*own, *ALIASES}).formats})
 
 
 def broken_formats() -> Mapping[str, Broken]:

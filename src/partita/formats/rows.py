@@ -26,7 +26,7 @@ from partita.types.messages import (
     UserPart,
 )
 from partita.types.parts import ForeignPart, UnknownPart
-from partita.types.times import in_utc
+from partita.types.times import in_utc, iso_text
 from partita.types.usage import Usage
 
 ROLES: Mapping[str, tuple[type[Message], type[Any], tuple[type, ...]]] = {
@@ -96,7 +96,7 @@ class Row:
         """The moment of a column. It is left too, unless it is written as JavaScript writes moments."""
         value = self.get(name)
         moment = read_moment(value)
-        if moment is not None and value == written_moment(moment):
+        if moment is not None and value == iso_text(moment, "milliseconds"):
             self.take(name)
         return moment
 
@@ -154,11 +154,6 @@ def read_moment(value: Json) -> datetime | None:
         return EPOCH + (timedelta(seconds=value) if in_seconds else timedelta(milliseconds=value))
     except (ValueError, OverflowError, DecodeError):
         return None
-
-
-def written_moment(moment: datetime) -> str:
-    """A moment as JavaScript writes it."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def same(a: Json, b: Json) -> bool:

@@ -33,6 +33,6 @@ def in_utc(moment: datetime, where: str) -> datetime:
         ) from None
 
 
-def iso_text(moment: datetime) -> str:
-    """A moment as ISO 8601 text, in UTC with a `Z`, as JSON APIs write it."""
-    return moment.isoformat().replace("+00:00", "Z")
+def iso_text(moment: datetime, timespec: str = "auto") -> str:
+    """A moment as ISO 8601 text, in UTC with a `Z`. JavaScript writes it with `milliseconds`."""
+    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")

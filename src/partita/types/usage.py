@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from .json import Json, JsonObject, is_object
 from .value import Value
@@ -22,11 +23,14 @@ class Usage(Value):
 
 
 Names: TypeAlias = Sequence[str]
-"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object."""
+"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object.
+
+A count in an object is only written if it is known; one that is not in an object is then 0.
+"""
 
 
 class UsageNames:
-    """The names of a provider for its counts. Its input tokens include cached ones, unless they are apart."""
+    """The names of a provider for its counts."""
 
     def __init__(
         self,
@@ -36,32 +40,29 @@ class UsageNames:
         reasoning: Names = (),
         cached: Names = (),
         cache_write: Names = (),
-        total: str | None = None,
-        is_cache_apart: bool = False,
+        total: Names = (),
+        excludes_cache: bool = False,
         template: JsonObject | None = None,
     ) -> None:
-        """`template`: what is written besides the counts; `total`: the name of their sum, if it has one.
+        """`total`: if it has a name; otherwise it is the sum of input and output.
 
-        `is_cache_apart`: the input tokens do not include those that were cached or written to the cache.
+        `excludes_cache`: the input tokens do not include those that were cached or written to the cache.
+        `template`: what is always written. Counts of reasoning and the cache are written if they are not 0.
         """
-        names = (input, output, reasoning, cached, cache_write)
+        names = (input, output, total, reasoning, cached, cache_write)
         self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
-        self._written = tuple(some[0] if some else None for some in names)
-        self._total, self._is_cache_apart = total, is_cache_apart
-        self._template = template or {}
+        self._written = tuple(paths[0] if paths else None for paths in self._paths)
+        self._template, self._excludes_cache = template or {}, excludes_cache
 
     def read(self, raw: JsonObject) -> Usage:
         """Usage, with the provider's object in `raw` if that contains more."""
-        given, made, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
-        if self._is_cache_apart and given is not None:
+        given, made, total, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
+        if self._excludes_cache and given is not None:
             given += (cached or 0) + (cache_write or 0)
-        total = None if given is None or made is None else given + made
+        if not self._paths[2]:
+            total = None if given is None or made is None else given + made
         usage = Usage(given, made, total, reasoning, cached, cache_write)
-        return (
-            usage
-            if self._counts(usage) == raw
-            else Usage(given, made, total, reasoning, cached, cache_write, raw)
-        )
+        return usage if self._counts(usage) == raw else replace(usage, raw=raw)
 
     def write(self, usage: Usage) -> JsonObject:
         """The provider's object: `raw` if it is from there and the counts were not changed since."""
@@ -70,20 +71,20 @@ class UsageNames:
         return raw if is_object(raw) and is_own else self._counts(usage)
 
     def _counts(self, usage: Usage) -> JsonObject:
-        given, cached, cache_write = usage.input_tokens, usage.cached_input_tokens, usage.cache_write_tokens
-        if self._is_cache_apart and given is not None:
+        cached, cache_write = usage.cached_input_tokens, usage.cache_write_tokens
+        given, made = usage.input_tokens or 0, usage.output_tokens or 0
+        total = given + made if usage.total_tokens is None else usage.total_tokens
+        if self._excludes_cache:
             given = max(given - (cached or 0) - (cache_write or 0), 0)
-        counts = (given, usage.output_tokens, usage.reasoning_tokens, cached, cache_write)
-        written: JsonObject = dict(self._template)
-        for name, count in zip(self._written, counts, strict=True):
-            if name is not None:
-                *path, last = name.split(".")
-                holder = written
-                for key in path:
-                    holder = holder.setdefault(key, {})
-                holder[last] = count or 0
-        if self._total is not None:
-            written[self._total] = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+        counts = (given, made, total, usage.reasoning_tokens, cached, cache_write)
+        written = dict(self._template)
+        for index, (path, count) in enumerate(zip(self._written, counts, strict=True)):
+            if path is None:
+                continue
+            if len(path) > 1 and count is not None:
+                written[path[0]] = {**written.get(path[0], {}), path[1]: count}
+            elif len(path) == 1 and (count or index < 3 or path[0] in written):
+                written[path[0]] = count or 0
         return written
 
 

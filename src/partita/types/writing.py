@@ -12,9 +12,15 @@ from .json import Json, JsonObject
 from .parts import UnknownPart
 from .value import EXTRA_NAME, OpenValue, UnknownVariant, Value
 
+_JSON = frozenset({str, dict, int, float, bool, type(None)})
+
 
 def plain(value: object) -> Json:
     """`value` as plain JSON: what `encode` writes, before it is text."""
+    if type(value) in _JSON:
+        return cast("Json", value)
+    if type(value) is tuple:
+        return [plain(item) for item in cast("Sequence[object]", value)]
     match value:
         case UnknownPart() | UnknownChunk() | UnknownVariant():
             return dict(value.raw)
@@ -34,7 +40,7 @@ def _plain_value(value: Value) -> JsonObject:
     for name, wire, default in _fields_of(type(value)):
         item = getattr(value, name)
         if item is not UNSET and item is not default:
-            result[wire] = plain(item)
+            result[wire] = item if type(item) in _JSON else plain(item)
     if isinstance(value, OpenValue):
         return {**result, **(value.extra or {})}  # a member whose value did not fit is there by its own name
     return _with_extra(result, value.extra)

@@ -5,7 +5,6 @@ import pytest
 from partita.errors import AgentError, FormatError
 from partita.formats.agent_decoder import facts_of
 from partita.formats.answers.model_view import model_view
-from partita.formats.anthropic import request as anthropic
 from partita.formats.format import Dumped, ToolSpec
 from partita.formats.gemini import request as gemini
 from partita.formats.openai_chat import request as openai_chat
@@ -19,6 +18,7 @@ from partita.types.json import dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
+from tests.formats import anthropic_talks
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
@@ -28,7 +28,7 @@ from .families import FAMILIES, Family
 BUILDERS = {
     "openai-chat": openai_chat.build_request,
     "openai-responses": openai_responses.build_request,
-    "anthropic": anthropic.build_request,
+    "anthropic": anthropic_talks.build_request,
     "gemini": gemini.build_request,
 }
 TOOLS = (ToolSpec("weather", "How it is outside.", {"type": "object", "properties": {"city": {}}}),)

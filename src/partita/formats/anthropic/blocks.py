@@ -7,9 +7,7 @@ derived from results and citations.
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from msgspec.structs import replace
-
-from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
@@ -73,14 +71,9 @@ def read_block(block: Any, index: int, sources: Sources) -> Any:
     """The part of a block that is not a result."""
     if isinstance(block, wire.Thinking) and not block.signature:
         return ReasoningPart(block.thinking)
+    sources.index = index
     part = ASSISTANT_BLOCKS.read(block, sources)
-    if isinstance(part, ForeignPart):
-        return custom(part.value)
-    if isinstance(part, ToolCallPart) and part.provider_executed:
-        return replace(
-            part, call_provider_metadata=add_notes(part.call_provider_metadata, NAME, {INDEX: index})
-        )
-    return part
+    return custom(part.value) if isinstance(part, ForeignPart) else part
 
 
 def custom(raw: JsonObject) -> CustomPart:
@@ -117,7 +110,8 @@ def write_blocks(
         if block is None:
             continue
         position = index_of(part.call_provider_metadata) if type(part) is ToolCallPart else None
-        flush(position)
+        if waiting:
+            flush(position)
         blocks.append((block, number))
         if type(part) is ToolCallPart and part.provider_executed:
             result = write_result(part, CALL_ID.fit(part.id))

@@ -18,7 +18,7 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, Reasonin
 from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
 
 from . import wire
-from .server_tools import CALLER, FIELDS, MCP, Sources, inverse, renamed
+from .server_tools import CALLER, FIELDS, INDEX, MCP, Sources, inverse, renamed
 from .wire import NAME
 
 # The pattern of ids and names: "^[a-zA-Z0-9_-]{1,128}$" for names, "^[a-zA-Z0-9_-]+$" for ids
@@ -94,6 +94,8 @@ def read_call(block: wire.Call, context: Any) -> ToolCallPart:
     if is_object(block.caller):
         own["caller"] = renamed(block.caller, CALLER)
     is_served = type(block) is not wire.ToolUse
+    if is_served:
+        own[INDEX] = context.index
     return ToolCallPart(
         block.id,
         block.name,
@@ -107,7 +109,7 @@ def read_call(block: wire.Call, context: Any) -> ToolCallPart:
 
 def write_call(part: ToolCallPart) -> Wire | None:
     own = notes(part.call_provider_metadata, NAME)
-    if part.provider_executed and own is notes(None, NAME):
+    if part.provider_executed and not own:
         return None  # a server tool of another provider
     # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
     value: Json = part.input if part.raw_input is UNSET else part.raw_input

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.core.last_step import NO_OUTPUT, last_step
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.core.turns import Prompt, Results, Step, split
 from partita.formats.events import UNNAMED, load_events
 from partita.formats.folding import fold
 from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
-from partita.types.codec import to_json
+from partita.types.codec import Codec, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import AssistantContent, AssistantMessage, Message
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
@@ -32,6 +32,8 @@ from .stream import EVENTS, REASONS, SAID, AnthropicDecoder, replaced_losses
 from .usage import read_usage, write_usage
 from .wire import NAME
 
+USAGE: Final[Codec[Usage]] = Codec(Usage)
+
 STOPS: Final[Mapping[str, str]] = {
     "stop": "end_turn",
     "tool-calls": "tool_use",
@@ -40,11 +42,7 @@ STOPS: Final[Mapping[str, str]] = {
 }
 """Stop reasons for the finish reasons of other providers."""
 
-ONE: Final = "a body is one response"
-EARLIER: Final = "an earlier step was a response of its own"
-NO_OUTPUT: Final = "a response ends with its calls, before their results"
 ADDED: Final = "a body requires it"
-NONE: Final = "a body is a response: it is empty"
 
 REPORT: Final = Report(
     NAME,
@@ -127,22 +125,7 @@ def _done(part: Any) -> Any:
 def dump_response(messages: Sequence[Message]) -> Dumped:
     """Write the last response as a body. All other messages are lost."""
     record = Record()
-    turns = list(split(messages, is_written))
-    steps = [turn for turn in turns if isinstance(turn, Step) and _is_shown(turn)]
-    step = steps[-1] if steps else Step(AssistantMessage(id=UNNAMED, content=[]), "", [], 1, [])
-    if not steps:
-        record.losses.append(Loss("$", "no response", NONE, "repaired"))
-    for turn in turns:
-        if turn is step:
-            continue
-        if isinstance(turn, Results) and turn.step is step:
-            record.losses += [Loss.of(f"{path}.output", part.output, NO_OUTPUT) for part, path in turn.parts]
-        elif isinstance(turn, Step) and turn.message is step.message:
-            record.losses += [Loss.of(path, part, EARLIER) for part, path in turn.parts]
-        elif isinstance(turn, Prompt) and turn.steering is not None:
-            record.losses.append(Loss.of(turn.path, turn.steering, ONE))
-        else:
-            record.drop(turn, ONE)
+    step = last_step(messages, is_written, record)
     blocks, places = write_blocks(step.parts, None)
     error = _write_error(step.message) if not blocks else None
     record.add(step._replace(number=1), (), places)
@@ -157,7 +140,7 @@ def dump_response(messages: Sequence[Message]) -> Dumped:
                 path = f"{step.path}.content.metadata.{name}"
                 record.losses.append(Loss(path, f"no {name}", ADDED, "repaired"))
         kept = notes(notes(step.message.content.provider_metadata, NAME), FIELDS)
-        payload = restore(_write_body(step.message, blocks), kept)
+        payload = to_json(restore(_write_body(step.message, blocks), kept))
     return Dumped(payload, lambda: REPORT.compare(record, _read_back(payload)))
 
 
@@ -165,10 +148,6 @@ def _read_back(payload: JsonObject) -> dict[Place, Any]:
     if payload.get("type") == "message":
         return _read_body(payload)[1]
     return {(): load_response(payload).messages[0]}
-
-
-def _is_shown(step: Step) -> bool:
-    return not step.message.internal and step.message.type != "event"
 
 
 def _write_body(message: AssistantMessage, blocks: Sequence[Any]) -> wire.Response:
@@ -203,7 +182,9 @@ def _stop_reason(about: JsonObject, blocks: Iterable[Any]) -> str | None:
 
 def _usage(about: JsonObject, usage: Usage | None) -> JsonObject:
     counts: Json = about.get("usage")
-    return write_usage(counts if is_object(counts) else {} if usage is None else to_json(usage))
+    if is_object(counts):
+        usage = USAGE.read(counts)
+    return write_usage(usage or Usage())
 
 
 def _write_error(message: AssistantMessage) -> JsonObject | None:

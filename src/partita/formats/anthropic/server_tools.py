@@ -214,6 +214,8 @@ class Sources:
     def __init__(self, response: str) -> None:
         """`response` is the id of the response, for the ids of sources."""
         self.response = response
+        self.index = 0
+        """The position of the block that is being read."""
         self._documents: list[Fetched] = []
         self._pages: set[str] = set()
         self._cited: list[JsonObject] = []

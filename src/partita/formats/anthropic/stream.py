@@ -269,6 +269,9 @@ class AnthropicDecoder:
             self._outlet.start_text(str(index))
             if _text(raw.get("text")):
                 self._outlet.text(str(index), raw["text"])
+            citations = raw.get("citations")
+            for number, citation in enumerate(citations if is_array(citations) else ()):
+                self._cite(block, citation, number)
         elif block.kind in ("thinking", "redacted_thinking"):
             self._open_thinking(block)
         elif block.kind in CALLS:
@@ -278,6 +281,13 @@ class AnthropicDecoder:
                 self._open_call(block, is_whole=is_whole)
         self._blocks[index] = block
         return True
+
+    def _cite(self, block: _Block, citation: Json, number: int) -> None:
+        """Emit the document that a citation refers to, as soon as it is cited."""
+        if is_object(citation):
+            document = self._sources.cited_document(citation, block.index, number)
+            if document is not None:
+                self._outlet.emit(_source_chunk(document))
 
     def _open_thinking(self, block: _Block) -> None:
         id_, raw = str(block.index), block.raw
@@ -309,6 +319,7 @@ class AnthropicDecoder:
             case {"type": "citations_delta", "citation": dict(citation)} if block.kind == "text":
                 before = block.raw.get("citations")
                 block.raw["citations"] = [*(before if is_array(before) else ()), citation]
+                self._cite(block, citation, len(block.raw["citations"]) - 1)
             case {"type": "thinking_delta", "thinking": str(text)} if "thinking" in block.kind:
                 block.raw["thinking"] = f"{_text(block.raw.get('thinking')) or ''}{text}"
                 self._outlet.reasoning(id_, text)
@@ -350,11 +361,6 @@ class AnthropicDecoder:
         part = self._read(block)
         if isinstance(part, TextPart):
             self._outlet.end(id_, notes(part.provider_metadata, NAME), part.citations)
-            for number, citation in enumerate(raw.get("citations") or ()):
-                if is_object(citation):
-                    document = self._sources.cited_document(citation, block.index, number)
-                    if document is not None:
-                        self._outlet.emit(_source_chunk(document))
         elif self._outlet.is_open(id_):
             own = notes(part.provider_metadata, NAME)
             # The metadata of an end replaces earlier ones: it contains everything, or is left out.

@@ -3,21 +3,27 @@
 Source: https://docs.claude.com/en/api/messages#response-usage
 """
 
-from collections.abc import Iterable
 from typing import Final
 
-from partita.types.codec import to_json
+from msgspec.structs import replace
+
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.usage import Usage
+from partita.types.usage import Usage, UsageNames
 from partita.types.value import Extra
 
-INPUTS: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-"""Fresh, cached and cache-written input are counted apart."""
+NAMES: Final = UsageNames(
+    input=("input_tokens",),
+    output=("output_tokens",),
+    reasoning=("output_tokens_details.thinking_tokens",),
+    cached=("cache_read_input_tokens",),
+    cache_write=("cache_creation_input_tokens",),
+    excludes_cache=True,
+)
 
 BILLED: Final = ("message", "compaction")
 """The passes of a response that are billed as this model's."""
 
-REPLACED: Final = "fallback_message"
+FALLBACK: Final = "fallback_message"
 """A pass of another model that took over: the counts of the response are those of that pass."""
 
 
@@ -32,57 +38,32 @@ def read_usage(raw: JsonObject) -> Usage | None:
     """The usage of a response; `None` if there are no counts."""
     if not raw:
         return None
-    total_input, output = _input(raw), count_of(raw, "output_tokens")
-    details = raw.get("output_tokens_details")
-    billed = _billed(raw.get("iterations"))
-    return Usage(
-        input_tokens=total_input,
-        output_tokens=output,
-        total_tokens=None if total_input is None or output is None else total_input + output,
-        reasoning_tokens=count_of(details, "thinking_tokens") if is_object(details) else None,
-        cached_input_tokens=count_of(raw, "cache_read_input_tokens") or 0,
-        cache_write_tokens=count_of(raw, "cache_creation_input_tokens") or 0,
+    usage = NAMES.read(raw)
+    return replace(
+        usage,
+        cached_input_tokens=usage.cached_input_tokens or 0,
+        cache_write_tokens=usage.cache_write_tokens or 0,
         raw=raw,
-        extra=None if billed is None else Extra({"billed": billed}),
+        extra=_billed(raw.get("iterations")),
     )
 
 
-def write_usage(counts: JsonObject) -> JsonObject:
-    """The counts of the API, given a usage as JSON: `raw` if it is from there and was not changed since."""
-    raw = counts.get("raw")
-    if is_object(raw) and to_json(read_usage(raw)) == counts:
-        return raw
-    names = ("cachedInputTokens", "cacheWriteTokens", "inputTokens", "outputTokens")
-    cached, written, total, output = (count_of(counts, name) or 0 for name in names)
-    return {
-        "input_tokens": max(total - cached - written, 0),
-        "output_tokens": output,
-        **({"cache_read_input_tokens": cached} if cached else {}),
-        **({"cache_creation_input_tokens": written} if written else {}),
-    }
+def write_usage(usage: Usage) -> JsonObject:
+    """The counts of the API: `raw` if it is from there and was not changed since."""
+    raw = usage.raw
+    return raw if is_object(raw) and read_usage(raw) == usage else NAMES.write(replace(usage, extra=None))
 
 
-def _billed(iterations: Json) -> JsonObject | None:
+def _billed(iterations: Json) -> Extra | None:
     """What is billed if a response took several passes: the outer counts are those of the last."""
     passes = [one for one in iterations if is_object(one)] if is_array(iterations) else []
-    if any(one.get("type") == REPLACED for one in passes):
+    if any(one.get("type") == FALLBACK for one in passes):
         return None
-    paid = [one for one in passes if one.get("type") in BILLED]
+    paid = [NAMES.read(one) for one in passes if one.get("type") in BILLED]
     if not paid:
         return None
-    return {"input": _sum(map(_input, paid)), "output": _sum(count_of(one, "output_tokens") for one in paid)}
-
-
-def _input(raw: JsonObject) -> int | None:
-    counts = [count_of(raw, key) for key in INPUTS]
-    return None if counts[0] is None else _sum(counts)
-
-
-def _sum(counts: Iterable[int | None]) -> int:
-    return sum(count for count in counts if count is not None)
-
-
-def count_of(raw: JsonObject, key: str) -> int | None:
-    """A count, if it is one."""
-    value = raw.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    sums = {
+        "input": sum(one.input_tokens or 0 for one in paid),
+        "output": sum(one.output_tokens or 0 for one in paid),
+    }
+    return Extra({"billed": sums})

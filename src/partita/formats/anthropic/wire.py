@@ -128,6 +128,7 @@ class Tool(Wire):
 
 
 MESSAGE: Final[Codec[Message]] = Codec(Message)
+CONTENT: Final[Codec[str | tuple[AnyBlock, ...]]] = Codec(str | tuple[AnyBlock, ...])
 BLOCKS: Final[Codec[tuple[AnyBlock, ...]]] = Codec(tuple[AnyBlock, ...])
 TOOL: Final[Codec[Tool]] = Codec(Tool)
 

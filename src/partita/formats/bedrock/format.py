@@ -7,28 +7,22 @@ Wire: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Conver
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import ConversionError
-from partita.formats.core.conversation import (
-    INDEX,
-    Conversation,
-    in_order,
-    record_boundaries,
-    step_notes,
-)
 from partita.formats.core.metadata import message_notes, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import residue
+from partita.formats.core.role_messages import INDEX, JOINED, RoleReader, RoleWriter
 from partita.formats.core.rules import Rules, arrange
-from partita.formats.core.tool_specs import read_tools, write_tools
+from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
 from partita.formats.core.wire import Wire, read_wire, to_json
-from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request, ToolSpec
-from partita.formats.losses import Loss, json_losses
+from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import (
     Message,
@@ -77,7 +71,6 @@ REPORT: Final = Report(
     },
     spelling=frozenset({INDEX, IN_MESSAGES}),
 )
-JOINED: Final = "the API takes one message for neighbours of one role"
 LAST: Final = "calls that wait for their results come last"
 CACHE_POINTS: Final = "the API takes four cache points"
 NO_FILES: Final = "the API takes no files of the assistant"
@@ -89,18 +82,21 @@ NO_TOOLS: Final = "the API demands the tools of all calls"
 ATTACHED: Final = "See the attached documents."
 
 
+AnyTurn = TypeVar("AnyTurn", bound=Turn)
+
+
 def load(payload: Json) -> Loaded:
     """Read a request, its messages, one of them, a response, or the events of a stream."""
     match payload:
         case [*items] if not any(is_object(item) and "role" not in item for item in items):
-            return _load_messages(payload, items)
+            return _load_messages(items)
         case {"messages": [*messages]}:
             reader = _Reader(messages, "$.messages", payload.get("system"))
-            return Loaded(tuple(join(reader.talk.messages)), request=_read_request(payload))
+            return Loaded(tuple(join(reader.messages)), request=_read_request(payload))
         case {"messages": other}:
             raise ConversionError(f"messages is {kind_of(other)}", where="$.messages", hint="make it a list")
         case {"role": _, "content": _}:
-            return _load_messages(payload, [payload])
+            return _load_messages([payload])
         # A prompt that is stored on Bedrock has the messages itself:
         # https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-management-deploy.html
         case {"modelId": _}:
@@ -119,15 +115,10 @@ def _is_response(payload: Json) -> bool:
     return "output" in payload or error_text(payload) is not None or not EVENTS.isdisjoint(payload)
 
 
-def _load_messages(payload: Json, items: Sequence[Json]) -> Loaded:
+def _load_messages(items: Sequence[Json]) -> Loaded:
     """Messages without a request around them."""
-    messages = tuple(join(_Reader(items, "$").talk.messages))
-
-    def losses() -> Iterator[Loss]:
-        again: list[Json] = dump(messages).payload["messages"]
-        return json_losses(payload, again if is_array(payload) else again[0] if again else None, "$", UNREAD)
-
-    return Loaded(messages, losses, is_complete=True)
+    found = tuple(join(_Reader(items, "$").messages))
+    return Loaded(found, again=lambda: dump(found).payload["messages"])
 
 
 def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
@@ -142,79 +133,64 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
 
 
 def _read_back(payload: JsonObject) -> dict[Place, Any]:
-    return _Reader(payload.get("messages", []), "$", payload.get("system")).talk.places
+    return _Reader(payload.get("messages", []), "$", payload.get("system")).places
 
 
 # Reading
 
 
-class _Reader:
-    """Reads messages. The place of a block is its number, after that of its message."""
+class _Reader(RoleReader):
+    """Reads messages. `system` has a place of its own."""
 
     def __init__(self, raws: Sequence[Json], path: str, system: Json = None) -> None:
-        self.talk = Conversation(NAME)
+        super().__init__(NAME)
         if system is not None:
             self._read({"role": "system", "content": system}, "$.system", SYSTEM, SYSTEM)
         for index, raw in enumerate(raws):
             self._read(raw, f"{path}[{index}]", f"message-{index + 1}", index)
 
-    def _read(self, raw: Json, path: str, id_: str, at: Place) -> None:
+    def _read(self, raw: Json, path: str, id_: str, index: Any) -> None:
         message = read_wire(wire.MESSAGE, raw, path, HINT)
+        role = message.role
+        if role not in ("user", "assistant", "system"):
+            hint = "use user, assistant or system"
+            raise ConversionError(f"unknown role {role!r:.40}", where=f"{path}.role", hint=hint)
         for number, block in enumerate(message.content):
             if not is_object(block):
                 where = f"{path}.content[{number}]"
                 raise ConversionError(f"a block is {kind_of(block)}", where=where, hint="make it an object")
-        kept = residue(wire.Message(role=message.role, content=[]), replace(message, content=[]))
+        kept = residue(wire.Message(role=role, content=[]), replace(message, content=[]))
         noted: JsonObject = {FIELDS: kept} if kept else {}
-        match message.role:
-            case "assistant":
-                found = read_blocks(message.content, "assistant", {})
-                self.talk.places |= {(at, number): part for part, number in found}
-                self.talk.add_step(id_, [part for part, _ in found], at, noted)
-            case "user":
-                self._user(message, id_, at, noted)
-            case "system":
-                noted |= {} if at == SYSTEM else {IN_MESSAGES: True}
-                content = SystemContent(
-                    parts=self._parts(message, "system", at), provider_metadata=_own(noted)
-                )
-                self.talk.add(SystemMessage(id=id_, content=content), at)
-            case role:
-                hint = "use user, assistant or system"
-                raise ConversionError(f"unknown role {role!r:.40}", where=f"{path}.role", hint=hint)
-
-    def _user(self, message: wire.Message, id_: str, at: Place, noted: JsonObject) -> None:
-        parts = self._parts(message, "user", at)
-        results = [part for part in parts if isinstance(part, ToolResultPart)]
-        others = tuple(part for part in parts if not isinstance(part, ToolResultPart))
+        noted |= {IN_MESSAGES: True} if role == "system" and index != SYSTEM else {}
+        found = read_blocks(message.content, role, {} if role == "assistant" else self.calls)
+        if role == "assistant":
+            self.add_step(id_, found, noted, index)
+            return
+        results = [one for one in found if role == "user" and isinstance(one.part, ToolResultPart)]
+        others = [one for one in found if one not in results]
         if results:
-            self.talk.add_results(id_, results, at)
-        if others or not results:
-            content = UserContent(parts=others, provider_metadata=_own(noted))
-            self.talk.add(UserMessage(id=id_, content=content), at)
-
-    def _parts(self, message: wire.Message, role: Role, at: Place) -> tuple[Any, ...]:
-        found = read_blocks(message.content, role, self.talk.calls)
-        self.talk.places |= {(at, number): part for part, number in found}
-        return tuple(part for part, _ in found)
-
-
-def _own(noted: JsonObject) -> JsonObject | None:
-    return {NAME: noted} if noted else None
+            self.add_results(id_, results, index)
+        if results and not others:
+            return
+        parts: Any = tuple(part for part, _ in others)
+        given: Any = {"parts": parts, "provider_metadata": {NAME: noted} if noted else None}
+        if role == "system":
+            self.add(SystemMessage(id=id_, content=SystemContent(**given)), index, others)
+        else:
+            self.add(UserMessage(id=id_, content=UserContent(**given)), index, others)
 
 
 # Writing
 
 
-class _Writer:
+class _Writer(RoleWriter):
     """Writes messages, and records what went where."""
 
     def __init__(self, model: str) -> None:
         self.record = Record()
+        super().__init__(NAME, self.record)
         self._is_claude = "anthropic" in model
         self._system: list[JsonObject] = []
-        self._messages: list[JsonObject] = []
-        self._has_results = False  # the last message has only results so far
 
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`system` and `messages`."""
@@ -223,56 +199,41 @@ class _Writer:
                 case Step():
                     self._step(turn)
                 case Results():
-                    self._append("user", turn._replace(parts=in_order(turn.parts, NAME)), {})
+                    ordered = sorted(turn.parts, key=_index)  # a stable order, if there are no notes
+                    self.add("user", *_arguments(turn._replace(parts=ordered), "user"), {})
                 case Instructions() if not _is_among_messages(turn):
                     self._instructions(turn)
                 case _:
-                    role: Role = "user" if isinstance(turn, Prompt) else "system"
-                    self._append(role, turn, message_notes(turn.message, NAME))
-        for number, message in enumerate(self._messages):
-            if _has_only_documents(message):
-                message["content"].append({"text": ATTACHED})
+                    self._message(turn)
+        written: list[JsonObject] = []
+        for number, (role, blocks, noted) in enumerate(self.messages):
+            written.append({"role": role, "content": blocks, **notes(noted, FIELDS)})
+            if _has_only_documents(blocks):
+                blocks.append({"text": ATTACHED})
                 self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, NEEDS_TEXT, "repaired"))
-        _make_names_unique(self._messages)
-        return {**({"system": self._system} if self._system else {}), "messages": self._messages}
+        _make_names_unique(written)
+        return {**({"system": self._system} if self._system else {}), "messages": written}
 
-    def _append(self, role: Role, turn: Turn, noted: JsonObject) -> int | None:
-        """Append what a turn contains; the number of its message, or `None` if there is nothing to write."""
-        blocks, places = write_blocks(turn.parts, role)
-        if isinstance(turn, Step) and turn.text is not None:
-            blocks.append({"text": turn.text})
-        if blocks and is_object(point := noted.get(CACHE)):
-            blocks.append({CACHE: point})
-        if not blocks:
-            self.record.add(turn, None, places)
-            return None
-        had_results, self._has_results = self._has_results, isinstance(turn, Results)
-        if had_results and any(has_kind(one, wire.DocumentBlock, wire.VideoBlock) for one in blocks):
+    def _message(self, turn: Instructions | Prompt) -> None:
+        role: Role = "user" if isinstance(turn, Prompt) else "system"
+        noted = message_notes(turn.message, NAME)
+        blocks, _, places = _arguments(turn, role)
+        if self._has_results and any(has_kind(one, wire.DocumentBlock, wire.VideoBlock) for one in blocks):
             # https://github.com/pydantic/pydantic-ai/issues/6081
-            self._messages.append({"role": "assistant", "content": [{"text": EMPTY}]})
+            self.messages.append(("assistant", [{"text": EMPTY}], {}))
+            self._has_results = False
             self.record.losses.append(Loss(turn.path, EMPTY, BESIDE_RESULTS, "repaired"))
-        if self._messages and self._messages[-1]["role"] == role:
-            if not had_results and not self._has_results and turn.path:
-                self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
-        else:
-            self._messages.append({"role": role, "content": [], **notes(noted, FIELDS)})
-        content: list[JsonObject] = self._messages[-1]["content"]
-        at, start = len(self._messages) - 1, len(content)
-        content += blocks
-        place = (at, "results") if isinstance(turn, Results) else (at,)
-        self.record.add(turn, place, [None if one is None else (at, start + one) for one in places])
-        return at
+        self.add(role, blocks, turn, places, noted)
 
     def _step(self, step: Step) -> None:
-        after_results = self._has_results
         parts = list(self._sendable(step.parts))
         # A call must be followed by its result: nothing may be between them.
         ordered = sorted(parts, key=lambda placed: _waits(placed.part))
         blocks = [placed for placed in parts if is_written(placed.part)]
         if blocks != [placed for placed in ordered if is_written(placed.part)]:
             self.record.losses.append(Loss(step.path, "the order of calls and texts", LAST, "repaired"))
-        at = self._append("assistant", step._replace(parts=ordered), step_notes(step, NAME))
-        record_boundaries(self.record, step, at, after_results=after_results)
+        written, turn, places = _arguments(step._replace(parts=ordered), "assistant")
+        self.add_step(turn, written, places)
 
     def _sendable(self, parts: Sequence[Placed]) -> Iterator[Placed]:
         """The parts of the assistant without what the API refuses in a request."""
@@ -289,16 +250,33 @@ class _Writer:
                 yield placed
 
     def _instructions(self, turn: Instructions) -> None:
-        noted = message_notes(turn.message, NAME)
-        blocks, places = write_blocks(turn.parts, "system")
-        if blocks and is_object(point := noted.get(CACHE)):
-            blocks.append({CACHE: point})
+        blocks, _, places = _arguments(turn, "system")
         if self._system and blocks:
             self.record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
         start = len(self._system)
         self._system += blocks
         shifted = [None if one is None else (SYSTEM, start + one) for one in places]
         self.record.add(turn, (SYSTEM,) if blocks else None, shifted)
+
+
+def _arguments(turn: AnyTurn, role: Role) -> tuple[list[Json], AnyTurn, Sequence[int | None]]:
+    """The blocks of a turn, the turn, and the places of its parts among the blocks.
+
+    The AI SDK also has cache points on whole messages: they are behind all blocks.
+    """
+    found, places = write_blocks(turn.parts, role)
+    blocks: list[Json] = list(found)
+    if isinstance(turn, Step) and turn.text is not None:
+        blocks.append({"text": turn.text})
+    point = message_notes(turn.message, NAME).get(CACHE)
+    if blocks and is_object(point):
+        blocks.append({CACHE: point})
+    return blocks, turn, places
+
+
+def _index(placed: Placed) -> int:
+    index = notes(placed.part.provider_metadata, NAME).get(INDEX)
+    return index if type(index) is int else 0
 
 
 def _is_among_messages(turn: Instructions) -> bool:
@@ -309,9 +287,8 @@ def _waits(part: Any) -> bool:
     return isinstance(part, ToolCallPart) and not part.provider_executed
 
 
-def _has_only_documents(message: JsonObject) -> bool:
-    content: list[JsonObject] = message["content"]
-    return any("document" in block for block in content) and not any("text" in block for block in content)
+def _has_only_documents(blocks: Sequence[Json]) -> bool:
+    return any("document" in block for block in blocks) and not any("text" in block for block in blocks)
 
 
 def _make_names_unique(messages: Sequence[JsonObject]) -> None:
@@ -343,7 +320,7 @@ def _read_request(payload: JsonObject) -> Request:
     config = settings.get("toolConfig")
     if not is_object(config) or not is_array(config.get("tools")):
         return Request((), settings, FORMAT_NAME)
-    specs, others = read_tools(config["tools"], NAME, _read_tool, _write_tool)
+    specs, others = TOOLS.read(config["tools"])
     rest = {key: item for key, item in config.items() if key != "tools"} | (
         {"tools": others} if others else {}
     )
@@ -351,13 +328,17 @@ def _read_request(payload: JsonObject) -> Request:
     return Request(specs, {**settings, **({"toolConfig": rest} if rest else {})}, FORMAT_NAME)
 
 
-def _read_tool(raw: Json) -> tuple[ToolSpec, Wire] | None:
+def _is_own_tool(raw: Json) -> bool:
     match raw:
-        case {"toolSpec": {"name": str(), "inputSchema": {"json": {**schema}}}}:
-            tool = wire.TOOL.read(raw)
-            return ToolSpec(tool.tool_spec.name, tool.tool_spec.description or None, schema), tool
+        case {"toolSpec": {"name": str(), "inputSchema": {"json": {}}}}:
+            return False
         case _:
-            return None
+            return True
+
+
+def _read_tool(tool: wire.Tool) -> ToolSpec:
+    spec = tool.tool_spec
+    return ToolSpec(spec.name, spec.description or None, spec.input_schema["json"])
 
 
 def _write_tool(spec: ToolSpec) -> Wire:
@@ -365,6 +346,9 @@ def _write_tool(spec: ToolSpec) -> Wire:
     description = spec.description or UNSET  # the API refuses an empty one
     name = TOOL_NAME.fit(spec.name)
     return wire.Tool(tool_spec=wire.ToolSpecification(name, schema, description))
+
+
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool)
 
 
 def _write_request(payload: JsonObject, request: Request, record: Record) -> JsonObject:
@@ -375,7 +359,7 @@ def _write_request(payload: JsonObject, request: Request, record: Record) -> Jso
         del payload["messages"]
     config = settings.pop("toolConfig", {})
     others = config.get("tools") if is_object(config) else None
-    tools = write_tools(request.tools, others if is_array(others) else (), NAME, _write_tool)
+    tools = TOOLS.write(request.tools, others if is_array(others) else ())
     for index, spec in enumerate(request.tools):
         if TOOL_NAME.fit(spec.name) != spec.name:
             record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))

@@ -9,11 +9,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.core.last_step import NO_OUTPUT
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.response import (
     ERRORS,
-    NO_OUTPUT,
     Body,
     Responses,
     metadata,
@@ -29,7 +29,7 @@ from partita.types.value import Extra
 
 from . import wire
 from .blocks import is_written, read_blocks, write_blocks
-from .stream import REASONS, USAGE, BedrockDecoder, error_text
+from .stream import REASONS, USAGE, BedrockDecoder, error_text, read_usage
 from .wire import NAME
 
 STOPS: Final[Mapping[str, str]] = {
@@ -49,7 +49,7 @@ def _read_body(body: JsonObject) -> Body:
     said: JsonObject = dict(response.extra or {})
     stop = response.stop_reason
     reason = INTERRUPTED if stop is None else REASONS.get(stop, "other")
-    usage = USAGE.read(response.usage) if is_object(response.usage) else None
+    usage = read_usage(response.usage) if is_object(response.usage) else None
     bare = replace(response, output=replace(response.output, message=replace(inner, content=[])))
     return Body(bare, parts, metadata(reason, stop, usage, {NAME: said} if said else {}))
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
@@ -30,7 +31,7 @@ from partita.types.json import Json, JsonObject, is_object, loads
 from partita.types.messages import ToolCallPart
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
-from partita.types.usage import UsageNames
+from partita.types.usage import Usage, UsageNames
 
 from .blocks import BEHIND, read_block
 from .parts import SERVER
@@ -61,8 +62,8 @@ USAGE: Final = UsageNames(
     output=("outputTokens",),
     cached=("cacheReadInputTokens", "cacheReadInputTokenCount"),
     cache_write=("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
-    total="totalTokens",
-    is_cache_apart=True,
+    total=("totalTokens",),
+    excludes_cache=True,
 )
 
 CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
@@ -148,7 +149,7 @@ class BedrockDecoder:
         more: JsonObject = {"complete": False} if self._failures or self._stop is None else {}
         own = {**self._said, **({"errors": self._failures} if self._failures else {})}
         more |= {NAME: own} if own else {}
-        self._outlet.finish(reason, self._stop, USAGE.read(self._usage) if self._usage else None, more)
+        self._outlet.finish(reason, self._stop, read_usage(self._usage) if self._usage else None, more)
         return self._outlet.take()
 
     def _take(self, event: JsonObject) -> bool:
@@ -383,6 +384,11 @@ def _add_bytes(block: _Block, data: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_usage(raw: JsonObject) -> Usage:
+    """The usage of a response, with the object that it was read from."""
+    return replace(USAGE.read(raw), raw=raw)
 
 
 def error_text(error: JsonObject) -> str | None:

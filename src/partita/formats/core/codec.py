@@ -102,8 +102,9 @@ class PartCodecs(Generic[ContextT]):
         codecs = self._by_part.get(type(part))
         if codecs is None:
             return None
-        kept = notes(getattr(part, codecs[0].metadata), self.namespace)
-        if self._member is not None:
+        metadata = getattr(part, codecs[0].metadata)
+        kept = notes(metadata, self.namespace) if metadata else None
+        if kept and self._member is not None:
             kept = notes(kept, self._member)
         if not kept:
             return self._write(part)[1]

@@ -15,9 +15,7 @@ NO_NOTES: JsonObject = {}
 
 def notes(metadata: JsonObject | None, namespace: str) -> JsonObject:
     """The notes of a format in provider metadata."""
-    if not metadata:
-        return NO_NOTES
-    own = metadata.get(namespace)
+    own = metadata.get(namespace) if metadata else None
     return own if is_object(own) else NO_NOTES
 
 

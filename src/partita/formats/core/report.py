@@ -27,6 +27,10 @@ Place: TypeAlias = Hashable
 """Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
 
 COMMON: Final[Mapping[str, str]] = {
+    "data": "data of the application is not for the model",
+    "foreign": "it is content of another format",
+    "source-url": "sources are not for the model",
+    "source-document": "sources are not for the model",
     "id": "it gets another id when it is read back",
     "seq": "messages are in order by their place in the list",
     "parentId": "messages form one line, without branches",
@@ -42,7 +46,7 @@ COMMON: Final[Mapping[str, str]] = {
     "title": "it is for display only",
     "toolMetadata": "it is for display only",
 }
-"""Why a field is missing, by its name."""
+"""Why a field is missing, by its name, or a part, by its type."""
 
 RESPELLING: Final = "it only says how this was written in its source"
 STEERING: Final = "it is written as a prompt of the user"
@@ -59,6 +63,8 @@ RESULT_FIELDS: Final[Mapping[str, str]] = {
     "name": "resultMessage.content.parts[0].name",
 }
 """Fields of results, and where they are in a call."""
+RESULT_METADATA: Final[Mapping[str, str]] = {"providerMetadata": "resultProviderMetadata"}
+"""The same for results whose message is implied by the call."""
 
 
 class Entry(NamedTuple):
@@ -80,12 +86,20 @@ class Record:
         self.entries: list[Entry] = []
         self.losses: list[Loss] = []
         """What the writer reports itself, such as repairs."""
+        self._turns: list[tuple[Turn, Place | None, Sequence[Place | None]]] = []
 
     def add(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
-        """The message of a turn was written at a place, and each of its parts at another.
+        """The message of a turn was written at a place, and each of its parts at another."""
+        self._turns.append((turn, place, parts))
 
-        A step after the first has no message of its own, nor have results in a message that is implied.
-        """
+    def complete(self) -> None:
+        """Make the entries of all turns."""
+        for turn, place, parts in self._turns:
+            self._enter(turn, place, parts)
+        self._turns = []
+
+    def _enter(self, turn: Turn, place: Place | None, parts: Sequence[Place | None]) -> None:
+        """A step after the first has no message of its own, nor have results in a message that is implied."""
         names: Mapping[str, str] = {}
         match turn:
             case _ if not turn.path and not isinstance(turn, Results):
@@ -96,7 +110,8 @@ class Record:
             case Results():
                 if turn.path:
                     self.entries.append(Entry(turn.message, turn.path, place))
-                names = {} if turn.step is None else RESULT_FIELDS
+                if turn.step is not None:
+                    names = RESULT_FIELDS if turn.path else RESULT_METADATA
             case Prompt() if turn.steering is not None:
                 about = {"type": "steering-message", "id": turn.steering.id}
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
@@ -111,6 +126,13 @@ class Record:
         if isinstance(turn, Step):
             self.losses += [Loss.of(path, part, why) for part, path in (*turn.boundaries, *turn.parts)]
             if turn.number == 1:
+                self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
+        elif isinstance(turn, Results) and turn.step is not None:
+            for part, path in turn.parts:
+                fields: JsonObject = {"output": part.output, "resultProviderMetadata": part.provider_metadata}
+                found = ((name, value) for name, value in fields.items() if value is not None)
+                self.losses += [Loss.of(f"{path}.{name}", value, why) for name, value in found]
+            if turn.path:
                 self.losses.append(Loss.of(turn.path, without_parts(turn.message), why))
         else:
             self.losses.append(Loss.of(turn.path, turn.message, why))
@@ -143,6 +165,7 @@ class Report:
 
     def compare(self, record: Record, read: Mapping[Place, Any]) -> list[Loss]:
         """What of the recorded values is not in those that were read back, by their places."""
+        record.complete()
         losses = list(record.losses)
         for value, path, place, names in record.entries:
             again = None if place is None else read.get(place)
@@ -155,7 +178,10 @@ class Report:
         return losses
 
     def _missing(self, value: Any, path: str) -> Iterator[Loss]:
-        yield Loss.of(path, without_parts(value) if isinstance(value, MESSAGES) else value, self.default)
+        if isinstance(value, MESSAGES):
+            yield Loss.of(path, without_parts(value), self.default)
+        else:
+            yield Loss.of(path, value, self._reasons.get(str(value.__struct_config__.tag), self.default))
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""
@@ -169,8 +195,12 @@ class Report:
     ) -> Iterator[Loss]:
         if isinstance(before, Value):
             if type(before) is type(after):
-                is_approved = type(before) is ToolCallPart and before.approval is not None
-                yield from self._fields(before, after, path, why, ("state",) if is_approved else (), names)
+                skip: tuple[str, ...] = ()
+                if type(before) is ToolCallPart and before.approval is not None:
+                    skip = ("state",)  # it follows from the approval
+                elif names:
+                    skip = ("id",) if "name" in names else ("id", "name")  # those of its call
+                yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
                 yield from self._fields(before, after, path, why, (), names)
@@ -223,7 +253,9 @@ class Report:
                     if key in self._spelling:
                         yield Loss.of(f"{where}.{key}", note, RESPELLING, "minor")
                     else:
-                        yield from json_losses({key: note}, own, where, why)
+                        for loss in json_losses({key: note}, own, where, why):
+                            name = loss.path.rpartition(".")[2]
+                            yield loss._replace(why=self._reasons.get(f"{key}.{name}", why))
 
 
 def without_parts(message: Message) -> JsonObject:

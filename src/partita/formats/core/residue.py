@@ -10,30 +10,32 @@ the one that was read:
 - A member that is written but was absent is kept the same way, without a value.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import force_setattr
 
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
-from partita.types.value import EXTRA_NAME
+from partita.types.value import EXTRA_NAME, Extra
 
 from .metadata import message_notes, with_message_notes
 from .wire import Wire
 
 T = TypeVar("T")
+WireT = TypeVar("WireT", bound=Wire | JsonObject)
 
 RESPELLED: Final = "respelled"
 
 
-def residue(written: Wire, read: Wire) -> JsonObject:
+def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read):
+    if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
@@ -55,12 +57,37 @@ def residue(written: Wire, read: Wire) -> JsonObject:
     return kept
 
 
-def restore(written: Wire, kept: JsonObject) -> JsonObject:
-    """The wire object as JSON, with a residue put back."""
-    result: JsonObject = to_json(written)
-    if kept:
-        _restore(result, kept, defaults(type(written)))
-    return result
+def restore(written: WireT, kept: JsonObject) -> WireT:
+    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that."""
+    if not kept:
+        return written
+    if not isinstance(written, Wire):
+        return cast("WireT", _merged(cast("JsonObject", written), kept))
+    fields, tag_field = _fields(type(written))
+    extra: JsonObject = dict(written.extra) if written.extra else {}
+    for name, value in kept.items():
+        if name in (RESPELLED, tag_field):
+            continue
+        field = fields.get(name)
+        if field is None:
+            extra.setdefault(name, value)
+            continue
+        other = getattr(written, field.name)
+        if other is UNSET or other is None or _is_same(other, field.default):
+            force_setattr(written, field.name, value)
+        elif is_object(value) and is_object(other):
+            force_setattr(written, field.name, _merged(other, value))
+        elif is_object(value) and isinstance(other, Wire):
+            restore(other, value)
+    respelled = kept.get(RESPELLED)
+    for name, entry in respelled.items() if is_object(respelled) else ():
+        field = fields.get(name)
+        other = UNSET if field is None else getattr(written, field.name)
+        if field is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
+            force_setattr(written, field.name, entry[1] if len(entry) == 2 else UNSET)
+    if extra:
+        force_setattr(written, "extra", Extra(extra))
+    return written
 
 
 def add_residue(message: T, namespace: str, name: str, written: Wire, read: Wire) -> T:
@@ -69,7 +96,7 @@ def add_residue(message: T, namespace: str, name: str, written: Wire, read: Wire
     return with_message_notes(message, namespace, {name: kept}) if kept else message
 
 
-def restore_noted(written: Wire, message: Any, namespace: str, name: str) -> Wire | JsonObject:
+def restore_noted(written: WireT, message: Any, namespace: str, name: str) -> WireT:
     """A wire object with the residue that a message has as a note of that name."""
     kept = message_notes(message, namespace).get(name)
     return restore(written, kept) if is_object(kept) else written
@@ -98,21 +125,23 @@ def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, re
     elif one is UNSET or one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
-        kept[name] = _residue(one, other, {})
+        if inner := _residue(one, other, {}):  # empty if they differ in order only
+            kept[name] = inner
     else:
         respelled[name] = [digest(one), other]
 
 
-def _restore(result: JsonObject, kept: JsonObject, default: JsonObject) -> None:
+def _merged(written: JsonObject, kept: JsonObject) -> JsonObject:
+    """An object with a residue put back."""
+    result = dict(written)
     for name, value in kept.items():
+        other = result.get(name)
         if name == RESPELLED:
             continue
-        other = result.get(name)
-        if name not in result or other is None or (name in default and _is_same(other, default[name])):
+        if other is None:
             result[name] = value
         elif is_object(value) and is_object(other):
-            result[name] = inner = dict(other)
-            _restore(inner, value, {})
+            result[name] = _merged(other, value)
     respelled = kept.get(RESPELLED)
     for name, entry in respelled.items() if is_object(respelled) else ():
         if name in result and entry[:1] == [digest(result[name])]:
@@ -120,6 +149,7 @@ def _restore(result: JsonObject, kept: JsonObject, default: JsonObject) -> None:
                 result[name] = entry[1]
             else:
                 del result[name]
+    return result
 
 
 def digest(value: Json) -> str:
@@ -142,6 +172,23 @@ def _members(type_: type[Wire]) -> tuple[Sequence[tuple[str, Any]], Callable[[Wi
         only = fields[0].name
         return members, lambda wire: (getattr(wire, only),)
     return members, attrgetter(*(one.name for one in fields))
+
+
+class _Field(NamedTuple):
+    name: str
+    default: Any
+
+
+@cache
+def _fields(type_: type[Wire]) -> tuple[Mapping[str, _Field], str | None]:
+    """The fields of a type by their wire names, and the name of its tag."""
+    default = defaults(type_)
+    fields = {
+        one.encode_name: _Field(one.name, default.get(one.encode_name, UNSET))
+        for one in msgspec.structs.fields(type_)
+        if one.encode_name != EXTRA_NAME
+    }
+    return fields, type_.__struct_config__.tag_field
 
 
 @cache

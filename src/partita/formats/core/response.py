@@ -21,17 +21,14 @@ from partita.types.messages import AssistantContent, AssistantMessage, Assistant
 from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.usage import Usage
 
+from .last_step import last_step
 from .metadata import message_notes, notes
 from .report import Place, Record, Report
 from .residue import residue, restore
-from .turns import Placed, Prompt, Results, Step, split
+from .turns import Placed
 from .wire import Wire
 
-ONE: Final = "a body is one response"
-EARLIER: Final = "an earlier step was a response of its own"
-NO_OUTPUT: Final = "a response ends with its calls, before their results"
 ADDED: Final = "a body requires it"
-NONE: Final = "a body is a response: it is empty"
 
 FIELDS: Final = "fields"
 """The note of the residue of a body."""
@@ -99,7 +96,7 @@ class Responses:
         step = last_step(messages, self._is_written, record)
         message = step.message
         written, places = self._write_parts(step.parts, step.text)
-        record.add(step, (), places)
+        record.add(step._replace(number=1), (), places)
         errors = notes(metadata_of(message), self._namespace).get(ERRORS)
         is_error = is_array(errors) and len(errors) == 1 and is_object(errors[0])
         if is_error and step.text is None and set(places) <= {None}:
@@ -110,7 +107,7 @@ class Responses:
                     path = f"{step.path}.content.metadata.{name}"
                     record.losses.append(Loss(path, f"no {name}", ADDED, "repaired"))
             kept = notes(message_notes(message, self._namespace), FIELDS)
-            payload = restore(self._write_body(message, written), kept)
+            payload = to_json(restore(self._write_body(message, written), kept))
         return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))
 
     def _read(self, body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any]]:
@@ -130,33 +127,6 @@ class Responses:
         if self._is_body(payload):
             return self._read(payload)[1]
         return {(): self.load(payload).messages[0]}
-
-
-def last_step(
-    messages: Sequence[Message], is_written: Callable[[AssistantPart], bool], record: Record
-) -> Step:
-    """The last step of the model. Everything else is reported as lost."""
-    turns = list(split(messages, is_written))
-    steps = [one for one in turns if isinstance(one, Step) and _is_shown(one)]
-    step = steps[-1] if steps else Step(AssistantMessage(id=UNNAMED, content=[]), "", [], 1, [])
-    if not steps:
-        record.losses.append(Loss("$", "no response", NONE, "repaired"))
-    for turn in turns:
-        if turn is step:
-            continue
-        if isinstance(turn, Results) and turn.step is step:
-            record.losses += [Loss.of(f"{path}.output", part.output, NO_OUTPUT) for part, path in turn.parts]
-        elif isinstance(turn, Step) and turn.message is step.message:
-            record.losses += [Loss.of(path, part, EARLIER) for part, path in turn.parts]
-        elif isinstance(turn, Prompt) and turn.steering is not None:
-            record.losses.append(Loss.of(turn.path, turn.steering, ONE))
-        else:
-            record.drop(turn, ONE)
-    return step._replace(number=1)
-
-
-def _is_shown(step: Step) -> bool:
-    return not step.message.internal and step.message.type != "event"
 
 
 def metadata(reason: str, raw: str | None, usage: Usage | None, more: JsonObject) -> JsonObject:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from partita.formats.answers.model_view import CUT, is_cut, missing_output
 from partita.formats.losses import Loss
+from partita.types.fold import own_origin
 from partita.types.messages import ToolCallPart, UserMessage
 from partita.types.parts import TextPart
 from partita.types.tools import ToolResultPart
@@ -80,12 +81,8 @@ def arrange(
             record.drop(turn, HIDDEN)
         elif isinstance(turn, Results):
             _take_results(turn, arranged, rules, record)
-        elif isinstance(turn, Step) and rules.calls == "answered":
-            arranged.append(turn._replace(parts=list(_without_cut(turn.parts, record))))
         else:
-            arranged.append(turn)
-    if rules.blank_text == "drop":
-        arranged = [one._replace(parts=list(_not_blank(one.parts, record))) for one in arranged]
+            arranged.append(_without_unsent(turn, rules, record))
     if rules.calls == "answered":
         arranged = list(_answered(arranged, record))
     if rules.instructions == "first":
@@ -118,21 +115,19 @@ def _take_results(turn: Results, arranged: list[Turn], rules: Rules, record: Rec
             arranged.append(turn._replace(parts=kept))
 
 
-def _without_cut(parts: Sequence[Placed], record: Record) -> Iterator[Placed]:
-    for placed in parts:
-        if isinstance(placed.part, ToolCallPart) and is_cut(placed.part):
-            record.losses.append(Loss.of(placed.path, placed.part, CUT))
+def _without_unsent(turn: Turn, rules: Rules, record: Record) -> Turn:
+    """A turn without blank texts, and without calls whose input was cut off."""
+    kept: list[Placed] = []
+    for placed in turn.parts:
+        part = placed.part
+        if type(part) is TextPart and rules.blank_text == "drop" and not part.text.strip():
+            severity: Literal["lost", "minor"] = "lost" if part.text else "minor"
+            record.losses.append(Loss.of(placed.path, part, BLANK, severity))
+        elif type(part) is ToolCallPart and rules.calls == "answered" and is_cut(part):
+            record.losses.append(Loss.of(placed.path, part, CUT))
         else:
-            yield placed
-
-
-def _not_blank(parts: Sequence[Placed], record: Record) -> Iterator[Placed]:
-    for placed in parts:
-        if isinstance(placed.part, TextPart) and not placed.part.text.strip():
-            severity: Literal["lost", "minor"] = "lost" if placed.part.text else "minor"
-            record.losses.append(Loss.of(placed.path, placed.part, BLANK, severity))
-        else:
-            yield placed
+            kept.append(placed)
+    return turn if len(kept) == len(turn.parts) else turn._replace(parts=kept)
 
 
 def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
@@ -148,22 +143,35 @@ def _answered(turns: Sequence[Turn], record: Record) -> Iterator[Turn]:
         while at < len(turns) and isinstance(one := turns[at], Results):
             results.append(one)
             at += 1
-        found = {placed.part.id for one in results for placed in one.parts}
-        missing = [
-            (part, path)
-            for part, path in turn.parts
-            if isinstance(part, ToolCallPart) and not part.provider_executed and part.id not in found
-        ]
-        yield from results
-        added: list[Placed] = []
-        for call, path in missing:
+        yield from _in_order(turn, results, record)
+
+
+def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterator[Results]:
+    """The results of a step in the order of its calls, with one for each call that has none."""
+    calls = [placed for placed in step.parts if type(placed.part) is ToolCallPart]
+    if not calls:
+        return
+    found = {placed.part.id: (turn, placed) for turn in results for placed in turn.parts}
+    last: Results | None = None
+    for call, path in calls:
+        if call.provider_executed:
+            continue
+        if call.id in found:
+            turn, placed = found[call.id]
+        else:
             output, why = missing_output(call)
             if why is not None:
                 record.losses.append(Loss.of(f"{path}.output", call.id, why, "repaired"))
-            added.append(Placed(ToolResultPart(call.id, call.name, output), ""))
-        if added:
-            message = results[-1].message if results else turn.message
-            yield Results(message, "", added, turn)  # type: ignore[arg-type] # only the parts are written
+            turn = Results(own_origin(step.message, step.number), "", (), step)
+            placed = Placed(ToolResultPart(call.id, call.name, output), "")
+        if last is not None and (last.message is turn.message or not turn.path):
+            last = last._replace(parts=[*last.parts, placed])
+            continue
+        if last is not None:
+            yield last
+        last = turn._replace(parts=[placed])
+    if last is not None:
+        yield last
 
 
 def _instructions_first(
@@ -186,6 +194,6 @@ def _stripped(step: Step, record: Record) -> Step:
     last = parts[-1].part if parts else None
     if step.text is not None or not isinstance(last, TextPart) or last.text == last.text.rstrip():
         return step
-    record.losses.append(Loss.of(parts[-1].path, "white space at the end", TRAILING, "repaired"))
+    record.losses.append(Loss(parts[-1].path, "white space at the end", TRAILING, "repaired"))
     parts[-1] = Placed(replace(last, text=last.text.rstrip()), parts[-1].path)
     return step._replace(parts=parts)

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from partita.types.json import Json, dumps
+from msgspec import UNSET
+
+from partita.errors import DecodeError
+from partita.types.json import Json, dumps, loads
 from partita.types.tools import (
     ContentItem,
     ContentOutput,
@@ -56,6 +59,14 @@ def interruption_text(output: InterruptedOutput) -> str:
     """The text that a model receives for a call that never ended."""
     text = f"The tool call was interrupted: {INTERRUPTIONS[output.reason]}."
     return text if output.message is None else f"{text} {output.message}"
+
+
+def read_arguments(text: str) -> tuple[Json, Json]:
+    """The input of a call whose arguments are JSON text. If they are not JSON: unset, and the text."""
+    try:
+        return loads(text), UNSET
+    except DecodeError:
+        return UNSET, text
 
 
 def as_text(value: Json) -> str:

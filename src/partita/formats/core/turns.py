@@ -109,14 +109,14 @@ def _steps(
     boundaries: list[Placed] = []
     parts: list[Placed] = []
     calls: set[str] = set()
-    has_written = False
     for placed in _placed(message, path):
         part = placed.part
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
-        if has_written and (is_boundary or (kind is ToolCallPart and part.id in calls)):
+        is_cut = is_boundary or (kind is ToolCallPart and part.id in calls)
+        if is_cut and any(is_written(one.part) for one in parts):
             yield from _step(message, path, parts, number, boundaries)
-            number, boundaries, parts, has_written = number + 1, [], [], False
+            number, boundaries, parts = number + 1, [], []
             calls.clear()
         if kind is SteeringMessagePart:
             yield _steering(message, part, placed.path)
@@ -124,7 +124,6 @@ def _steps(
             boundaries.append(placed)
         else:
             parts.append(placed)
-            has_written = has_written or is_written(part)
         if kind is ToolCallPart:
             calls.add(part.id)
     text = network_text(message)
@@ -141,21 +140,22 @@ def _step(
     text: str | None = None,
 ) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
-    answered = [placed for placed in parts if type(placed.part) is ToolCallPart and _has_result(placed.part)]
+    answered = [placed for placed in parts if _has_result(placed.part)]
     if not answered:
         yield Step(message, path, parts, number, boundaries, text)
         return
-    opened = [Placed(_opened(one.part), one.path) if one in answered else one for one in parts]
+    opened = [Placed(_opened(one.part), one.path) if _has_result(one.part) else one for one in parts]
     step = Step(message, path, opened, number, boundaries, text)
     yield step
+    implied = own_origin(message, number)
     origin: ToolMessage | None = None
     where, results = "", list[Placed]()
     for call, call_path in answered:
         if call.result_message is None:
-            own = own_origin(message, number)
+            own = implied
         else:
             own = replace(call.result_message, content=replace(call.result_message.content, parts=()))
-        if origin is not None and own != origin:
+        if origin is not None and own is not origin and own != origin:
             yield Results(origin, where, results, step)
             results = []
         origin, where = own, "" if call.result_message is None else f"{call_path}.resultMessage"
@@ -169,8 +169,8 @@ def _opened(call: ToolCallPart) -> AssistantPart:
     return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
 
 
-def _has_result(call: ToolCallPart) -> bool:
-    return call.output is not None and not call.provider_executed
+def _has_result(part: AssistantPart) -> bool:
+    return type(part) is ToolCallPart and part.output is not None and not part.provider_executed
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:

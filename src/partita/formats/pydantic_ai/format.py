@@ -76,6 +76,9 @@ USAGE: Final = UsageNames(
     cached=("cache_read_tokens",),
     cache_write=("cache_write_tokens",),
     template={
+        "output_reasoning_tokens": 0,
+        "cache_read_tokens": 0,
+        "cache_write_tokens": 0,
         "cache_write_1h_tokens": 0,
         "input_audio_tokens": 0,
         "cache_audio_read_tokens": 0,
@@ -115,6 +118,7 @@ class _Reader:
         self._response_id: str | None = None  # of the last response
         self._results_ids: set[str] = set()
         self._start = 0  # of the messages of the current wire message
+        self._first: Place = ()  # the place of the first of them
         for index, raw in enumerate(payload if is_array(payload) else [payload]):
             path = f"$[{index}]" if is_array(payload) else "$"
             message = read_wire(MESSAGE, raw, path, HINT)
@@ -129,9 +133,14 @@ class _Reader:
     def _id(self) -> str:
         return f"message-{len(self.messages) + 1}"
 
-    def _add(self, message: Message, place: tuple[Any, ...]) -> None:
+    def _append(self, message: Message, place: Place) -> None:
+        if len(self.messages) == self._start:
+            self._first = place
         self.messages.append(message)
         self.places[place] = message
+
+    def _add(self, message: Message, place: tuple[Any, ...]) -> None:
+        self._append(message, place)
         for number, part in enumerate(message.content.parts):
             self.places[*place, number] = part
 
@@ -141,7 +150,7 @@ class _Reader:
             id=id_,
             thread_id=response.conversation_id,
             run_id=response.run_id,
-            created_at=_read_time(response.timestamp),
+            created_at=read_moment(response.timestamp),
             content=AssistantContent(
                 parts=self._response_parts(response, id_),
                 usage=None if response.usage is UNSET else USAGE.read(response.usage),
@@ -205,8 +214,7 @@ class _Reader:
             kept[SEPARATE] = True
         if kept:
             self.messages[start] = with_message_notes(first, NAME, {REQUEST: kept})
-            place = next(place for place, one in reversed(self.places.items()) if one is first)
-            self.places[place] = self.messages[start]
+            self.places[self._first] = self.messages[start]
 
     def _result(self, result: ToolResultPart, request: wire.Request, place: tuple[int, int]) -> None:
         """Add a result to the last tool message of the request, or to a new one."""
@@ -223,12 +231,11 @@ class _Reader:
             id=own_id if is_own and own_id is not None else self._id(),
             thread_id=request.conversation_id,
             run_id=request.run_id,
-            created_at=_read_time(request.timestamp),
+            created_at=read_moment(request.timestamp),
             content=ToolContent(parts=(result,)),
         )
         self._results_ids.add(message.id)
-        self.messages.append(message)
-        self.places[place] = message
+        self._append(message, place)
 
 
 class _Writer:
@@ -256,7 +263,7 @@ class _Writer:
                 case Prompt():
                     self._user(turn)
         self._end_request()
-        return to_json(self._payload)
+        return [to_json(one) for one in self._payload]
 
     def _step(self, step: Step) -> None:
         blocks: list[Any] = []
@@ -335,9 +342,9 @@ class _Writer:
 
     def _open_request(self, message: Message) -> list[Any]:
         """The parts of the request that a message goes to."""
-        kept = message_notes(message, NAME).get(REQUEST)
+        kept = notes(message_notes(message, NAME), REQUEST)
         parts = self._parts
-        if parts is None or (is_object(kept) and kept.get(SEPARATE) is True):
+        if parts is None or kept.get(SEPARATE) is True:
             self._end_request()
             parts = self._parts = []
             self._first = message
@@ -350,12 +357,8 @@ class _Writer:
         if self._parts is None or self._first is None or not is_needed:
             return
         request = _write_request(self._first, self._owner, self._instructions, self._parts)
-        kept = message_notes(self._first, NAME).get(REQUEST)
-        if is_object(kept):
-            kept = {name: value for name, value in kept.items() if name != SEPARATE}
-            self._payload.append(restore(request, kept))
-        else:
-            self._payload.append(request)
+        kept = notes(message_notes(self._first, NAME), REQUEST)
+        self._payload.append(restore(request, {name: kept[name] for name in kept if name != SEPARATE}))
         self._first = self._parts = self._owner = None
         self._has_instructions = False
 
@@ -389,12 +392,10 @@ def _write_step(step: Step, blocks: Sequence[Any]) -> Wire | JsonObject:
     kept = message_notes(step.message, NAME)
     if not is_first:
         kept = {name: kept[name] for name in ("model_name", "provider_name") if name in kept}
-    if not kept:
-        return response
     written = restore(response, kept)
     for old, new in RENAMED:
-        if old in written and written[new] is None:
-            del written[new]
+        if old in (written.extra or ()) and getattr(written, new) is None:
+            written = replace(written, **{new: UNSET})
     return written
 
 
@@ -402,22 +403,21 @@ def _write_step(step: Step, blocks: Sequence[Any]) -> Wire | JsonObject:
 
 
 def _write_request(
-    first: Message, owner: Message | None, instructions: str | None, blocks: Sequence[Any]
+    first: Message, owner: Any, instructions: str | None, blocks: Sequence[Any]
 ) -> wire.Request:
-    metadata: Any = None if owner is None else owner.content.metadata
     return wire.Request(
         parts=tuple(blocks),
         timestamp=_write_time(first) or None,
         run_id=first.run_id,
         conversation_id=first.thread_id,
         instructions=instructions,
-        metadata=metadata,
+        metadata=None if owner is None else owner.content.metadata,
     )
 
 
 def _read_prompt(block: Any, id_: str, around: Any, metadata: JsonObject | None) -> Message:
     """The message of a prompt. A part that is not known is the only part of an event."""
-    envelope: Any = {"id": id_, "created_at": _read_time(getattr(block, "timestamp", None)), **around}
+    envelope: Any = {"id": id_, "created_at": read_moment(getattr(block, "timestamp", None)), **around}
     text: Any
     if isinstance(block, wire.SystemPrompt):
         text = block.content
@@ -456,10 +456,6 @@ def _write_user(message: UserMessage) -> Wire:
         return wire.UserPrompt(content="", timestamp=timestamp)
     is_text = len(items) == 1 and isinstance(items[0], str)
     return wire.UserPrompt(content=items[0] if is_text else tuple(items), timestamp=timestamp)
-
-
-def _read_time(value: Any) -> Any:
-    return read_moment(value) if isinstance(value, str) else None
 
 
 def _write_time(message: Message) -> Any:

@@ -6,15 +6,14 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from partita.errors import DecodeError
 from partita.formats.core.codec import KIND, PartCodec, PartCodecs
 from partita.formats.core.files import file_part, is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.tool_text import read_tool_text, tool_text
-from partita.formats.core.wire import Wire
+from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
+from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, is_base64, kind_of_media
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import (
     Citation,
@@ -189,10 +188,7 @@ def read_call(block: wire.Call, context: Context) -> ToolCallPart:
     input_: Json = UNSET if block.args is None else block.args
     raw_input: Json = UNSET
     if isinstance(input_, str):
-        try:
-            input_ = loads(input_)
-        except DecodeError:
-            input_, raw_input = UNSET, input_
+        input_, raw_input = read_arguments(input_)
     return ToolCallPart(
         context.call_id if block.tool_call_id is UNSET else block.tool_call_id,
         block.tool_name,
@@ -231,20 +227,15 @@ def read_output(block: wire.ToolReturn | wire.BuiltinToolReturn) -> ToolOutput |
 def write_output(output: ToolOutput) -> JsonObject:
     outcome, value, items = tool_text(output)
     if items is not None:
-        value = [item for part in items if (item := write_item(part)) is not None]
+        value = to_json([item for part in items if (item := write_item(part)) is not None])
     digests: Any = UNSET if isinstance(value, str) else []
     return {"content": value, "outcome": outcome, "content_file_digests": digests}
 
 
 def _has_files(content: Json) -> bool:
     """Whether an output is for the model to look at: texts and files, not data."""
-    if not is_array(content) or not any(map(_is_file, content)):
-        return False
-    return all(isinstance(item, str) or _is_file(item) for item in content)
-
-
-def _is_file(item: Json) -> bool:
-    return is_object(item) and item.get("kind") in FILES
+    others = [item for item in content if not isinstance(item, str)] if is_array(content) else []
+    return bool(others) and all(is_object(item) and item.get("kind") in FILES for item in others)
 
 
 def read_return(block: wire.ToolReturn, context: None) -> ToolResultPart | None:
@@ -263,8 +254,8 @@ def read_retry(block: wire.RetryPrompt, context: None) -> ToolResultPart | None:
 
 
 def write_retry(part: ToolResultPart) -> Wire:
-    content = write_output(part.output)["content"]
-    return wire.RetryPrompt(tool_name=part.name, tool_call_id=part.id, content=content)
+    output = write_output(part.output)
+    return wire.RetryPrompt(tool_name=part.name, tool_call_id=part.id, content=output["content"])
 
 
 def read_builtin_return(block: wire.BuiltinToolReturn, call: ToolCallPart) -> ToolCallPart | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from partita.errors import AgentError
+from partita.errors import AgentError, ConversionError
 from partita.formats.format import Dumped, Request, ToolSpec
 from partita.types.json import JsonObject
 from partita.types.messages import Message
@@ -71,4 +71,7 @@ class AnthropicService(ProviderService["AsyncAnthropic"]):
         from partita.formats.anthropic.format import FORMAT
 
         assert FORMAT.dump is not None
-        return FORMAT.dump(view, Request(tuple(tools), {"model": model, "stream": True, **settings}))
+        built: Dumped = FORMAT.dump(view, Request(tuple(tools), {"model": model, "stream": True, **settings}))
+        if not built.payload["messages"]:
+            raise ConversionError("no message to send", where="$", hint="give at least one that has content")
+        return built

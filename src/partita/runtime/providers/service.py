@@ -8,6 +8,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 from partita.errors import AgentError
 from partita.formats.answers.model_view import View, model_view
 from partita.formats.format import Dumped, ToolSpec
+from partita.formats.losses import content_losses
 from partita.runtime.requests import Asked
 from partita.runtime.service import Options, Prompt
 from partita.types.events import AgentStreamEvent
@@ -122,8 +123,8 @@ class ProviderService(ABC, Generic[Client]):
         facts: JsonObject = {"provider": self.name, "model": model}
         if view.repairs:
             facts["repairs"] = [str(repair) for repair in view.repairs]
-        if request.losses:
-            facts["losses"] = [str(loss) for loss in request.losses]
+        if losses := content_losses(request.losses):
+            facts["losses"] = [str(loss) for loss in losses]
         return Call(self.name, self.format_name, facts)
 
 

@@ -4,9 +4,10 @@ import base64
 from typing import Any
 
 from partita.errors import DecodeError
-from partita.formats.rows import read_moment, unpacked, written_moment
+from partita.formats.rows import read_moment, unpacked
 from partita.store.microseconds import to_microseconds
 from partita.types.json import Json, is_array, is_object
+from partita.types.times import iso_text
 
 from .jsonb import decode_jsonb
 
@@ -19,7 +20,7 @@ def to_json(value: object) -> Json:
 def to_moment(value: Json) -> Json:
     """A moment as JavaScript writes it; what is none, and what that cannot write, stays as it is."""
     moment = read_moment(value)
-    return value if moment is None or moment.microsecond % 1000 else written_moment(moment)
+    return value if moment is None or moment.microsecond % 1000 else iso_text(moment, "milliseconds")
 
 
 def _from_bytes(data: bytes) -> Json:

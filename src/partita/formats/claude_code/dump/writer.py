@@ -20,6 +20,7 @@ from partita.types.messages import (
     text_of,
 )
 from partita.types.parts import TextPart
+from partita.types.times import iso_text
 from partita.types.tools import InterruptedOutput
 
 from .answers import Response, Steering, model_of, responses_of, usage_of
@@ -242,7 +243,7 @@ class Writer:
             "type": type,
             **fields,
             "uuid": uuid,
-            "timestamp": self._time.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "timestamp": iso_text(self._time, "milliseconds"),
         }
         self._last = uuid
         self._count += 1

@@ -18,6 +18,7 @@ from partita.types.fold import fold
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import Message, ToolMessage
 from partita.types.parts import DataPart
+from partita.types.times import iso_text
 
 from .writer import EPOCH, Header, Writer, models_of
 
@@ -77,7 +78,7 @@ def _meta(messages: Sequence[Message], facts: SessionFacts) -> JsonObject:
     known = {name: value for name, value in git.items() if value}
     return {
         "id": made,
-        "timestamp": began.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "timestamp": iso_text(began, "milliseconds"),
         "cwd": facts.cwd or "/",
         "originator": ORIGINATOR,
         "cli_version": facts.version if facts.agent == "codex" and facts.version else VERSION,

@@ -42,6 +42,7 @@ from partita.types.parts import (
     TextPart,
     UnknownPart,
 )
+from partita.types.times import iso_text
 from partita.types.usage import Usage
 
 from .calls import call_items
@@ -128,7 +129,7 @@ class Writer:
     # Records
 
     def _record(self, type_: str, payload: JsonObject) -> None:
-        stamp = self._time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        stamp = iso_text(self._time, "milliseconds")
         self.records.append({"timestamp": stamp, "type": type_, "payload": payload})
 
     def _item(self, item: JsonObject) -> None:

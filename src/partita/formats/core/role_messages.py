@@ -1,0 +1,149 @@
+"""APIs whose messages alternate between `user` and `assistant`: reading and writing their conversations.
+
+In such an API the results of tools are content of the user. The steps of the model and the results between
+them form one message here, with step starts between the steps; a message is `message-N`, where N is the
+number of its first message there. The place of a message is its number, that of a block its number after it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantContent, AssistantMessage, Message, ToolCallPart, ToolMessage
+from partita.types.parts import StepStartPart
+from partita.types.tools import ToolResultPart
+
+from .metadata import add_notes, notes
+from .report import Entry, Place, Record
+from .turns import Results, Step, Turn
+
+# Notes about messages and step starts
+APART: Final = "apart"  # the message follows one of the same role
+INDEX: Final = "index"  # the position of a result, if results have another order than their calls
+
+JOINED: Final = "the API takes one message for neighbours of one role"
+STEPS: Final = "a step begins where calls were answered"
+
+
+class RoleReader:
+    """Collects messages while those of an API are read. In `messages`, results are apart from their calls."""
+
+    def __init__(self, namespace: str) -> None:
+        self.messages: list[Message] = []
+        self.places: dict[Place, Any] = {}
+        self.calls: Mapping[str, str] = {}
+        """The names of the calls that wait for results, by id."""
+        self._namespace = namespace
+        self._head: AssistantMessage | None = None
+        self._step = 0
+        self._continues = False
+
+    def add(self, message: Message, index: Place, parts: Sequence[tuple[Any, Place]]) -> None:
+        """Add a message, with the place of each part after that of the message."""
+        self._continues = False
+        self.messages.append(message)
+        self.places[index,] = message
+        self.places |= {(index, place): part for part, place in parts}
+
+    def add_step(self, id_: str, parts: Sequence[tuple[Any, Place]], noted: JsonObject, index: int) -> None:
+        """Add a step of the model. It continues the last one if only its results are in between."""
+        metadata = {self._namespace: noted} if noted else None
+        content: tuple[Any, ...] = tuple(part for part, _ in parts)
+        if self._continues and self._head is not None:
+            self._step += 1
+            start = StepStartPart(provider_metadata=metadata)
+            self.places[index, "start"] = start
+            step = AssistantContent(parts=(start, *content))
+            self.add(replace(self._head, id=f"{self._head.id}#{self._step}", content=step), index, parts)
+            self.places[index,] = self._head
+        else:
+            self._step = 1
+            step = AssistantContent(parts=content, provider_metadata=metadata)
+            self._head = AssistantMessage(id=id_, content=step)
+            self.add(self._head, index, parts)
+        calls = (part for part in content if type(part) is ToolCallPart and not part.provider_executed)
+        self.calls = {part.id: part.name for part in calls}
+
+    def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: int) -> None:
+        """Add results: those of the calls right before them, and others, which have no call."""
+        own = {result.id: place for result, place in reversed(results) if result.id in self.calls}
+        answered = [one for one in results if own.get(one[0].id) is one[1]]
+        strays = [one for one in results if own.get(one[0].id) is not one[1]]
+        if [result.id for result, _ in answered] != [call for call in self.calls if call in own]:
+            answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
+        if answered and self._head is not None:
+            self._add_results(f"{self._head.id}#{self._step}:results", answered, index)
+            self.calls = {call: name for call, name in self.calls.items() if call not in own}
+        if strays:
+            self._add_results(f"{id_}:results", strays, index)
+        self._continues = bool(answered) and not strays
+
+    def _add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: int) -> None:
+        message = ToolMessage(id=id_, content=[result for result, _ in results])
+        self.messages.append(message)
+        self.places[index, "results"] = message
+        self.places |= {(index, place): result for result, place in results}
+
+    def _at(self, position: int, result: ToolResultPart) -> ToolResultPart:
+        metadata = add_notes(result.provider_metadata, self._namespace, {INDEX: position})
+        return replace(result, provider_metadata=metadata)
+
+
+class RoleWriter:
+    """Collects the messages of an API. Neighbours of one role become one, unless a note says otherwise."""
+
+    def __init__(self, namespace: str, record: Record) -> None:
+        self.messages: list[tuple[str, list[Json], JsonObject]] = []
+        """Role, blocks, and notes of each message."""
+        self._namespace, self._record = namespace, record
+        self._has_results = False  # the last message has only results so far
+
+    def add(
+        self, role: str, blocks: list[Json], turn: Turn, places: Sequence[Place | None], noted: JsonObject
+    ) -> None:
+        """Add the blocks of a turn. `places` are those of its parts among the blocks."""
+        after_results = self._has_results
+        at = self._append(role, blocks, turn, noted) if blocks else None
+        shifted = [_shifted(at, place) for place in places]
+        place = None if at is None else (at[0], "results") if isinstance(turn, Results) else (at[0],)
+        self._record.add(turn, place, shifted)
+        if not isinstance(turn, Step):
+            return
+        self._boundaries(turn, at if after_results else None)
+        if turn.number == 1 and after_results and at is not None:
+            self._record.losses.append(Loss(turn.path, "where the message begins", STEPS, "changed"))
+
+    def add_step(self, step: Step, blocks: list[Json], places: Sequence[Place | None]) -> None:
+        """Add a step of the assistant. The notes of a later step are those of its step start."""
+        start = step.boundaries[-1].part if step.boundaries and step.number > 1 else None
+        metadata = step.message.content.provider_metadata if start is None else start.provider_metadata
+        self.add("assistant", blocks, step, places, notes(metadata, self._namespace))
+
+    def _append(self, role: str, blocks: list[Json], turn: Turn, noted: JsonObject) -> tuple[int, int]:
+        """Append blocks; the numbers of their message and of the first one."""
+        had_results, self._has_results = self._has_results, isinstance(turn, Results)
+        if not self.messages or self.messages[-1][0] != role or noted.get(APART):
+            self.messages.append((role, blocks, noted))
+            return len(self.messages) - 1, 0
+        if not had_results and not self._has_results and turn.path:
+            self._record.losses.append(Loss(turn.path, "where the message begins", JOINED, "repaired"))
+        content = self.messages[-1][1]
+        content += blocks
+        return len(self.messages) - 1, len(content) - len(blocks)
+
+    def _boundaries(self, step: Step, at: tuple[int, int] | None) -> None:
+        """Record step starts. One that follows results is where the step begins, the others have no place."""
+        for number, (part, path) in enumerate(step.boundaries, 1):
+            if number == len(step.boundaries) and step.number > 1 and at is not None:
+                self._record.entries.append(Entry(part, path, (at[0], "start")))
+            elif step.number > 1 or part != StepStartPart():
+                self._record.losses.append(Loss.of(path, part, STEPS, "repaired"))
+
+
+def _shifted(at: tuple[int, int] | None, place: Place | None) -> Place | None:
+    if at is None or place is None:
+        return None
+    return at[0], at[1] + place if type(place) is int else place

@@ -1,0 +1,66 @@
+"""Tools of a request: those that any model can have, among the API's own."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from partita.formats.format import ToolSpec
+from partita.types.json import Json, JsonObject
+from partita.types.value import Extra
+
+from .metadata import notes
+from .residue import residue, restore
+from .wire import Codec, Wire, to_json
+
+INDEX: Final = "index"  # the note of the position of a tool, if the API's own are not all behind it
+FIELDS: Final = "fields"  # the note of the residue of a tool
+
+
+class Tools:
+    """How an API declares tools. `read` returns `None` for a tool of the API's own."""
+
+    def __init__(
+        self,
+        namespace: str,
+        codec: Codec[Any],
+        read: Callable[[Any], ToolSpec | None],
+        write: Callable[[ToolSpec], Wire],
+        is_own: Callable[[Json], bool],
+    ) -> None:
+        """`is_own`: whether a declaration is of a tool of the API's own, before it is read."""
+        self._namespace, self._codec, self._is_own = namespace, codec, is_own
+        self._read, self._write = read, write
+
+    def read(self, raws: Sequence[Json]) -> tuple[tuple[ToolSpec, ...], list[Json]]:
+        """The tools of a request, and those of the API's own."""
+        specs = [None if self._is_own(raw) else self._read_tool(raw) for raw in raws]
+        known = [spec is not None for spec in specs]
+        if known != sorted(known, reverse=True):
+            specs = [spec and self._noted(spec, {INDEX: index}) for index, spec in enumerate(specs)]
+        own = [raw for raw, spec in zip(raws, specs, strict=True) if spec is None]
+        return tuple(spec for spec in specs if spec is not None), own
+
+    def write(self, specs: Sequence[ToolSpec], own: Sequence[Json]) -> list[Json]:
+        """The declarations of tools, before the API's own or where they were among them."""
+        declared = list(own)
+        front = 0
+        for spec in specs:
+            noted = self._notes(spec)
+            at = noted.get(INDEX)
+            place = max(0, min(at if type(at) is int else front, len(declared)))
+            declared.insert(place, to_json(restore(self._write(spec), notes(noted, FIELDS))))
+            front = place + 1
+        return declared
+
+    def _read_tool(self, raw: Json) -> ToolSpec | None:
+        tool = self._codec.read(raw)
+        spec = self._read(tool)
+        kept = residue(self._write(spec), tool) if spec is not None else {}
+        return self._noted(spec, {FIELDS: kept}) if spec is not None and kept else spec
+
+    def _notes(self, spec: ToolSpec) -> JsonObject:
+        return notes(dict(spec.extra) if spec.extra else None, self._namespace)
+
+    def _noted(self, spec: ToolSpec, more: JsonObject) -> ToolSpec:
+        return replace(spec, extra=Extra({self._namespace: {**self._notes(spec), **more}}))
