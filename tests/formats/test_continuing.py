@@ -12,7 +12,7 @@ from partita.types.fold import fold
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tools import JsonOutput, ToolResultPart
-from tests.rules import anthropic, bedrock, gemini, openai_chat, openai_responses
+from tests.rules import anthropic, bedrock, cohere, gemini, openai_chat, openai_responses
 from tests.rules.histories import ANSWER, ANSWERS, HISTORIES, KEEPER, LEAD, MORE, PNG, QUESTION
 from tests.tables import each_row
 
@@ -23,6 +23,7 @@ RULES: dict[str, Callable[[JsonObject], list[str]]] = {
     "anthropic": anthropic.problems,
     "gemini": gemini.problems,
     "bedrock-converse": bedrock.problems,
+    "cohere": cohere.problems,
 }
 PAIRS = list(product(HISTORIES, RULES))
 

@@ -27,9 +27,10 @@ FAMILIES: Final[Mapping[str, str]] = {
     "anthropic": "anthropic",
     "gemini": "gemini",
     "bedrock": "bedrock",
+    "cohere": "cohere",
 }
 
-BODIES: Final[Mapping[str, str]] = {"bedrock": "bedrock-converse-answer"}
+BODIES: Final[Mapping[str, str]] = {"bedrock": "bedrock-converse-answer", "cohere": "cohere-answer"}
 """Families whose bodies are read by a format, not by the decoder of their streams."""
 
 

@@ -166,6 +166,8 @@ def _providers() -> list[Format | LazyFormat]:
         LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
         LazyFormat("bedrock-converse", "bedrock.format"),
         LazyFormat("bedrock-converse-answer", "bedrock.format", "RESPONSE"),
+        LazyFormat("cohere", "cohere.format"),
+        LazyFormat("cohere-answer", "cohere.format", "RESPONSE"),
         Format(
             "gemini",
             "contents and answers of Google's generateContent",

@@ -48,6 +48,8 @@ class Body(NamedTuple):
     parts: Sequence[tuple[Any, Place]]
     metadata: JsonObject
     id: str = UNNAMED
+    noted: JsonObject | None = None
+    """Notes about the message."""
 
 
 class Responses:
@@ -117,9 +119,9 @@ class Responses:
         content = AssistantContent(parts=parts, metadata=read.metadata)
         message = AssistantMessage(id=read.id, content=content)
         kept = residue(self._write_body(message, self._write_parts((), None)[0]), read.response)
-        if kept:
-            noted = replace(content, provider_metadata={self._namespace: {FIELDS: kept}})
-            message = replace(message, content=noted)
+        noted = {**(read.noted or {}), **({FIELDS: kept} if kept else {})}
+        if noted:
+            message = replace(message, content=replace(content, provider_metadata={self._namespace: noted}))
         places = {place: part for part, (_, place) in zip(parts, read.parts, strict=True)}
         return message, {**places, (): message}
 
