@@ -3,13 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
-from partita.formats.mcp import comparing as mcp
 from partita.formats.openai_responses.answer import Answer
 from partita.formats.openai_responses.reading.conversation import read_message, write_message
 from partita.formats.openai_responses.reading.items import read_items
@@ -23,7 +21,7 @@ from partita.formats.openai_responses.writing.turn import read_again
 from partita.formats.registry import get_format
 from partita.types.json import JsonObject, heal
 from partita.types.messages import AssistantPart, Message, ToolCallPart, UserMessage
-from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput, ToolResultPart
 from tests import canonical
 from tests.tables import each_row
@@ -116,24 +114,13 @@ def test_what_responses_lose_of_plain_parts_is_what_reading_them_again_lacks(par
         assert list(short) == tell_part(part, again, "$")
 
 
-@pytest.mark.parametrize("format_", [mcp])
-@given(part=any_parts)
-def test_of_a_part_that_is_held_nothing_is_lost(format_: Any, part: AssistantPart) -> None:
-    if format_.is_held(part):
-        assert not list(format_.part_losses(part, "$"))
-        around = replace(part, provider_metadata={"x": 1})
-        told = [loss.path for loss in format_.part_losses(around, "$")]
-        assert told in ([], ["$.providerMetadata.x"], ["$.providerMetadata"])
-
-
 Shell = Callable[[Message], Iterator[Loss]]
 shells: Sequence[Shell] = (
-    lambda message: mcp.shell_losses(message, "$", "message-1"),
     lambda message: shell_losses(message, UserMessage(id="message-1", content=()), "$"),
 )
 
 
-@each_row("shell", shells, ids=["mcp", "openai-responses"])
+@each_row("shell", shells, ids=["openai-responses"])
 @each_row("id_", ["message-1", "other"])
 def test_a_bare_message_loses_what_it_loses_beside_a_thread(shell: Shell, id_: str) -> None:
     bare = UserMessage(id=id_, content="Hello.")
@@ -141,14 +128,6 @@ def test_a_bare_message_loses_what_it_loses_beside_a_thread(shell: Shell, id_: s
     rest = [loss for loss in shell(placed) if loss.path != "$.threadId"]
     assert list(shell(bare)) == rest
     assert len(rest) == (id_ == "other")
-
-
-@each_row("format_", [mcp])
-def test_a_call_whose_input_is_null_gets_a_closer_look(format_: Any) -> None:
-    call = ToolCallPart("c", "f", "output-available", None, output=TextOutput("done"))
-    assert not format_.is_held(call)
-    assert format_.is_held(replace(call, input={}))
-    assert not format_.is_held(StepStartPart())
 
 
 @each_row("bad", [[], {}, 7, None])

@@ -12,7 +12,7 @@ from .lazily import LazyFormat, later, value_of
 CHAT = "openai-chat"
 
 CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "xai")
-"""Servers that speak Chat Completions and have a name of their own in metadata."""
+"""Servers with Chat Completions that have a namespace of their own in provider metadata."""
 
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
@@ -203,32 +203,10 @@ def _providers() -> list[Format | LazyFormat]:
             ask=later("openai_responses.writing.answer", "ask"),
             implied=value_of("openai_responses.implied", "IMPLIED"),
         ),
-        _chat(CHAT, "OpenAI's Chat Completions, requests and answers", "openai"),
-        Format(
-            f"{CHAT}-answer",
-            "one answer of OpenAI's Chat Completions",
-            later("openai_chat.reading.load", "load_answer"),
-            later("openai_chat.writing.answer", "dump_answer"),
-            implied=later("openai_chat.reading.records", "implied"),
-        ),
-        *(
-            _chat(f"{CHAT}-{server}", f"Chat Completions as {server} speaks them", server)
-            for server in CHAT_SERVERS
-        ),
+        LazyFormat(CHAT, "openai_chat.format"),
+        LazyFormat(f"{CHAT}-answer", "openai_chat.format", "RESPONSE"),
+        *(LazyFormat(f"{CHAT}-{one}", "openai_chat.format", one.upper()) for one in CHAT_SERVERS),
     ]
-
-
-def _chat(name: str, title: str, server: str) -> Format:
-    return Format(
-        name,
-        title,
-        partial(later("openai_chat.reading.load", "load"), server=server),
-        partial(later("openai_chat.writing.dump", "dump"), server=server),
-        partial(later("openai_chat.decoder", "ChatDecoder"), server),
-        later("openai_chat.encoding.encoder", "ChatEncoder"),
-        ask=partial(later("openai_chat.writing.dump", "ask"), server=server),
-        implied=later("openai_chat.reading.records", "implied"),
-    )
 
 
 def _frameworks() -> list[Format | LazyFormat]:
@@ -236,15 +214,7 @@ def _frameworks() -> list[Format | LazyFormat]:
         LazyFormat("langchain", "langchain.format"),
         LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
         LazyFormat("pydantic-ai", "pydantic_ai.format"),
-        Format(
-            "otel-genai",
-            "messages as OpenTelemetry records them",
-            later("otel.load", "load"),
-            later("otel.dump", "dump"),
-            ask=later("otel.dump", "ask"),
-            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
-            implied=later("otel.wrapping", "implied"),
-        ),
+        LazyFormat("otel-genai", "otel.format"),
         Format(
             "openai-agents",
             "OpenAI Agents SDK session items and run items",
@@ -253,21 +223,11 @@ def _frameworks() -> list[Format | LazyFormat]:
             slot=Slot(later("openai_agents.slot", "put"), later("openai_agents.slot", "take")),
             implied=later("openai_agents.implied", "implied"),
         ),
-        Format(
-            "ag-ui",
-            "AG-UI messages, inputs of runs and events",
-            later("ag_ui.load", "load"),
-            later("ag_ui.dump", "dump"),
-            later("ag_ui.decoder", "AgUiDecoder"),
-            later("ag_ui.encoder", "AgUiEncoder"),
-            later("ag_ui.dump", "ask"),
-            in_messages("metadata"),
-            value_of("ag_ui.dump", "IMPLIED"),
-        ),
+        LazyFormat("ag-ui", "ag_ui.format"),
     ]
 
 
-def _agents() -> list[Format]:
+def _agents() -> list[Format | LazyFormat]:
     return [
         Format(
             "claude-code-log",
@@ -303,23 +263,8 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        Format(
-            "mcp",
-            "Model Context Protocol: content, results of tools, prompts, sampling",
-            later("mcp.load", "load"),
-            later("mcp.dump", "dump"),
-            ask=later("mcp.dump", "ask"),
-            slot=in_messages("_meta"),
-            implied=later("mcp.implied", "implied"),
-        ),
-        Format(
-            "a2a",
-            "Agent2Agent messages, artifacts and tasks",
-            later("a2a.load", "load"),
-            later("a2a.dump", "dump"),
-            slot=in_messages("metadata"),
-            implied=value_of("a2a.dump", "IMPLIED"),
-        ),
+        LazyFormat("mcp", "mcp.format"),
+        LazyFormat("a2a", "a2a.format"),
         Format(
             "gemini-cli-stream",
             "Gemini CLI stream-json",

@@ -10,6 +10,7 @@ from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
 from partita.formats.format import Request
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
+from partita.formats.own import CHAT
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer
 from partita.runtime.providers.reading import Call
@@ -134,19 +135,23 @@ def _compare(
 
 def _built(format_name: str, family: str, messages: Sequence[Message], options: Options) -> JsonObject:
     """The request that the provider's own service would send."""
+    view = model_view(messages).messages
+    asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
     if family == "anthropic":
         from partita.formats.anthropic.format import dump
 
-        asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
-        body: JsonObject = dump(model_view(messages).messages, asked).payload
+        body: JsonObject = dump(view, asked).payload
         return body
+    if family == CHAT:
+        from partita.formats.openai_chat.format import dump as dump_chat
+
+        namespace = format_name.removeprefix(family).removeprefix("-")
+        dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)
+        chat: JsonObject = dump_chat(view, asked, dialect=dialect).payload
+        return chat
     module = import_module(f"partita.formats.{family.replace('-', '_')}.request")
-    namespace = format_name.removeprefix(family).removeprefix("-")
-    dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)
-    more = {"dialect": dialect} if family == "openai-chat" else {}
-    view = model_view(messages).messages
     payload: JsonObject = module.build_request(
-        view, model="", tools=options.tools, settings=options.settings, **more
+        view, model="", tools=options.tools, settings=options.settings
     ).payload
     return payload
 

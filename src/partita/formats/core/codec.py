@@ -55,12 +55,15 @@ class PartCodecs(Generic[ContextT]):
         *codecs: PartCodec[ContextT],
         reserved: frozenset[str] = frozenset(),
         member: str | None = None,
+        format_name: str | None = None,
     ) -> None:
         """`reserved`: names of notes that the format handles itself.
 
         `member`: the member of the notes that the residue is kept in, for namespaces that others use too.
+        `format_name`: the name of the format in `ForeignPart`, if that is not the namespace.
         """
         self.namespace = namespace
+        self.format_name = namespace if format_name is None else format_name
         self._member = member
         self._reserved = reserved | {KIND}
         self._by_wire = {wire: codec for codec in codecs for wire in codec.wires}
@@ -74,16 +77,16 @@ class PartCodecs(Generic[ContextT]):
     def read(self, block: Any, context: ContextT) -> Any:
         """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
         if isinstance(block, UnknownVariant):
-            return ForeignPart(self.namespace, dict(block.raw))
+            return ForeignPart(self.format_name, dict(block.raw))
         codec = self._by_wire.get(type(block))
         if codec is None:
-            return ForeignPart(self.namespace, to_json(block))
+            return ForeignPart(self.format_name, to_json(block))
         part = codec.read(block, context)
         first, written = (None, None) if part is None else self._write(part)
         if first is not codec:
             written = None if part is None else codec.write(part)
         if written is None:
-            return ForeignPart(self.namespace, to_json(block))
+            return ForeignPart(self.format_name, to_json(block))
         if first is codec and written == block:
             return part
         kept = residue(written, block)
@@ -119,7 +122,7 @@ class PartCodecs(Generic[ContextT]):
 
     def own_block(self, part: Any) -> JsonObject | None:
         """The block that was kept whole in a part; `None` if there is none of this format."""
-        if type(part) is not ForeignPart or part.format != self.namespace or not is_object(part.value):
+        if type(part) is not ForeignPart or part.format != self.format_name or not is_object(part.value):
             return None
         is_block = not self._tag_field or isinstance(part.value.get(self._tag_field), str)
         return part.value if is_block else None

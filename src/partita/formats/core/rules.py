@@ -76,8 +76,9 @@ def arrange(
     """Turns that meet the rules. What is left out, added or moved is reported."""
     arranged: list[Turn] = []
     for turn in turns:
-        is_hidden = turn.message.internal or turn.message.type == "event"
-        if is_hidden and rules.hidden == "skip" and not isinstance(turn, Results):
+        message = turn.step.message if isinstance(turn, Results) and turn.step else turn.message
+        is_hidden = message.internal or message.type == "event"
+        if is_hidden and rules.hidden == "skip":
             record.drop(turn, HIDDEN)
         elif isinstance(turn, Results):
             _take_results(turn, arranged, rules, record)

@@ -7,7 +7,7 @@ again.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from partita.errors import DecodeError
 from partita.formats.core.residue import residue
@@ -47,7 +47,7 @@ def standardize(block: JsonObject) -> Standardized | None:
         return None
     try:
         blocks = SHAPES[shape].to_standard(block)
-        native: list[JsonObject] = []
+        native: list[Any] = []
         for one in blocks:
             append_native(native, SHAPES[shape].to_native(one))
     except (KeyError, TypeError, AttributeError, ValueError, DecodeError):
@@ -83,9 +83,9 @@ def default_shape(block: JsonObject, namespace: str | None) -> str | None:
             return None
 
 
-def append_native(blocks: list[JsonObject], block: JsonObject) -> bool:
+def append_native(blocks: list[Any], block: JsonObject) -> bool:
     """Append a block, unless it is a summary of the last one: OpenAI has all of an item in one block."""
-    last = blocks[-1] if blocks else {}
+    last: JsonObject = blocks[-1] if blocks and is_object(blocks[-1]) else {}
     is_summary = is_array(block.get(SUMMARY)) and is_array(last.get(SUMMARY)) and block[SUMMARY]
     if is_summary and block.keys() <= {"type", "id", SUMMARY} and last.get("id") == block.get("id"):
         blocks[-1] = {**last, SUMMARY: [*last[SUMMARY], *block[SUMMARY]]}

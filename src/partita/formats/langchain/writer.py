@@ -95,8 +95,6 @@ class _Content:
         """The content of the message."""
         if form == STRING:
             return plain_text(self.blocks[0].block) if self.blocks else ""
-        if form == V1:
-            return tuple(one.block for one in self.blocks)
         natives: list[Any] = []
         residues: list[JsonObject] = []
         for block, kept in self.blocks:
@@ -153,7 +151,8 @@ class Writer:
 
     def _new_id(self, id_: str) -> str | None:
         """The id to write: none if a message at this index has it anyway."""
-        return None if id_ == f"message-{len(self._payload) + 1}" else id_
+        is_implied = id_ == f"message-{len(self._payload) + 1}" and not self._is_faithful
+        return None if is_implied else id_
 
     def _lose(self, path: str, value: Any, why: str) -> None:
         self.record.losses.append(Loss.of(path, value, why, "changed"))
@@ -278,21 +277,24 @@ class Writer:
         results: list[tuple[int, _Block]] = []  # of server tools, with their positions
         groups: list[int | None] = []
         self._errors = _unsent_errors(step)
+        is_standard = form == V1 and not self._is_faithful
         for part, path in step.parts:
             if type(part) is ToolCallPart and part.input is UNSET and part.raw_input is UNSET:
                 self._lose(f"{path}.input", None, NO_INPUT)
             if is_open_call(part):
                 groups.append(self._write_call(part, form, content))
-            elif form != V1 and is_beside(part, self._namespace, self._version):
+            elif not is_standard and is_beside(part, self._namespace, self._version):
                 groups.append(BEFORE if part.text else None)
                 content.reasoning.extend([part.text] if part.text else [])
             else:
-                block = self._block(part, self._namespace, form == V1)
+                block = self._block(part, self._namespace, is_standard)
                 groups.append(None if block is None else WITHIN)
                 content.blocks.extend([] if block is None else [block])
                 if type(part) is ToolCallPart and (result := SERVER_RESULTS.write(part)) is not None:
                     metadata = part.result_provider_metadata
-                    shaped = _Block(result) if form == V1 else self._shaped(result, metadata, self._namespace)
+                    shaped = (
+                        _Block(result) if is_standard else self._shaped(result, metadata, self._namespace)
+                    )
                     position = notes(metadata, NAME).get(POSITION)
                     next_ = len(content.blocks) + len(results)
                     results.append((position if type(position) is int else next_, shaped))
@@ -324,15 +326,18 @@ class Writer:
         return places
 
     def _lose_order(self, step: Step, groups: Sequence[int | None]) -> None:
-        """Report calls that were before content, and reasoning that was after some."""
-        content = [at for at, group in enumerate(groups) if group == WITHIN]
-        first = min(content, default=len(groups))
-        last = len(groups) if step.text is not None else max(content, default=-1)
-        for at, ((part, path), group) in enumerate(zip(step.parts, groups, strict=True)):
-            if group == BEFORE and at > first:
-                self._lose(path, to_json(part), BESIDE)
-            elif group in (AFTER, INVALID) and at < last:
+        """Report calls that were before parts of earlier groups, and reasoning that was after content."""
+        first = groups.index(WITHIN) if WITHIN in groups else len(groups)
+        lowest = INVALID if step.text is None else WITHIN  # of the groups after a part
+        for at, (part, path) in reversed(list(enumerate(step.parts))):
+            group = groups[at]
+            if group is None:
+                continue
+            if group > max(lowest, WITHIN):
                 self._lose(path, part.id, BESIDE)
+            elif group == BEFORE and at > first:
+                self._lose(path, to_json(part), BESIDE)
+            lowest = min(lowest, group)
 
     def _write_call(self, call: ToolCallPart, form: str, content: _Content) -> int:
         """Write a call that the application runs. Returns the group of its place."""
@@ -346,8 +351,9 @@ class Writer:
             has_block = form == LIST and (SHAPE in kept or kept.get(BLOCK) is True)
         if has_block:
             block = _restored(write_call_block(call, error), kept, RESERVED)
+            is_standard = form == V1 and not self._is_faithful
             content.blocks.append(
-                _Block(block) if form == V1 else self._shaped(block, metadata, self._namespace)
+                _Block(block) if is_standard else self._shaped(block, metadata, self._namespace)
             )
         entry: Json = kept.get(ENTRY)
         if entry is not False or not has_block:
