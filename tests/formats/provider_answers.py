@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
+from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_object
-from tests.provider_truth.reading import truth_of
-from tests.recordings import answers, name_of, truth_about
+from tests.provider_truth.reading import chunks_of, truth_of
+from tests.recordings import answers, name_of, sdk_chunks, truth_about
 
 
 def wrong_fields(family: str) -> Mapping[str, Json]:
@@ -56,3 +57,34 @@ def _known_texts(ours: list[JsonObject], truth: list[JsonObject]) -> list[JsonOb
     return [
         {**call, "raw": truth[place]["raw"]} if unknown[place] else call for place, call in enumerate(ours)
     ]
+
+
+def unlike_sdk(family: str, left_out: frozenset[str]) -> Mapping[str, Json]:
+    """Streams whose chunks, without metadata, are not those of the AI SDK, with the first that differ."""
+    wrong: dict[str, Json] = {}
+    for path in answers(family, ".jsonl"):
+        if path.stem in left_out:
+            continue
+        theirs = [_plain(chunk) for chunk in sdk_chunks(path) if not _is_left_out(chunk)]
+        found = [to_json(chunk) for chunk in chunks_of(family, path)[0]]
+        ours = [_plain(chunk) for chunk in found if not _is_left_out(chunk)]
+        if ours != theirs:
+            pairs = zip(ours, theirs, strict=False)
+            wrong[path.stem] = next((pair for pair in pairs if pair[0] != pair[1]), (len(ours), len(theirs)))
+    return wrong
+
+
+def _is_left_out(chunk: JsonObject) -> bool:
+    """Chunks that only one of us has: each says why."""
+    return (
+        chunk["type"] in ("text-end", "reasoning-end")  # theirs are missing where a stream was cut
+        or chunk.get("inputTextDelta") == ""  # theirs have empty deltas
+        or chunk.get("id") == "toolPlan"  # they drop tool plans
+        or (chunk["type"] == "error" and "generation" in chunk["errorText"])  # they drop errors of Cohere
+    )
+
+
+def _plain(chunk: JsonObject) -> JsonObject:
+    if chunk["type"] in ("start", "finish"):
+        return {"type": chunk["type"]}
+    return {key: item for key, item in chunk.items() if key not in ("providerMetadata", "citations")}

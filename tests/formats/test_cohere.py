@@ -15,7 +15,7 @@ from partita.types.messages import AssistantMessage, Message, SystemMessage, Too
 from partita.types.parts import FilePart, ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
 from tests.converting import read_payload
-from tests.formats.provider_answers import wrong_fields
+from tests.formats.provider_answers import unlike_sdk, wrong_fields
 from tests.recordings import answers, name_of
 from tests.rules import cohere
 from tests.tables import each_row
@@ -58,6 +58,19 @@ def test_streams_are_read_with_nothing_lost_but_positions(path: Path) -> None:
     loaded = read(read_payload(path), get_format(NAME))
     severities = {loss.severity for loss in loaded.losses}
     assert severities <= {"minor"} or path.stem == "cohere-null-arguments"  # `null` is read as `{}`
+
+
+LEFT_OUT: Final = frozenset(
+    {
+        "cohere-unknown",  # `@ai-sdk/cohere` refuses it
+        "cohere-timeout",  # and a response without usage
+        "cohere-null-arguments",  # its input is null
+    }
+)
+
+
+def test_chunks_are_those_of_the_ai_sdk() -> None:
+    assert unlike_sdk(NAME, LEFT_OUT) == {}
 
 
 @each_row("name", ["plain-text", "thinking", "thinking-and-calls"])
