@@ -1,17 +1,21 @@
 """A history that began with one provider goes on with any other: its API would take every request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from partita.formats.answers.model_view import model_view
 from partita.formats.converting import convert, read, write
 from partita.formats.format import Loaded
 from partita.formats.registry import get_format
-from partita.types.fold import fold
+from partita.types.fold import expand, fold
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tools import JsonOutput, ToolResultPart
+from tests import canonical
 from tests.rules import anthropic, bedrock, cohere, gemini, openai_chat, openai_responses
 from tests.rules.histories import ANSWER, ANSWERS, HISTORIES, KEEPER, LEAD, MORE, PNG, QUESTION
 from tests.tables import each_row
@@ -84,3 +88,21 @@ def test_thoughts_that_one_provider_signed_are_not_sent_to_another(source: str, 
         "aGlkZGVu",
     ):
         assert opaque not in said
+
+
+GENERATED = ("bedrock-converse", "cohere")
+"""Formats whose rules any conversation keeps. Those of the others are in their own tests."""
+
+
+@given(
+    talk=st.lists(canonical.messages(), min_size=1, max_size=4),
+    view=st.sampled_from(["stored", "apart", "sent"]),
+)
+def test_any_conversation_is_written_as_the_api_takes_it(talk: list[Message], view: str) -> None:
+    messages: Sequence[Message] = [UserMessage(id="?", content="?"), *talk]
+    if view != "stored":
+        messages = expand(messages) if view == "apart" else model_view(messages).messages
+    for name in GENERATED:
+        dump = get_format(name).dump
+        assert dump is not None
+        assert RULES[name](dump(messages).payload) == []

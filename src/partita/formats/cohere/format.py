@@ -22,13 +22,14 @@ from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, split
 from partita.formats.core.wire import Wire, read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 from partita.types.messages import Message, SystemContent, SystemMessage, UserContent, UserMessage
 from partita.types.parts import ForeignPart, TextPart
 
 from . import wire
 from .assistant import FORM, STRING, as_string, is_written, read_assistant, write_assistant
-from .parts import FIELDS, RESULTS, USER_BLOCKS
+from .parts import FIELDS, RESULTS, TOOL_NAME, USER_BLOCKS
 from .response import RESPONSES
 from .stream import EVENTS, CohereDecoder
 from .wire import NAME
@@ -38,6 +39,7 @@ RULES: Final = Rules(
     instructions="first",  # "system turn must be the first in the list"
     blank_text="drop",  # "message must not be empty in a turn": https://docs.cohere.com/reference/errors
 )
+NAMES: Final = "letters, digits, `_` and `-` are written in names, 64 of them at most"
 REPORT: Final = Report(
     NAME,
     default="the API has no place for it",
@@ -45,6 +47,7 @@ REPORT: Final = Report(
         "id": "messages of the API have no id",
         "createdAt": "messages of the API have no time",
         "usage": "messages of the API have no usage",
+        "tool-call.name": NAMES,
         "input": "the arguments of a call are an object",
         "output": "a result is text or documents, without a mark of errors",
         "text": "the API takes a tool plan beside calls, and no text",
@@ -89,7 +92,7 @@ def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
     writer = _Writer()
     payload = writer.write(messages)
     if request is not None:
-        payload = _write_request(payload, request)
+        payload = _write_request(payload, request, writer.record)
     return Dumped(payload, lambda: REPORT.compare(writer.record, _Reader(payload["messages"], "$").places))
 
 
@@ -222,16 +225,21 @@ def _read_tool(tool: wire.ToolDeclaration) -> ToolSpec:
 
 def _write_tool(spec: ToolSpec) -> Wire:
     schema = {"type": "object", **(spec.input_schema or {})}
-    function = wire.ToolFunction(name=spec.name, parameters=schema, description=spec.description or UNSET)
+    function = wire.ToolFunction(
+        name=TOOL_NAME.fit(spec.name), parameters=schema, description=spec.description or UNSET
+    )
     return wire.ToolDeclaration(function=function)
 
 
 TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_own_tool)
 
 
-def _write_request(payload: JsonObject, request: Request) -> JsonObject:
+def _write_request(payload: JsonObject, request: Request, record: Record) -> JsonObject:
     if not payload["messages"]:
         raise ConversionError("no message to send", where="$", hint="give at least one that has content")
+    for index, spec in enumerate(request.tools):
+        if TOOL_NAME.fit(spec.name) != spec.name:
+            record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))
     settings = dict(request.settings)
     others = settings.pop("tools", None)
     tools = TOOLS.write(request.tools, others if is_array(others) else ())

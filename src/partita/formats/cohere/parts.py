@@ -1,5 +1,6 @@
 """Codecs for the blocks, calls and results of Cohere's chat API."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from partita.errors import DecodeError
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
 from partita.formats.core.metadata import notes
+from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, read_arguments, tool_text
 from partita.formats.core.wire import Wire
 from partita.types.data_url import parse_data_url
@@ -27,6 +29,9 @@ from partita.types.tools import ContentOutput, JsonOutput, TextOutput, ToolOutpu
 
 from . import wire
 from .wire import NAME
+
+# The API does not document an alphabet of names. Its examples have these characters, and other APIs take them.
+TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 
 FIELDS: Final = "fields"
 """The note that holds the residue."""
@@ -73,7 +78,8 @@ def read_image(block: wire.Image, context: Any) -> ImagePart | None:
 
 
 def write_image(part: ImagePart | FilePart | ReasoningFilePart) -> Wire | None:
-    is_sent = is_image(part) and part.url.startswith(("https:", "http:", "data:"))
+    """An address or data: https://docs.cohere.com/docs/image-inputs"""
+    is_sent = is_image(part) and part.url.startswith(("https://", "data:image/"))
     return wire.Image(image_url={"url": part.url}) if is_sent else None
 
 
@@ -92,7 +98,8 @@ def write_call(part: ToolCallPart) -> Wire | None:
         return None  # a server tool of another provider
     value: Json = part.input if part.raw_input is UNSET else part.raw_input
     given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
-    return wire.Call(id=part.id, function=wire.Function(name=part.name, arguments=dumps(given).decode()))
+    function = wire.Function(name=TOOL_NAME.fit(part.name), arguments=dumps(given).decode())
+    return wire.Call(id=part.id, function=function)
 
 
 def read_result(message: wire.Tool, names: Mapping[str, str]) -> ToolResultPart:

@@ -193,6 +193,9 @@ def _instructions_first(
 def _stripped(step: Step, record: Record) -> Step:
     parts = list(step.parts)
     last = parts[-1].part if parts else None
+    if step.text is not None and step.text != step.text.rstrip():
+        record.losses.append(Loss(step.path, "white space at the end", TRAILING, "repaired"))
+        return step._replace(text=step.text.rstrip())
     if step.text is not None or not isinstance(last, TextPart) or last.text == last.text.rstrip():
         return step
     record.losses.append(Loss(parts[-1].path, "white space at the end", TRAILING, "repaired"))
