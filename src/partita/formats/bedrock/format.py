@@ -17,7 +17,7 @@ from partita.formats.core.metadata import message_notes, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import residue
 from partita.formats.core.role_messages import INDEX, JOINED, RoleReader, RoleWriter
-from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.rules import TRAILING, Rules, arrange
 from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Placed, Prompt, Results, Step, Turn, join, split
 from partita.formats.core.wire import Wire, read_wire, to_json
@@ -53,7 +53,6 @@ RULES: Final = Rules(
     instructions="first",
     begins="user",  # "A conversation must start with a user message", all models but Claude and Qwen
     blank_text="drop",  # "The text field in the ContentBlock object at … is blank."
-    trailing_space="strip",  # refused in the last answer by Claude: the AI SDK strips it too
 )
 NAMES: Final = "the API takes letters, digits, `_` and `-` in names, 64 of them at most"
 REPORT: Final = Report(
@@ -63,6 +62,7 @@ REPORT: Final = Report(
         "id": "messages of the API have no id",
         "createdAt": "messages of the API have no time",
         "usage": "messages of the API have no usage",
+        "text": TRAILING,
         "filename": "the API takes other names of documents, and each once",
         "tool-call.id": "the API takes letters, digits, `_`, `.`, `:` and `-` in ids, 64 of them at most",
         "tool-call.name": NAMES,
@@ -212,6 +212,7 @@ class _Writer(RoleWriter):
                 blocks.append({"text": ATTACHED})
                 self.record.losses.append(Loss(f"$.messages[{number}]", ATTACHED, NEEDS_TEXT, "repaired"))
         _make_names_unique(written)
+        _strip_last_answer(written)
         return {**({"system": self._system} if self._system else {}), "messages": written}
 
     def _message(self, turn: Instructions | Prompt) -> None:
@@ -289,6 +290,18 @@ def _waits(part: Any) -> bool:
 
 def _has_only_documents(blocks: Sequence[Json]) -> bool:
     return any("document" in block for block in blocks) and not any("text" in block for block in blocks)
+
+
+def _strip_last_answer(messages: Sequence[JsonObject]) -> None:
+    """Claude refuses a last answer that ends in white space. The AI SDK strips it too.
+
+    The last message is known only here: what is behind it may have no block.
+    """
+    match messages[-1:]:
+        case [{"role": "assistant", "content": [*_, {"text": str(text)} as last]}]:
+            last["text"] = text.rstrip()
+        case _:
+            pass
 
 
 def _make_names_unique(messages: Sequence[JsonObject]) -> None:

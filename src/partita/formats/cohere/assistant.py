@@ -143,7 +143,9 @@ def write_assistant(
             target.append(block)
         if is_array(cited := own.get(CITATIONS)):
             citations += cited
-    if text is not None:
+    if text is not None and has_calls and is_request:
+        plan.append(text)
+    elif text is not None:
         content.append(wire.Text(text=text))
     message = wire.Assistant(
         content=tuple(content) or UNSET,

@@ -30,7 +30,7 @@ from partita.types.tools import ContentOutput, JsonOutput, TextOutput, ToolOutpu
 from . import wire
 from .wire import NAME
 
-# The API does not document an alphabet of names. Its examples have these characters, and other APIs take them.
+# The API does not document an alphabet of names. Its examples have these characters; other APIs take them.
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 
 FIELDS: Final = "fields"
