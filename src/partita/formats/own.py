@@ -49,7 +49,7 @@ def _ours() -> list[Format]:
     ]
 
 
-def _ai_sdk() -> list[Format]:
+def _ai_sdk() -> list[Format | LazyFormat]:
     return [
         Format(
             "ai-sdk-ui-v4",
@@ -70,23 +70,7 @@ def _ai_sdk() -> list[Format]:
             )
             for v in VERSIONS
         ),
-        Format(
-            "ai-sdk-model-v4",
-            "AI SDK 4 core messages",
-            later("ai_sdk.model.core_v4", "load"),
-            later("ai_sdk.model.core_v4", "dump"),
-            slot=in_messages("providerOptions"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-model-v{v}",
-                f"AI SDK {v} model messages",
-                partial(later("ai_sdk.model.load", "load"), version=v),
-                partial(later("ai_sdk.model.dump", "dump"), version=v),
-                slot=in_messages("providerOptions"),
-            )
-            for v in VERSIONS
-        ),
+        *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         Format(
             "ai-sdk-chunks",
             "AI SDK UI message chunks, and ours",
@@ -168,23 +152,8 @@ def _providers() -> list[Format | LazyFormat]:
         LazyFormat("bedrock-converse-answer", "bedrock.format", "RESPONSE"),
         LazyFormat("cohere", "cohere.format"),
         LazyFormat("cohere-answer", "cohere.format", "RESPONSE"),
-        Format(
-            "gemini",
-            "contents and answers of Google's generateContent",
-            later("gemini.load", "load"),
-            later("gemini.dump", "dump"),
-            later("gemini.decoder", "GeminiDecoder"),
-            ask=later("gemini.dump", "ask"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
-        Format(
-            "gemini-answer",
-            "one answer of Google's generateContent",
-            later("gemini.answer_load", "load_answer"),
-            later("gemini.answer_dump", "dump_answer"),
-            decoder=later("gemini.decoder", "GeminiDecoder"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
+        LazyFormat("gemini", "gemini.format"),
+        LazyFormat("gemini-answer", "gemini.format", "RESPONSE"),
         Format(
             "openai-responses",
             "OpenAI's Responses API, requests and answers",

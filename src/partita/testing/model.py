@@ -137,9 +137,8 @@ def _built(format_name: str, family: str, messages: Sequence[Message], options: 
     """The request that the provider's own service would send."""
     view = model_view(messages).messages
     asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
-    if family == "anthropic":
-        from partita.formats.anthropic.format import dump
-
+    if family in ("anthropic", "gemini"):
+        dump = import_module(f"partita.formats.{family}.format").dump
         body: JsonObject = dump(view, asked).payload
         return body
     if family == CHAT:

@@ -8,7 +8,6 @@ from partita.errors import AgentError, FormatError
 from partita.formats.agent_decoder import facts_of
 from partita.formats.answers.model_view import model_view
 from partita.formats.format import Dumped, Request, ToolSpec
-from partita.formats.gemini import request as gemini
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
 from partita.formats.openai_chat.format import dump as dump_chat
 from partita.formats.openai_responses import request as openai_responses
@@ -20,7 +19,7 @@ from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
-from tests.formats import anthropic_talks
+from tests.formats import anthropic_talks, gemini_answers
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
@@ -47,7 +46,7 @@ BUILDERS = {
     "openai-chat": build_chat,
     "openai-responses": openai_responses.build_request,
     "anthropic": anthropic_talks.build_request,
-    "gemini": gemini.build_request,
+    "gemini": gemini_answers.build_request,
 }
 TOOLS = (ToolSpec("weather", "How it is outside.", {"type": "object", "properties": {"city": {}}}),)
 SETTINGS = {"temperature": 0.5, "not_known_to_any_package": {"ä": [1, None]}}

@@ -76,7 +76,7 @@ def dump(messages: Sequence[Message]) -> Dumped:
     """Write one message of A2A for each message, in order."""
     joined = join(messages)
     blocks = [tuple(map(write_part, message.parts)) for message in joined]
-    payload = to_json([write_message(one, parts) for one, parts in zip(joined, blocks, strict=True)])
+    payload = [to_json(write_message(one, parts)) for one, parts in zip(joined, blocks, strict=True)]
 
     def losses() -> Iterator[Loss]:
         record = Record()

@@ -442,9 +442,7 @@ class AgentWriter:
         self._agent: Any = UNSET if agent is None else agent
         self._calls: list[Placed] = []  # those of the last step, until their sub-agents are written
         self._reasoning_count = 0
-        turns = list(
-            split(messages, _is_written, must_cut=_must_cut, separate_provider_results=True, root=root)
-        )
+        turns = list(split(messages, _is_written, must_cut=_must_cut, results="all", root=root))
         for turn, following in zip_longest(turns, turns[1:]):
             if not isinstance(turn, Results):
                 self._write_sub_agents()

@@ -74,6 +74,10 @@ class PartCodecs(Generic[ContextT]):
             for part in codec.parts:
                 self._by_part.setdefault(part, []).append(codec)
 
+    def reads(self, block: Any) -> bool:
+        """Whether a block is of a type that has a codec here."""
+        return type(block) in self._by_wire
+
     def read(self, block: Any, context: ContextT) -> Any:
         """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
         if isinstance(block, UnknownVariant):

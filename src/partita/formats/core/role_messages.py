@@ -111,7 +111,7 @@ class RoleWriter:
         place = None if at is None else (at[0], "results") if isinstance(turn, Results) else (at[0],)
         self._record.add(turn, place, shifted)
         if isinstance(turn, Step):
-            add_boundaries(self._record, turn, at[0] if after_results and at is not None else None)
+            self._record_start(turn, at if after_results else None)
 
     def add_step(self, step: Step, blocks: list[Json], places: Sequence[Place | None]) -> None:
         """Add a step of the assistant. The notes of a later step are those of its step start."""
@@ -130,6 +130,13 @@ class RoleWriter:
         content = self.messages[-1][1]
         content += blocks
         return len(self.messages) - 1, len(content) - len(blocks)
+
+    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
+        """Record the step starts of a step; `at` is its place if it follows results.
+
+        A format that reads each step as a message overrides this.
+        """
+        add_boundaries(self._record, step, None if at is None else at[0])
 
 
 def add_boundaries(record: Record, step: Step, index: int | None) -> None:

@@ -6,7 +6,7 @@ part has the path that it has in the messages.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -85,12 +85,19 @@ class Results(NamedTuple):
 Turn: TypeAlias = Instructions | Prompt | Step | Results
 
 
+ResultTurns: TypeAlias = Literal["client", "all", "none"]
+"""Which results are apart from their calls: those of the client, also those of providers, or none.
+
+If none is, a step may use a call id again.
+"""
+
+
 class _Cuts(NamedTuple):
     """How assistant messages are cut: see `split`."""
 
     is_written: Callable[[AssistantPart], bool]
     must_cut: Callable[[Sequence[Placed], AssistantPart], bool] | None
-    separate_provider_results: bool
+    results: ResultTurns
 
 
 def split(
@@ -98,16 +105,16 @@ def split(
     is_written: Callable[[AssistantPart], bool],
     *,
     must_cut: Callable[[Sequence[Placed], AssistantPart], bool] | None = None,
-    separate_provider_results: bool = False,
+    results: ResultTurns = "client",
     root: str = "$",
 ) -> Iterator[Turn]:
     """The turns of a conversation. Parts that are not written do not make a step.
 
     `must_cut`: whether a part cannot be in one step with the parts before it.
-    `separate_provider_results`: whether results of calls that a provider ran are apart from their calls.
+    `results`: which results are turns of their own. Other calls keep their outputs.
     `root`: the path of the messages.
     """
-    cuts = _Cuts(is_written, must_cut, separate_provider_results)
+    cuts = _Cuts(is_written, must_cut, results)
     for index, message in enumerate(fold(messages)):
         path = f"{root}[{index}]"
         match message:
@@ -150,7 +157,7 @@ def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
             boundaries.append(placed)
         else:
             parts.append(placed)
-        if kind is ToolCallPart:
+        if kind is ToolCallPart and cuts.results != "none":
             calls.add(part.id)
     text = network_text(message)
     if parts or boundaries or text is not None or number == 1:
@@ -192,7 +199,7 @@ def _opened(call: ToolCallPart) -> AssistantPart:
 def _has_result(part: AssistantPart, cuts: _Cuts) -> bool:
     if type(part) is not ToolCallPart or part.output is None:
         return False
-    return cuts.separate_provider_results or not part.provider_executed
+    return cuts.results == "all" or (cuts.results == "client" and not part.provider_executed)
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:

@@ -20,6 +20,7 @@ from partita.formats.core.metadata import add_notes, message_notes
 from partita.formats.core.report import Place, Report
 from partita.formats.core.rules import Rules, arrange
 from partita.formats.core.sidecar import in_messages
+from partita.formats.core.tools import Tools
 from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, misplaced_results, split
 from partita.formats.core.wire import read_wire, to_json
 from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
@@ -183,34 +184,29 @@ def _load_request(payload: JsonObject) -> Loaded:
         for name, value in payload.items()
         if name != "messages" and not (name == "systemPrompt" and is_text)
     }
-    raws = settings.get("tools")
-    tools = [_read_tool(raw) for raw in raws] if is_array(raws) else [None]
-    known = tuple(tool for tool in tools if tool is not None)
-    if len(known) < len(tools):
-        return _loaded(reader, Request((), settings))
-    del settings["tools"]
-    return _loaded(reader, Request(known, settings))
+    raws = settings.pop("tools", None)
+    if not is_array(raws):
+        return _loaded(reader, Request((), settings if raws is None else {**settings, "tools": raws}))
+    tools, others = TOOLS.read(raws)
+    return _loaded(reader, Request(tools, {**settings, "tools": others} if others or not raws else settings))
 
 
-def _read_tool(raw: Json) -> ToolSpec | None:
-    match raw:
-        case {"name": str(name), "inputSchema": dict(schema)}:
-            description = raw.get("description")
-            described = {"description": description} if isinstance(description, str) else {}
-            known = {"name", "inputSchema", *described}
-            rest = {key: value for key, value in raw.items() if key not in known}
-            extra = Extra({NAME: {"fields": rest}}) if rest else None
-            return ToolSpec(name=name, input_schema=schema, extra=extra, **described)
-        case _:
-            return None
+def _read_tool(tool: wire.Tool) -> ToolSpec:
+    return ToolSpec(tool.name, tool.description or None, tool.input_schema)
 
 
-def _write_tool(tool: ToolSpec) -> JsonObject:
-    own: Json = None if tool.extra is None else tool.extra.get(NAME)
-    rest: Json = own.get("fields") if is_object(own) else None
-    description = {} if tool.description is None else {"description": tool.description}
-    schema = {"type": "object", **(tool.input_schema or {})}
-    return {"name": tool.name, **description, "inputSchema": schema, **(rest if is_object(rest) else {})}
+def _write_tool(spec: ToolSpec) -> wire.Tool:
+    description = UNSET if spec.description is None else spec.description
+    schema = {"type": "object", **(spec.input_schema or {})}
+    return wire.Tool(name=spec.name, input_schema=schema, description=description)
+
+
+def _is_unknown_tool(raw: Json) -> bool:
+    is_known = is_object(raw) and isinstance(raw.get("name"), str) and is_object(raw.get("inputSchema"))
+    return not is_known
+
+
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_unknown_tool)
 
 
 class _Reader:
@@ -297,7 +293,7 @@ class _Writer(MessageWriter):
 
     def write(self, messages: Sequence[Message], request: Request | None) -> Json:
         """Messages, or a request with them."""
-        turns = split(messages, lambda part: write_block(part) is not None, separate_provider_results=True)
+        turns = split(messages, lambda part: write_block(part) is not None, results="all")
         rules = Rules(instructions="anywhere" if request is None else "first", calls="any")
         for turn in arrange(turns, rules, self.record):
             match turn:
@@ -309,7 +305,7 @@ class _Writer(MessageWriter):
                     self.add(turn, "user", [write_block(part) for part, _ in turn.parts])
                 case Instructions():
                     self._instructions(turn, is_written=request is not None)
-        written = to_json([_write_message(one) for one in self.written])
+        written = [to_json(_write_message(one)) for one in self.written]
         return written if request is None else self._request(written, request)
 
     def _step(self, step: Step) -> None:
@@ -343,7 +339,7 @@ class _Writer(MessageWriter):
             self.record.losses.append(Loss("$.maxTokens", str(MAX_TOKENS), why, "repaired"))
         payload |= request.settings
         own: Json = request.settings.get("tools")
-        tools = [*map(_write_tool, request.tools), *(own if is_array(own) else [])]
+        tools = TOOLS.write(request.tools, own if is_array(own) else [])
         return payload | {"tools": tools} if tools else payload
 
 

@@ -89,5 +89,14 @@ class Message(Wire, rename="camel"):
     meta: JsonObject | UnsetType = field(default=UNSET, name="_meta")
 
 
+class Tool(Wire, rename="camel"):
+    """A tool that a model may call."""
+
+    name: str
+    input_schema: JsonObject
+    description: str | UnsetType = UNSET
+
+
 MESSAGE: Final[Codec[Message]] = Codec(Message)
 BLOCKS: Final[Codec[tuple[AnyBlock, ...]]] = Codec(tuple[AnyBlock, ...])
+TOOL: Final[Codec[Tool]] = Codec(Tool)

@@ -340,15 +340,15 @@ class _Writer(MessageWriter):
         if form in (LIST, EVENTS):
             self.numbers = range(last + 1)
             if form == LIST:
-                return to_json([_write_message(one) for one in self.written])
-            return to_json([_write_event(one, at in outputs) for at, one in enumerate(self.written)])
+                return [to_json(_write_message(one)) for one in self.written]
+            return [to_json(_write_event(one, at in outputs)) for at, one in enumerate(self.written)]
         inputs = [index for index in range(last + 1) if index not in outputs]
         self.numbers = [*inputs, *outputs]
         lists: JsonObject = {} if self._system is None else {SYSTEM: to_json(self._system)}
         if inputs or not outputs:
-            lists[INPUT] = to_json([_write_message(self.written[index]) for index in inputs])
+            lists[INPUT] = [to_json(_write_message(self.written[index])) for index in inputs]
         if outputs:
-            lists[OUTPUT] = to_json([_write_message(self.written[index]) for index in outputs])
+            lists[OUTPUT] = [to_json(_write_message(self.written[index])) for index in outputs]
         payload = write_lists(lists, form)
         if thread_id is not None and (self.written or self._system is not None):
             payload[CONVERSATION] = thread_id

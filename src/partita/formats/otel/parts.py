@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.core.codec import KIND, PartCodec, PartCodecs
 from partita.formats.core.metadata import add_notes, notes
-from partita.formats.core.tool_text import read_tool_text, tool_text
+from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
 from partita.types.fold import state_after
-from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loads
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import ToolCallPart
 from partita.types.parts import CustomPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
 from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
@@ -90,10 +90,7 @@ def write_compaction(part: CustomPart) -> Wire | None:
 def read_call(block: wire.ToolCall, context: Called) -> ToolCallPart:
     input_, raw_input = block.arguments, UNSET
     if isinstance(input_, str):
-        try:
-            input_ = loads(input_)
-        except DecodeError:
-            input_, raw_input = UNSET, input_
+        input_, raw_input = read_arguments(input_)
     id_ = _id(block.id, context.id)
     return ToolCallPart(id_, block.name, "input-available", input_, raw_input=raw_input)
 

@@ -9,13 +9,14 @@ from typing import Any, Final, NamedTuple
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.core.residue import residue
+from partita.formats.core.tools import Tools
 from partita.formats.core.wire import read_wire
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import json_losses
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object, kind_of, loads
 
 from . import wire
-from .wire import EVENT, INPUT, INSTRUCTIONS, MESSAGE, OUTPUT, SYSTEM, TOOLS
+from .wire import EVENT, INPUT, INSTRUCTIONS, MESSAGE, NAME, OUTPUT, SYSTEM, TOOLS
 
 HINT: Final = (
     "give gen_ai.input.messages and the like, a list of {role, parts}, or events such as gen_ai.choice"
@@ -146,20 +147,32 @@ def write_lists(lists: JsonObject, form: str | None) -> JsonObject:
 # Requests
 
 
+def _read_tool(tool: wire.ToolDefinition) -> ToolSpec:
+    return ToolSpec(tool.name, tool.description or None, tool.parameters or None)
+
+
+def _write_tool(spec: ToolSpec) -> wire.ToolDefinition:
+    about: Any = {"description": spec.description, "parameters": spec.input_schema}
+    given = {name: value for name, value in about.items() if value is not None}
+    return wire.ToolDefinition(name=spec.name, **given)
+
+
+def _is_other_tool(raw: Json) -> bool:
+    is_function = is_object(raw) and raw.get("type") == "function" and isinstance(raw.get("name"), str)
+    return not is_function
+
+
+DEFINITIONS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_other_tool)
+
+
 def read_request(attributes: JsonObject) -> Request | None:
-    """Tools and attributes. Tools that are more than functions stay an attribute."""
-    raws, tools = attributes.get(TOOLS), ()
-    if is_array(raws) and all(map(_is_function, raws)):
-        attributes = {name: value for name, value in attributes.items() if name != TOOLS}
-        tools = tuple(ToolSpec(raw["name"], raw.get("description"), raw.get("parameters")) for raw in raws)
-    return Request(tools, attributes) if tools or attributes else None
-
-
-def _is_function(raw: Json) -> bool:
-    if not is_object(raw) or not raw.keys() <= {"type", "name", "description", "parameters"}:
-        return False
-    has_text = isinstance(raw.get("name"), str) and isinstance(raw.get("description", ""), str)
-    return has_text and raw.get("type") == "function" and is_object(raw.get("parameters", {}))
+    """Tools and attributes. Tools that are not functions stay an attribute."""
+    raws = attributes.get(TOOLS)
+    if not is_array(raws):
+        return Request((), attributes) if attributes else None
+    tools, others = DEFINITIONS.read(raws)
+    rest = {name: value for name, value in attributes.items() if name != TOOLS}
+    return Request(tools, {**rest, TOOLS: others} if others or not raws else rest)
 
 
 def add_request(payload: Json, request: Request) -> JsonObject:
@@ -169,21 +182,13 @@ def add_request(payload: Json, request: Request) -> JsonObject:
         **{name: one for name, one in request.settings.items() if name not in attributes},
         **attributes,
     }
+    others = attributes.get(TOOLS)
     if request.tools:
-        attributes[TOOLS] = [_write_tool(tool) for tool in request.tools]
+        attributes[TOOLS] = DEFINITIONS.write(request.tools, others if is_array(others) else [])
     span = attributes.pop(SPAN, None)
     if is_object(span):
         return {**span, "attributes": attributes}
     return attributes if span is None else {**attributes, SPAN: span}
-
-
-def _write_tool(tool: ToolSpec) -> JsonObject:
-    about = {"description": tool.description, "parameters": tool.input_schema}
-    return {
-        "type": "function",
-        "name": tool.name,
-        **{name: value for name, value in about.items() if value is not None},
-    }
 
 
 # Events

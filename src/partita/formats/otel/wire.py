@@ -161,7 +161,16 @@ class Event(Wire):
     body: JsonObject | UnsetType = UNSET
 
 
+class ToolDefinition(Wire, tag_field="type", tag="function"):
+    """A tool that is a function."""
+
+    name: str
+    description: str | UnsetType = UNSET
+    parameters: JsonObject | UnsetType = UNSET
+
+
 MESSAGE: Final[Codec[Message]] = Codec(Message)
 INSTRUCTIONS: Final[Codec[tuple[AnyPart, ...]]] = Codec(tuple[AnyPart, ...])
 EVENT: Final[Codec[Event]] = Codec(Event)
+TOOL: Final[Codec[ToolDefinition]] = Codec(ToolDefinition)
 PART: Final[Codec[Any]] = Codec(AnyPart)

@@ -152,9 +152,9 @@ def _responses(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -
 
 def _gemini(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:
     """The vendor's client takes all but the contents as its `config`."""
-    from partita.formats.gemini.request import build_request
+    from partita.formats.gemini.format import dump
 
-    payload = build_request(view, model=model, tools=tools).payload
+    payload = dump(view, Request(tuple(tools), {"model": model})).payload
     config = _of(payload, "systemInstruction", "tools")
     return {**_of(payload, "contents"), **({"config": config} if config else {})}
 

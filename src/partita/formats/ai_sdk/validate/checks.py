@@ -1,7 +1,8 @@
-"""Kinds of values as the SDK's schemas know them: each reads a value and notes what is wrong with it.
+"""Kinds of values as the SDK's schemas know them: each reads a value and collects what is wrong with it.
 
 An optional member may be absent but not `null`. A required member of any kind must be present, even
-if only as `null`. An object gives back the members it knows; the rest is stripped.
+if only as `null`. An object returns the members it names; the rest is stripped. The rules are those of
+zod 4.6, which all three versions accept.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -37,12 +38,12 @@ class Reading:
     problems: list[Problem] = field(default_factory=list[Problem])
 
     def refuse(self, path: str, expected: str, found: str) -> None:
-        """Note a problem and go on."""
+        """Add a problem."""
         self.problems.append(Problem(path, expected, found))
 
 
 class Kind(Protocol):
-    """A kind of value. `read` gives the value back without what the schema does not know."""
+    """A kind of value. `read` returns the value without what the schema does not name."""
 
     @property
     def name(self) -> str:
@@ -146,7 +147,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """An object of one of several kinds, told apart by its members."""
+    """An object of one of several kinds, chosen by its members."""
 
     pick: Callable[[JsonObject], Kind | Problem]
     name: str = "object"
@@ -198,7 +199,7 @@ NEVER: Final = Plain("no such member", lambda value: False)
 
 
 def shown(value: Json) -> str:
-    """A value in a few words, for a problem."""
+    """A short description of a value, for a problem."""
     if isinstance(value, str):
         return f'"{value if len(value) <= SHOWN else value[:SHOWN] + "…"}"'
     return kind_of(value)
