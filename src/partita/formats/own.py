@@ -148,6 +148,10 @@ def _providers() -> list[Format | LazyFormat]:
     return [
         LazyFormat("anthropic", "anthropic.format"),
         LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
+        LazyFormat("bedrock-converse", "bedrock.format"),
+        LazyFormat("bedrock-converse-answer", "bedrock.format", "RESPONSE"),
+        LazyFormat("cohere", "cohere.format"),
+        LazyFormat("cohere-answer", "cohere.format", "RESPONSE"),
         LazyFormat("gemini", "gemini.format"),
         LazyFormat("gemini-answer", "gemini.format", "RESPONSE"),
         LazyFormat("openai-responses", "openai_responses.format"),

@@ -94,6 +94,8 @@ def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
         value: Any = raw
         for key in path:
             value = value.get(key) if type(value) is dict else None
+        if type(value) is float and value.is_integer():
+            value = int(value)
         if type(value) is int:
             if value:
                 return value

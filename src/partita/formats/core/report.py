@@ -162,7 +162,7 @@ class Report:
 
         `spelling`: notes that only describe how something was written.
         """
-        self._namespace, self.default = namespace, default
+        self.namespace, self.default = namespace, default
         self._reasons = {**COMMON, **(reasons or {})}
         self._spelling = spelling | {RESPELLED, KIND}
 
@@ -248,12 +248,12 @@ class Report:
                 yield from self._values(one, other, where, reason)
 
     def _metadata(self, before: JsonObject, after: JsonObject, path: str, why: str) -> Iterator[Loss]:
-        if not after and self._namespace not in before:
+        if not after and self.namespace not in before:
             yield Loss.of(path, before, why, "lost" if before else "minor")
             return
         for namespace, value in before.items():
             where, other = f"{path}.{namespace}", after.get(namespace)
-            if namespace != self._namespace or not is_object(value):
+            if namespace != self.namespace or not is_object(value):
                 yield from json_losses({namespace: value}, after, path, why)
                 continue
             own = other if is_object(other) else {}
