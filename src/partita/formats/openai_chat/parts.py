@@ -262,9 +262,9 @@ class Codecs:
             return "{}"
         if not isinstance(value, str):
             return encode(value).decode()
-        # A text is an input that is not JSON. An exact codec writes it if that is why the call failed.
-        has_failed = part.input is UNSET or part.state in ("input-streaming", "output-error")
-        return value if self.is_exact and has_failed else dumps({WRAPPED: value}).decode()
+        # A text is an input that is not JSON.
+        is_raw = self.is_exact and part.input is UNSET
+        return value if is_raw else dumps({WRAPPED: value}).decode()
 
     # Results
 

@@ -416,7 +416,8 @@ def _write(message: AssistantMessage, parts: Sequence[Placed], codecs: Codecs) -
     own, noted = notes(about, codecs.namespace), notes(message.content.provider_metadata, codecs.namespace)
     beside = _Beside(codecs)
     rest = [(number, one) for number, one in enumerate(parts) if not beside.take(number, one.part)]
-    texts = [Placed(_own_reasoning(part, codecs), path) for _, (part, path) in rest]
+    failed = {part.id for part in message.parts if type(part) is ToolCallPart and _has_failed(part)}
+    texts = [Placed(_prepared(part, failed, codecs), path) for _, (part, path) in rest]
     form = {CONTENT: noted[CONTENT]} if CONTENT in noted else {}
     answer, found, pieces = write_assistant(texts, form, codecs)
     places: dict[int, Place | None] = dict(beside.places)
@@ -463,8 +464,15 @@ def _extra(members: Mapping[str, Any], declared: Sequence[str] = ()) -> Extra | 
     return Extra(left) if left else None
 
 
-def _own_reasoning(part: Any, codecs: Codecs) -> Any:
-    """Reasoning of another provider is written as text alone."""
+def _has_failed(call: ToolCallPart) -> bool:
+    """Whether the input of a call is a text because it is not JSON."""
+    return call.state in ("input-streaming", "output-error") and isinstance(call.input, str)
+
+
+def _prepared(part: Any, failed: set[str], codecs: Codecs) -> Any:
+    """A part as it is written: reasoning of another provider as text alone, an invalid input as it was."""
+    if type(part) is ToolCallPart and part.id in failed:
+        return replace(part, input=UNSET, raw_input=part.input)
     if not isinstance(part, ReasoningPart) or codecs.namespace in (part.provider_metadata or {}):
         return part
     return replace(part, provider_metadata={codecs.namespace: {}})
