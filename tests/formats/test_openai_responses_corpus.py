@@ -129,12 +129,6 @@ ENDS: Final[Mapping[str, str]] = {
 }
 """Recordings that end for another reason with us."""
 
-FOUND: Final[Mapping[str, str]] = {
-    "responses-search": "pages that a search found are in its output: theirs are the sources",
-    "responses-built-in": "so are files that a search found",
-}
-"""Recordings whose sources are others with us."""
-
 ELSEWHERE: Final[Mapping[str, str]] = {
     "responses-failed": "theirs throws before the message begins; ours ends it",
     "vai-openai-error-1": "theirs throws before the message begins; ours ends it",
@@ -161,8 +155,6 @@ def compared(path: Path) -> tuple[list[JsonObject], list[JsonObject]]:
     ours = list(changed(map(to_json, chunks), OURS))
     if path.stem in ENDS:
         theirs, ours = [*map(_end_in_calls, theirs)], [*map(_end_in_calls, ours)]
-    if path.stem in FOUND:
-        theirs, ours = ([one for one in chunks if "sourceId" not in one] for chunks in (theirs, ours))
     if not package.startswith("@ai-sdk/openai "):
         theirs, ours = [*map(_as_openai, theirs)], [*map(_as_openai, ours)]
     if package == "@ai-sdk/open-responses":  # it tells calls only when they are whole

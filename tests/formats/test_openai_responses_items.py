@@ -242,7 +242,8 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
                         }
                     },
                 },
-            )
+            ),
+            {"type": "source-url", "sourceId": "source-1", "url": "https://a.example/"},
         ],
     ),
     "a search in files": (
@@ -260,7 +261,15 @@ ITEMS: Final[dict[str, tuple[list[JsonObject], list[JsonObject]]]] = {
                 "file_search",
                 {"queries": ["tide"], "results": [RENAMED]},
                 {"type": "file_search_call"},
-            )
+            ),
+            {
+                "type": "source-document",
+                "sourceId": "source-1",
+                "mediaType": "text/plain",
+                "title": "tides.pdf",
+                "filename": "tides.pdf",
+                "providerMetadata": {"openai": {"type": "file_search", "fileId": "file_1"}},
+            },
         ],
     ),
     "code and what it printed": (

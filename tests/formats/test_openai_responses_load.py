@@ -16,6 +16,7 @@ from partita.types.parts import (
     ForeignPart,
     ImagePart,
     ReasoningPart,
+    SourceUrlPart,
     StepStartPart,
     TextPart,
 )
@@ -251,3 +252,31 @@ def test_what_is_no_request_and_no_answer_is_refused(payload: Json, where: str) 
 def test_an_answer_is_no_number() -> None:
     with pytest.raises(ConversionError, match="number"):
         load_response(3)
+
+
+def test_nulls_and_empty_members_of_a_body_come_back() -> None:
+    body = {
+        **RESPONSE,
+        "output": [{**HIGH, "phase": None, "content": [{**words("High"), "logprobs": []}]}],
+        "max_output_tokens": None,
+        "user": None,
+        "reasoning": {"effort": None, "summary": None},
+        "tools": [],
+        "usage": None,
+    }
+    loaded = load(body)
+    assert answer_again(loaded).payload == body
+    assert loaded.losses == ()
+
+
+def test_pages_that_a_search_found_are_sources_once() -> None:
+    page = "https://sea.example/tide"
+    annotation = {"type": "url_citation", "url": page, "title": "T", "start_index": 0, "end_index": 4}
+    action = {"type": "search", "query": "tide", "sources": [{"type": "url", "url": page}]}
+    items = [
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": action},
+        message(words("High", annotation)),
+    ]
+    parts = only(items).parts
+    assert [part.url for part in parts if isinstance(part, SourceUrlPart)] == [page]
+    assert dump([only(items)]).losses == ()

@@ -591,3 +591,18 @@ def test_arguments_that_no_json_says_go_back_as_they_came() -> None:
     _, asked, answered_by = build_request(view, model="tide-1").payload["input"]
     assert (asked["id"], asked["arguments"]) == ("fc_1", "{a")
     assert answered_by["call_id"] == asked["call_id"]
+
+
+def test_the_runtime_sends_names_that_the_api_accepts() -> None:
+    call = ToolCallPart("c", "sea.tide", "output-available", {}, output=TextOutput("4"))
+    view: list[Message] = [HELLO, AssistantMessage(id="a", content=[call])]
+    payload = build_request(view, model="tide-1", tools=[ToolSpec(name="sea.tide")]).payload
+    assert payload["input"][1]["name"] == payload["tools"][0]["name"]
+    assert re.fullmatch("[A-Za-z0-9_-]{1,64}", payload["tools"][0]["name"])
+
+
+def test_an_answer_of_stored_messages_is_sent_like_their_view() -> None:
+    call = ToolCallPart("c", "tide", "output-available", {}, output=TextOutput("4"))
+    messages: list[Message] = [HELLO, AssistantMessage(id="a", content=[call, TextPart("4 m")])]
+    built = build_request(messages, model="tide-1").payload
+    assert built == build_request(model_view(messages).messages, model="tide-1").payload

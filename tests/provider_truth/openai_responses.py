@@ -1,6 +1,7 @@
 """Where the Responses API puts urls, log probabilities and encrypted values in our message."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from msgspec import UNSET
 
@@ -8,11 +9,18 @@ from partita.formats.openai_responses.stream import ResponsesDecoder
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
-from partita.types.parts import CustomPart, ReasoningPart, SourceUrlPart, TextPart
+from partita.types.parts import CustomPart, ReasoningPart, TextPart, UrlCitationSource
 from tests.provider_truth.reading import input_of
 
 NOT_RUN = frozenset({"mcp_approval_request", "program"})
 """Calls that are the provider's to run, but have not run: one waits for a yes, one for calls of its own."""
+
+
+def cited_urls(parts: Iterable[Any]) -> Iterator[str]:
+    for part in parts:
+        for citation in (part.citations or ()) if isinstance(part, TextPart) else ():
+            if isinstance(citation.source, UrlCitationSource):
+                yield citation.source.url
 
 
 def decoder(family: str) -> ResponsesDecoder:
@@ -24,7 +32,7 @@ def special(message: AssistantMessage) -> JsonObject:
     texts = [own(part.provider_metadata) for part in parts if isinstance(part, TextPart)]
     calls = [part for part in parts if isinstance(part, ToolCallPart) and part.provider_executed]
     return {
-        "cited_urls": unique(part.url for part in parts if isinstance(part, SourceUrlPart)),
+        "cited_urls": unique(cited_urls(parts)),
         "result_urls": unique(url for call in calls for url in found_urls(call)),
         "logprobs": sum(len(text.get("logprobs", [])) for text in texts),
         "opaque": {"signatures": 0, "redacted": 0, "encrypted": len(encrypted_items(message))},

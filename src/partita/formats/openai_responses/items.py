@@ -6,7 +6,7 @@ parts are one item: they have the same `itemId`, or `continues`; `begins` separa
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -43,7 +43,7 @@ from .calls import (
     write_call,
     write_provider_output,
 )
-from .parts import OUTPUT, PART, annotations_of, own, source_of, text_in
+from .parts import OUTPUT, PART, annotations_of, found_sources, own, source_of, text_in
 from .wire import NAMESPACE
 
 ITEM: Final = "item"
@@ -73,17 +73,31 @@ _RENAMED: Final = {"encrypted_content": "encryptedContent"}
 """Members of items without a type here that have another name in the AI SDK."""
 
 
+Source: TypeAlias = SourceUrlPart | SourceDocumentPart
+
+
 class Context:
     """What reading an item depends on: the tools that the client declared, and the sources so far."""
 
     def __init__(self, client_tools: frozenset[str] | None = None) -> None:
         self.client_tools = client_tools
         self._sources = 0
+        self._found: set[Json] = set()  # pages and files that searches have found
 
     def source_id(self) -> str:
         """The id of the next source."""
         self._sources += 1
         return f"source-{self._sources}"
+
+    def number(self, source: Source, *, is_found: bool) -> Source | None:
+        """A source with an id; `None` if it is cited after a search has found it, as in the AI SDK."""
+        is_page = isinstance(source, SourceUrlPart)
+        key = source.url if is_page else own(source).get("fileId")
+        if is_found:
+            self._found.add(key)
+        elif key in self._found:
+            return None
+        return replace(source, source_id=self.source_id())
 
 
 class Found(NamedTuple):
@@ -150,9 +164,9 @@ def _read_message(item: wire.Message | wire.ShortMessage, context: Context) -> l
         part = noted(part, more) if more else part
         found.append(Found(part, number))
         for annotation in annotations_of(part):
-            source = source_of(annotation, "")
+            cited = source_of(annotation)
+            source = None if cited is None else context.number(cited, is_found=False)
             if source is not None:
-                source = replace(source, source_id=context.source_id())
                 sources.append(Found(source, source_place(source)))
     return [*found, *sources]
 
@@ -227,7 +241,9 @@ def _read_call(item: Any, context: Context) -> list[Found]:
     if isinstance(item, wire.ImageGenerationCall) and isinstance(item.result, str) and item.result:
         image = image_of(item.result, item.output_format, item.id or "")
         found.append(Found(image, file_place(image)))
-    return found
+    sources = found_sources(to_json(item)) if kind in ("web_search_call", "file_search_call") else ()
+    numbered = ((context.number(source, is_found=True), source_place(source)) for source in sources)
+    return [*found, *(Found(source, place) for source, place in numbered)]
 
 
 def image_of(data: str, output_format: Any, id_: str) -> FilePart:
@@ -285,7 +301,7 @@ def _approval_item(call: ToolCallPart) -> wire.McpApprovalResponse:
     )
 
 
-def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
+def source_place(part: Source) -> Place:
     """The place of a source, which is not an item: what it refers to."""
     return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
 

@@ -214,18 +214,32 @@ _FILE_NOTES: Final[Mapping[str, str]] = {
 }
 
 
-def source_of(annotation: Json, source_id: str) -> SourceUrlPart | SourceDocumentPart | None:
-    """The source that an annotation names, if it names one."""
+def found_sources(item: JsonObject) -> Iterator[SourceUrlPart | SourceDocumentPart]:
+    """The pages or files that a search has found. Their ids are still to be given."""
+    action = item.get("action")
+    pages = action.get("sources") if is_object(action) else None
+    for page in pages if is_array(pages) else ():
+        if is_object(page) and (url := text_in(page, "url")):
+            yield SourceUrlPart("", url, text_in(page, "title") or None)
+    files = item.get("results") if item.get("type") == "file_search_call" else None
+    for file in files if is_array(files) else ():
+        if is_object(file) and (file_id := text_in(file, "file_id")):
+            name, metadata = _filename(file), {NAMESPACE: {"type": "file_search", "fileId": file_id}}
+            yield SourceDocumentPart("", PLAIN, name, name, provider_metadata=metadata)
+
+
+def source_of(annotation: Json) -> SourceUrlPart | SourceDocumentPart | None:
+    """The source that an annotation names, if it names one. Its id is still to be given."""
     if not is_object(annotation):
         return None
     kind = text_in(annotation, "type")
     if kind == "url_citation" and (url := text_in(annotation, "url")):
-        return SourceUrlPart(source_id, url, text_in(annotation, "title") or None)
+        return SourceUrlPart("", url, text_in(annotation, "title") or None)
     if kind not in FILES or not text_in(annotation, "file_id"):
         return None
     media_type, name = OCTETS if kind == "file_path" else PLAIN, _filename(annotation)
     metadata = {NAMESPACE: _file_notes(annotation)}
-    return SourceDocumentPart(source_id, media_type, name, name, provider_metadata=metadata)
+    return SourceDocumentPart("", media_type, name, name, provider_metadata=metadata)
 
 
 def citation_of(annotation: JsonObject) -> Citation | None:

@@ -331,10 +331,10 @@ class _Message(_Item):
         if not is_object(annotation):
             return
         passage.annotations.append(annotation)
-        if source_of(annotation, "") is None:
+        cited = source_of(annotation)
+        source = None if cited is None else self.answer.context.number(cited, is_found=False)
+        if source is None:
             return
-        source = source_of(annotation, self.answer.context.source_id())
-        assert source is not None
         if text_in(annotation, "type") in MADE:
             self.answer.outlet.emit(_source_chunk(source))
         else:
@@ -615,9 +615,12 @@ class _ToolCall(_Item):
         elif self.kind in OUTCOMES and part is not None:
             self.answer.answer(call.id)
             emit_output(self.answer, call.id, part)
-            for file in (one.part for one in found if isinstance(one.part, FilePart)):
-                chunk = FileChunk(file.url, file.media_type, file.provider_metadata)
-                self.answer.outlet.emit(chunk)
+            for one in found[1:]:
+                if isinstance(one.part, FilePart):
+                    chunk = FileChunk(one.part.url, one.part.media_type, one.part.provider_metadata)
+                    self.answer.outlet.emit(chunk)
+                elif (source := self.answer.context.number(one.part, is_found=True)) is not None:
+                    self.answer.outlet.emit(_source_chunk(source))
 
     def stop(self, *, is_complete: bool) -> None:
         """A call that was not emitted yet is emitted as one that was being written."""
