@@ -25,6 +25,8 @@ ROOTS: Final = [FIXTURES, *([CORPORA] if CORPORA.is_dir() else [])]
 
 FAMILIES = {
     "anthropic": "anthropic",
+    "bedrock": "bedrock-converse",
+    "cohere": "cohere",
     "gemini": "gemini",
     "openai-chat": "openai-chat",
     "openai-compatible": "openai-chat",

@@ -18,7 +18,10 @@ FAMILIES = (
     Family("AI SDK", ("ai-sdk-",)),
     Family("Mastra, Cherry Studio, Smithers", ("mastra-", "cherry", "smithers")),
     Family("Chat Completions", ("openai-chat",)),
-    Family("Other APIs of models", ("anthropic", "gemini-answer", "openai-responses", "gemini")),
+    Family(
+        "Other APIs of models",
+        ("anthropic", "bedrock-converse", "cohere", "gemini-answer", "openai-responses", "gemini"),
+    ),
     Family(
         "Frameworks and protocols",
         ("openai-agents", "langchain", "pydantic-ai", "otel-genai", "ag-ui", "mcp", "a2a", "acp"),
@@ -38,6 +41,8 @@ SHORT: Mapping[str, str] = {
     "openai-responses": "Responses",
     "anthropic": "Anthropic",
     "gemini": "Gemini",
+    "bedrock-converse": "Bedrock",
+    "cohere": "Cohere",
     "openai-agents": "OpenAI Agents",
     "langchain": "LangChain",
     "langchain-v0": "LangChain v0",

@@ -3,12 +3,47 @@
 from collections.abc import Sequence
 from typing import Final
 
-from partita.formats.gemini.decoder import GeminiDecoder
+from partita.formats.format import Dumped, Loaded, Request, ToolSpec
+from partita.formats.gemini.format import FORMAT, RESPONSE
+from partita.formats.gemini.stream import GeminiDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, is_object, loads
-from partita.types.messages import AssistantMessage, ToolCallPart
+from partita.types.messages import AssistantMessage, Message, ToolCallPart
+
+
+def load(payload: Json) -> Loaded:
+    assert FORMAT.load is not None
+    return FORMAT.load(payload)
+
+
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    assert FORMAT.dump is not None
+    return FORMAT.dump(messages, request)
+
+
+def load_answer(payload: Json) -> Loaded:
+    assert RESPONSE.load is not None
+    return RESPONSE.load(payload)
+
+
+def dump_answer(messages: Sequence[Message]) -> Dumped:
+    assert RESPONSE.dump is not None
+    return RESPONSE.dump(messages)
+
+
+def build_request(
+    view: Sequence[Message],
+    *,
+    model: str,
+    tools: Sequence[ToolSpec] = (),
+    settings: JsonObject | None = None,
+) -> Dumped:
+    """A request, as the runtime sends it. Ids and minor losses are not reported."""
+    dumped = dump(view, Request(tuple(tools), {"model": model, **(settings or {})}))
+    losses = [loss for loss in dumped.losses if not loss.path.endswith(".id") and loss.severity != "minor"]
+    return Dumped(dumped.payload, losses)
 
 
 def response(

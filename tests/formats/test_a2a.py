@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.a2a.dump import dump
-from partita.formats.a2a.load import load
+from partita.formats.a2a.format import dump, load
+from partita.formats.core.residue import digest
 from partita.formats.registry import get_format
 from partita.testing.everything import everything
 from partita.types.codec import to_json
@@ -134,7 +134,7 @@ def test_a_message_comes_back_as_it_was() -> None:
         FilePart(
             "https://films.example/knead",
             "application/octet-stream",
-            provider_metadata={"a2a": {"untyped": True}},
+            provider_metadata={"a2a": {"respelled": {"mediaType": [digest("application/octet-stream")]}}},
         ),
         DataPart("a2a", {"grams": 500}, provider_metadata={"a2a": {"mediaType": "application/json"}}),
     )

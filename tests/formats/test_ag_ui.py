@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.ag_ui.decoder import HANDLERS, LIFECYCLE, AgUiDecoder
-from partita.formats.ag_ui.dump import ask, dump
 from partita.formats.ag_ui.encoder import AgUiEncoder
-from partita.formats.ag_ui.load import load
+from partita.formats.ag_ui.format import dump, load
+from partita.formats.ag_ui.stream import HANDLERS, LIFECYCLE, AgUiDecoder
 from partita.formats.format import Request, ToolSpec
 from partita.formats.losses import Loss
 from partita.formats.registry import get_format
@@ -36,7 +35,7 @@ from partita.types.chunks import (
     ToolOutputAvailable,
     ToolOutputError,
 )
-from partita.types.codec import read_chunk
+from partita.types.codec import read_chunk, to_json
 from partita.types.json import Json, dumps, is_object
 from partita.types.messages import (
     AssistantMessage,
@@ -97,7 +96,7 @@ def told(*chunks: Chunk) -> list[Any]:
 def test_an_input_comes_back_as_it_was() -> None:
     loaded = load(INPUT)
     assert loaded.request is not None
-    dumped = ask(loaded.messages, loaded.request)
+    dumped = dump(loaded.messages, loaded.request)
     assert dumped.payload == INPUT
     assert (loaded.losses, dumped.losses) == ((), ())
 
@@ -110,14 +109,14 @@ def test_a_list_of_messages_comes_back_as_it_was() -> None:
 def test_no_leaf_of_an_input_is_lost_in_silence() -> None:
     loaded = load(INPUT)
     assert loaded.request is not None
-    written = ask(loaded.messages, loaded.request)
+    written = dump(loaded.messages, loaded.request)
     silent: list[object] = []
     for path in leaves(INPUT):
         try:
             other = load(changed(INPUT, path))
         except PartitaError:
             continue
-        again = ask(other.messages, other.request or Request())
+        again = dump(other.messages, other.request or Request())
         if other == loaded or (again, other.losses) == (written, loaded.losses):
             silent.append(path)
     assert silent == []
@@ -156,7 +155,7 @@ def test_everything_is_written_in_their_types() -> None:
     from ag_ui.core.types import RunAgentInput
 
     message_adapter().validate_python(dump(everything()).payload)
-    RunAgentInput.model_validate(ask(everything(), Request((ToolSpec(name="look_up"),))).payload)
+    RunAgentInput.model_validate(dump(everything(), Request((ToolSpec(name="look_up"),))).payload)
 
 
 def test_what_is_written_is_read_back_and_written_alike() -> None:
@@ -188,6 +187,36 @@ def test_steps_become_messages_and_come_back() -> None:
     assert dumped.losses == ()
 
 
+def test_reasoning_after_the_last_text_comes_back() -> None:
+    parts: list[AssistantPart] = [TextPart("I look."), StepStartPart(), ReasoningPart("hm", id="r1")]
+    message = AssistantMessage(id="m1", content=parts)
+    dumped = dump([message])
+    assert [(one["id"], one["role"]) for one in dumped.payload[1:]] == [
+        ("r1", "reasoning"),
+        ("m1#2", "assistant"),
+    ]
+    assert (load(dumped.payload).messages, dumped.losses) == ((message,), ())
+
+
+def test_a_text_after_a_call_begins_another_message() -> None:
+    call = ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("found"))
+    dumped = dump([AssistantMessage(id="m1", content=[call, TextPart("There."), call])])
+    assert [one["id"] for one in dumped.payload] == ["m1", "m1#1:results", "m1#2", "m1#2:results"]
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$[0].content.parts[1]", "repaired")]
+
+
+def test_a_data_url_is_kept_once() -> None:
+    url = "data:image/png;base64,aGVsbG8="
+    payload = [{"id": "m", "role": "user", "content": [{"type": "image", "source": image_source(url)}]}]
+    messages = load(payload).messages
+    assert dump(messages).payload == payload
+    assert dumps(to_json(messages)).count(b"aGVsbG8=") == 1
+
+
+def image_source(url: str) -> dict[str, str]:
+    return {"type": "url", "value": url}
+
+
 def test_losses_name_what_they_lose() -> None:
     call = ToolCallPart("c1", "look", "output-available", {}, output=JsonOutput({"a": 1}), title="Look")
     message = AssistantMessage(id="m1", run_id="run-7", content=[call])
@@ -195,7 +224,7 @@ def test_losses_name_what_they_lose() -> None:
     assert found == {
         "$[0].runId": ('"run-7"', "lost"),
         "$[0].content.parts[0].title": ('"Look"', "lost"),
-        "$[0].content.parts[0].output": ('"{\\"a\\":1}"', "changed"),
+        "$[0].content.parts[0].output": ('{"type":"json","value":{"a":1}}', "changed"),
     }
 
 
@@ -204,7 +233,7 @@ BAD: list[tuple[Json, str]] = [
     ({"a": 1}, "$"),
     ([7], "$[0]"),
     ([{"role": "user", "id": 7, "content": ""}], "$[0].id"),
-    ([{"role": "user", "id": "m"}], "$[0].content"),
+    ([{"role": "user", "id": "m"}], "$[0]"),
     ([{"role": "assistant", "id": "m", "toolCalls": [{}]}], "$[0].toolCalls[0]"),
     ([{"role": "tool", "id": "m", "content": ""}], "$[0]"),
     ({"messages": [], "tools": [{}]}, "$.tools[0]"),

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita.errors import ConversionError, FormatError
-from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_messages, convert_with_losses
+from partita.formats.ai_sdk.convert.to_model import ModelTool, convert_to_model_messages
 from partita.formats.ai_sdk.convert.values import address, joined, json_text, spread, text_of
-from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object
 from tests.recordings import at_least, cases
 from tests.tables import each_row
@@ -502,7 +501,7 @@ def test_deep_values_go_through_or_are_refused() -> None:
     deep: Any = 1
     for _ in range(100_000):
         deep = [deep]
-    convert_with_losses([_message("assistant", _tool("output-available", output=deep))])
+    convert_to_model_messages([_message("assistant", _tool("output-available", output=deep))])
     with pytest.raises(ConversionError, match="deep"):
         convert_to_model_messages([_message("assistant", _tool("output-error", errorText=deep))])
     with pytest.raises(ConversionError, match="deep"):
@@ -539,9 +538,8 @@ def test_a_tool_decides_what_the_model_sees_of_its_output() -> None:
         return {"type": "json", "value": [tool_call_id, input, output]}
 
     messages = [_message("assistant", _tool("output-available", output="x"))]
-    output, losses = convert_with_losses(messages, tools={"look-up": ModelTool(show)})
+    output = convert_to_model_messages(messages, tools={"look-up": ModelTool(show)})
     assert output[1]["content"][0]["output"] == {"type": "json", "value": ["c", {"q": 1}, "x"]}
-    assert "messages[0].parts[0].output" in {loss.path for loss in losses}
 
 
 GONE = {
@@ -575,129 +573,6 @@ def test_data_parts_become_what_the_function_gives(role: str) -> None:
     assert converted == [
         {"role": role, "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "x"}]}
     ]
-
-
-# --- losses ------------------------------------------------------------------------------------------
-
-LOSSES: dict[str, tuple[int, JsonObject, set[str]]] = {
-    "message": (7, _message("user", _text("x"), metadata={"a": 1}), {".id", ".metadata"}),
-    "text": (7, _message("user", _text("x", state="done", citations=[])), {".state", ".citations"}),
-    "what is no text, in a system message": (7, _message("system", {"type": "file"}), {".parts[0]"}),
-    "source": (7, _message("assistant", _text("x"), {"type": "source-url"}), {".parts[1]"}),
-    "data": (7, _message("user", {"type": "data-x", "data": 1}), {".parts[0]"}),
-    "a whole message": (7, _message("assistant", {"type": "step-start"}), {""}),
-    "unfinished call": (7, _message("assistant", _text("x"), _tool("input-streaming")), {".parts[1]"}),
-    "steps are told by where messages end": (
-        7,
-        _message("assistant", {"type": "step-start"}, _text("x")),
-        set(),
-    ),
-    "the state of a call is told by its pieces": (7, _message("assistant", _tool("input-available")), set()),
-    "a state that does not fit is not": (6, _message("assistant", _tool("approval-requested")), {".state"}),
-    "approval in version 5": (
-        5,
-        _message("assistant", _tool("approval-requested", approval={"id": "a"})),
-        {".state", ".approval"},
-    ),
-    "approval": (
-        6,
-        _message(
-            "assistant", _tool("approval-requested", approval={"id": "a", "descriptor": 1, "isAutomatic": 1})
-        ),
-        {".descriptor", ".isAutomatic"},
-    ),
-    "dynamic": (
-        7,
-        _message(
-            "assistant", {**_tool("input-available"), "type": "dynamic-tool", "toolName": "t", "title": ""}
-        ),
-        {".type", ".title"},
-    ),
-    "spelling of an address": (7, _message("user", {"type": "file", "url": "data:/../x"}), {".url"}),
-    "options that a later part overrides": (
-        7,
-        _message(
-            "system", _text("", providerMetadata={"a": 1, "b": 2}), _text("", providerMetadata={"a": 3})
-        ),
-        {".a"},
-    ),
-    "null that stands for nothing": (
-        7,
-        _message("user", _text("x", providerMetadata=None)),
-        {".providerMetadata"},
-    ),
-    "a failed call without input": (
-        6,
-        _message("assistant", _tool("output-error", input=None, rawInput=1, errorText="x")),
-        {".input"},
-    ),
-    "metadata that only other calls carry": (
-        7,
-        _message(
-            "assistant", _tool("output-available", output=1, resultProviderMetadata={}, toolMetadata={})
-        ),
-        {".resultProviderMetadata", ".toolMetadata"},
-    ),
-    "members of steering that only tools have": (
-        7,
-        _message(
-            "assistant", {"type": "steering-message", "parts": [{**_tool("input-available"), "url": PNG}]}
-        ),
-        {".type", ".toolCallId", ".state", ".input"},
-    ),
-    "unknown members": (7, _message("user", _text("x", colour="red")), {".colour"}),
-    "unknown parts": (7, _message("assistant", _text("x"), {"type": "picture"}), {".parts[1]"}),
-}
-
-
-@each_row(("version", "message", "lost"), LOSSES.values(), ids=LOSSES)
-def test_losses(version: int, message: JsonObject, lost: set[str]) -> None:
-    _, losses = convert_with_losses([message], version=version)
-    paths = {loss.path.removeprefix("messages[0]") for loss in losses}
-    expected = lost if lost == {""} or ".id" in lost else lost | {".id"}
-    assert {_end(path, expected) for path in paths} == expected
-    assert all(loss.what and loss.why for loss in losses)
-
-
-def _end(path: str, expected: set[str]) -> str:
-    return next((end for end in expected if end and path.endswith(end)), path)
-
-
-@pytest.mark.parametrize("version", ALL)
-@given(messages=ui_messages() | broken_messages(), data=st.data())
-def test_every_leaf_is_told_or_listed_as_lost(
-    version: int, messages: list[JsonObject], data: st.DataObject
-) -> None:
-    """Changing a leaf that no loss covers changes the output or the losses."""
-    before = _converted(messages, version)
-    if before is None:
-        return
-    output, losses = before
-    assert exact(output) == exact(convert_to_model_messages(messages, version=version))
-    changed = copy.deepcopy(messages)
-    told = [place for place in _places(changed) if _is_leaf(place) and not _is_lost(place.path, losses)]
-    if told:
-        _, container, key = data.draw(st.sampled_from(told))
-        old = exact(container[key])
-        container[key] = data.draw(ODD_VALUES.filter(lambda value: exact(value) != old))
-        after = _converted(changed, version)
-        assert after is None or (exact(after[0]), after[1]) != (exact(output), losses)
-
-
-def _converted(messages: list[JsonObject], version: int) -> tuple[list[JsonObject], list[Loss]] | None:
-    try:
-        return convert_with_losses(messages, version=version)
-    except ConversionError:
-        return None
-
-
-def _is_lost(path: str, losses: list[Loss]) -> bool:
-    return any(path == loss.path or path.startswith((f"{loss.path}.", f"{loss.path}[")) for loss in losses)
-
-
-def _is_leaf(place: Place) -> bool:
-    value = place.container[place.key]
-    return not value or not isinstance(value, (dict, list))
 
 
 @pytest.mark.parametrize("version", ALL)

@@ -12,15 +12,14 @@ from hypothesis.strategies import DrawFn
 
 from partita.errors import ConversionError, DecodeError
 from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
-from partita.formats.ai_sdk.model import core_v4
-from partita.formats.ai_sdk.model import dump as model_dump
-from partita.formats.ai_sdk.model import load as model_load
+from partita.formats.ai_sdk.model.format import dump, load
 from partita.formats.ai_sdk.ui import dump as ui_dump
 from partita.formats.ai_sdk.ui import load as ui_load
-from partita.formats.format import Dumped, Loaded
+from partita.formats.format import Loaded
 from partita.types.codec import read_message, to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import Message, SystemMessage, derive_type
+from partita.types.messages import Message, SystemMessage, ToolMessage, derive_type, text_of
+from partita.types.parts import SteeringMessagePart
 from tests import canonical
 from tests.leaves import changes
 from tests.strategies import ui_messages
@@ -28,14 +27,6 @@ from tests.strategies_model import URLS, VALUES, model_messages
 from tests.tables import Failures
 
 VERSIONS = (4, 5, 6, 7)
-
-
-def load(payload: Json, version: int) -> Loaded:
-    return core_v4.load(payload) if version == 4 else model_load.load(payload, version)
-
-
-def dump(messages: Sequence[Message], version: int) -> Dumped:
-    return core_v4.dump(messages) if version == 4 else model_dump.dump(messages, version)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -64,6 +55,9 @@ def test_ui_messages_become_what_the_sdk_converts_them_to(version: Any, data: st
         messages = ui_load.load(data.draw(ui_messages(version))).messages
     except ConversionError:
         reject()
+    # Versions 5 and 6 have no steering messages: the SDK drops them, `dump` writes them as user messages.
+    steering = [part for one in messages for part in one.parts if isinstance(part, SteeringMessagePart)]
+    assume(version == 7 or not steering)
     try:
         converted = convert_to_model_messages(ui_dump.dump(messages, version).payload, version=version)
     except ConversionError:
@@ -80,14 +74,13 @@ def test_what_load_does_not_give_back_is_told_by_dump(version: int, data: st.Dat
         _canonical_messages(version).filter(lambda message: not isinstance(message, SystemMessage))
     )
     dumped = dump([message], version)
-    assume(not any(loss.why == model_dump.AMBIGUOUS for loss in dumped.losses))
     told = [loss.path for loss in dumped.losses]
     again = load(dumped.payload, version).messages
     if "$[0]" in told:
         assert dumped.payload == []
         return
     assert len(again) == 1
-    assert list(_missing(_shell(message), _shell(again[0]), "$[0]", told)) == []
+    assert list(_missing(_shell(message), to_json(again[0]), "$[0]", told)) == []
     arrived = [(path, part) for path, part in _parts(message) if path not in told]
     read = _parts(again[0])
     if to_json(message)["content"].get("networkExecution") is not None:
@@ -98,10 +91,12 @@ def test_what_load_does_not_give_back_is_told_by_dump(version: int, data: st.Dat
 
 
 def _shell(message: Message) -> JsonObject:
-    """What stands around the parts, but for a type that follows from them."""
+    """What a message has besides its parts, without a type and a text that follow from them."""
     plain: JsonObject = to_json(message)
     del plain["content"]["parts"]
-    if message.type == derive_type(message.parts):
+    if message.content.content == text_of(message):
+        plain["content"].pop("content", None)
+    if message.type == ("tool" if isinstance(message, ToolMessage) else derive_type(message.parts)):
         del plain["type"]
     return plain
 
@@ -117,6 +112,9 @@ def _missing(before: Json, after: Json, path: str, told: Sequence[str]) -> Itera
     """The leaves that are not there again, and that no loss tells of."""
     if path in told or before == after:
         return
+    if is_object(before) and before.get("approval") is not None:
+        # A state follows from the approval, or is lost with it.
+        before = {key: item for key, item in before.items() if key != "state"}
     if path.endswith(".resultMessage") and after is None and f"{path}.id" in told:
         return  # it came in the message that results come in, which is not kept
     if is_object(before) and is_object(after):

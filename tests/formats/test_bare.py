@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import fields, force_setattr, replace
 
-from partita.formats.ai_sdk.model.calls import is_plain_call, read_call, write_call
-from partita.formats.ai_sdk.model.parts import by_way_of_ui, is_plain, write_part
 from partita.formats.ai_sdk.ui import load as ui_load
 from partita.formats.ai_sdk.ui import v4_load
 from partita.formats.ai_sdk.ui.dump import dump_bare, dump_part
@@ -128,16 +126,6 @@ def test_parts_of_version_4_are_the_same_by_both_ways(parts: list[Any]) -> None:
             short.add(part, "$")
         long.add(part, "$")
     assert (short.parts, short.annotations, told[0]) == (long.parts, long.annotations, told[1])
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-@given(part=any_parts)
-def test_parts_of_model_messages_are_the_same_by_both_ways(version: int, part: Any) -> None:
-    if isinstance(part, ToolCallPart) and is_plain_call(part):
-        assert write_call(part, version, "$") == by_way_of_ui(part, "assistant", version, "$")
-        assert read_call(write_call(part, version, "$"), version) == part
-    elif is_plain(part):
-        assert write_part(part, "assistant", version, "$") == by_way_of_ui(part, "assistant", version, "$")
 
 
 INVOCATION: JsonObject = {"state": "result", "toolCallId": "c", "toolName": "f", "args": {}, "result": 1}

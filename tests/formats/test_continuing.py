@@ -1,18 +1,22 @@
 """A history that began with one provider goes on with any other: its API would take every request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from partita.formats.answers.model_view import model_view
 from partita.formats.converting import convert, read, write
 from partita.formats.format import Loaded
 from partita.formats.registry import get_format
-from partita.types.fold import fold
+from partita.types.fold import expand, fold
 from partita.types.json import JsonObject, dumps
 from partita.types.messages import Message, ToolMessage, UserMessage
 from partita.types.tools import JsonOutput, ToolResultPart
-from tests.rules import anthropic, gemini, openai_chat, openai_responses
+from tests import canonical
+from tests.rules import anthropic, bedrock, cohere, gemini, openai_chat, openai_responses
 from tests.rules.histories import ANSWER, ANSWERS, HISTORIES, KEEPER, LEAD, MORE, PNG, QUESTION
 from tests.tables import each_row
 
@@ -22,6 +26,8 @@ RULES: dict[str, Callable[[JsonObject], list[str]]] = {
     "openai-responses": openai_responses.problems,
     "anthropic": anthropic.problems,
     "gemini": gemini.problems,
+    "bedrock-converse": bedrock.problems,
+    "cohere": cohere.problems,
 }
 PAIRS = list(product(HISTORIES, RULES))
 
@@ -72,5 +78,31 @@ def _more() -> list[Message]:
 @each_row(("source", "target"), [pair for pair in PAIRS if pair[0] != pair[1]])
 def test_thoughts_that_one_provider_signed_are_not_sent_to_another(source: str, target: str) -> None:
     said = dumps(convert(HISTORIES[source], source, target).payload).decode()
-    for opaque in ("EqQB-signed", "hidden-words", "gAAAAB-opaque", "c2lnbmVk", "opaque-page"):
+    for opaque in (
+        "EqQB-signed",
+        "hidden-words",
+        "gAAAAB-opaque",
+        "c2lnbmVk",
+        "opaque-page",
+        "YmVkcm9jay",
+        "aGlkZGVu",
+    ):
         assert opaque not in said
+
+
+GENERATED = ("bedrock-converse", "cohere")
+"""Formats whose rules any conversation keeps. Those of the others are in their own tests."""
+
+
+@given(
+    talk=st.lists(canonical.messages(), min_size=1, max_size=4),
+    view=st.sampled_from(["stored", "apart", "sent"]),
+)
+def test_any_conversation_is_written_as_the_api_takes_it(talk: list[Message], view: str) -> None:
+    messages: Sequence[Message] = [UserMessage(id="?", content="?"), *talk]
+    if view != "stored":
+        messages = expand(messages) if view == "apart" else model_view(messages).messages
+    for name in GENERATED:
+        dump = get_format(name).dump
+        assert dump is not None
+        assert RULES[name](dump(messages).payload) == []

@@ -122,10 +122,6 @@ DAMAGE: dict[str, tuple[str, Json]] = {
             {"type": "content_block_delta", "index": [1], "delta": {"type": "text_delta", "text": "x"}},
         ],
     ),
-    "a type that is an object": (
-        "otel-genai",
-        [{"role": "user", "parts": [{"type": {"type": "text"}, "content": "x"}]}],
-    ),
     "an id that is an object": (
         "ai-sdk-chunks",
         [
@@ -220,6 +216,10 @@ def deep(place: str) -> tuple[str, Json]:
 
 
 REFUSED: dict[str, tuple[str, Json]] = {
+    "a type that is an object": (
+        "otel-genai",
+        [{"role": "user", "parts": [{"type": {"type": "text"}, "content": "x"}]}],
+    ),
     "a message without parts": ("otel-genai", {"role": "user"}),
     "parts that are null": ("otel-genai", {"role": "assistant", "parts": None}),
     "a member nested too deeply": deep("more"),

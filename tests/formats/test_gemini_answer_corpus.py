@@ -5,11 +5,10 @@ from functools import cache
 from typing import Final
 
 from partita.formats.answers.model_view import model_view
-from partita.formats.gemini.request import build_request
 from partita.types.codec import encode
 from partita.types.json import Json, JsonObject, loads
 from partita.types.messages import UserMessage
-from tests.formats.gemini_answers import decode, fold
+from tests.formats.gemini_answers import build_request, decode, fold
 from tests.provider_truth.reading import chunks_of, truth_of
 from tests.recordings import answers, cases_in, sdk_chunks, truth_about
 

@@ -5,7 +5,7 @@ from copy import deepcopy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.gemini.decoder import GeminiDecoder
+from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage
 from partita.types.parts import ReasoningPart, TextPart

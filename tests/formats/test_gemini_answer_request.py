@@ -8,9 +8,8 @@ from msgspec import UNSET
 
 from partita.formats.answers.model_view import model_view
 from partita.formats.format import ToolSpec
-from partita.formats.gemini.decoder import GeminiDecoder
-from partita.formats.gemini.names import ALLOWED, tool_name
-from partita.formats.gemini.request import build_request
+from partita.formats.gemini.parts import TOOL_NAME
+from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -47,7 +46,8 @@ from partita.types.tools import (
     ToolOutput,
     ToolResultPart,
 )
-from tests.formats.gemini_answers import call, decode, fold, response, text, thought
+from tests.formats.gemini_answers import build_request, call, decode, fold, response, text, thought
+from tests.rules.gemini import NAME
 from tests.strategies import json_values
 from tests.tables import each_row
 
@@ -128,7 +128,7 @@ SAID: dict[str, tuple[UserPart, list[JsonObject], int]] = {
                 "videoMetadata": {"fps": 2},
             }
         ],
-        0,
+        1,
     ),
     "the name of a file is not told": (
         FilePart("data:text/plain;base64,QUI=", "text/plain", "a.txt"),
@@ -145,7 +145,8 @@ SAID: dict[str, tuple[UserPart, list[JsonObject], int]] = {
 def test_what_the_user_says(part: UserPart, sent: list[JsonObject], losses: int) -> None:
     built = build_request([user("-", part)], model=OLD)
     assert built.payload == {"model": OLD, "contents": [{"role": "user", "parts": [{"text": "-"}, *sent]}]}
-    assert [loss.path for loss in built.losses] == ["$[0].content.parts[1]"] * losses
+    assert len([loss for loss in built.losses if loss.severity == "lost"]) == losses
+    assert all(loss.path.startswith("$[0].content.parts[1]") for loss in built.losses)
 
 
 # What the model said
@@ -172,7 +173,7 @@ ANSWERED: dict[str, tuple[AssistantPart, list[JsonObject], int]] = {
     "the signature of another": (
         TextPart("x", provider_metadata={"vertex": {"thoughtSignature": "S"}}),
         [{"text": "x"}],
-        0,
+        1,
     ),
     "a text with citations": (TextPart("x", citations=(CITED,)), [{"text": "x"}], 1),
     "a thought": (
@@ -190,7 +191,7 @@ ANSWERED: dict[str, tuple[AssistantPart, list[JsonObject], int]] = {
         [],
         1,
     ),
-    "a thought of nobody": (ReasoningPart(""), [], 0),
+    "a thought of nobody": (ReasoningPart(""), [], 1),
     "a signed picture": (
         FilePart("data:image/png;base64,QUI=", "image/png", provider_metadata=google(thoughtSignature="S")),
         [{"inlineData": {"mimeType": "image/png", "data": "QUI="}, "thoughtSignature": "S"}],
@@ -250,11 +251,15 @@ OUTPUTS: dict[str, tuple[ToolOutput, JsonObject, int]] = {
     "nothing": (JsonOutput(None), {"output": None}, 0),
     "an error in words": (ErrorTextOutput("too wet"), {"error": "too wet"}, 0),
     "an error in JSON": (ErrorJsonOutput([1]), {"error": [1]}, 0),
-    "a refusal": (ExecutionDeniedOutput("too late"), {"error": "the call was not allowed: too late"}, 1),
-    "a refusal without a reason": (ExecutionDeniedOutput(), {"error": "the call was not allowed"}, 1),
-    "an interruption": (InterruptedOutput("timeout"), {"error": "the call was interrupted: timeout"}, 1),
-    "words to look at": (ContentOutput((TextPart("a"), TextPart("b"))), {"output": "a\nb"}, 0),
-    "nothing to look at": (ContentOutput(()), {}, 0),
+    "a refusal": (ExecutionDeniedOutput("too late"), {"error": "too late"}, 1),
+    "a refusal without a reason": (ExecutionDeniedOutput(), {"error": "Tool execution denied."}, 1),
+    "an interruption": (
+        InterruptedOutput("timeout"),
+        {"error": "The tool call was interrupted: it took too long."},
+        1,
+    ),
+    "words to look at": (ContentOutput((TextPart("a"), TextPart("b"))), {"output": "a\nb"}, 1),
+    "nothing to look at": (ContentOutput(()), {}, 1),
     "something foreign": (ContentOutput((ForeignPart(format="x", value=1),)), {}, 1),
     "a file that is nowhere": (ContentOutput((ImagePart("blob:sha256:0"),)), {}, 1),
 }
@@ -270,6 +275,7 @@ def test_what_a_tool_gave_back(output: ToolOutput, answer: JsonObject, losses: i
     assert len(built.losses) == losses
 
 
+OUTPUT = "$[1].content.parts[0].output"
 PICTURE = ContentOutput((TextPart("look"), ImagePart("data:image/png;base64,QUI=")))
 SENT_PICTURE: JsonObject = {"inlineData": {"mimeType": "image/png", "data": "QUI="}}
 
@@ -278,14 +284,14 @@ def test_since_gemini_3_a_picture_is_in_the_answer_of_the_tool() -> None:
     view: list[Message] = [user("-"), step(asked("c")), answers(c=PICTURE)]
     [part] = contents(*view, model=NEW)[2]["parts"]
     assert part["functionResponse"]["parts"] == [SENT_PICTURE]
-    assert not lost(*view, model=NEW)
+    assert lost(*view, model=NEW) == ["$[1].content.parts[0]", "$[1].content.parts[0].output.value[1].type"]
 
 
 def test_before_it_stands_behind_all_answers() -> None:
     view: list[Message] = [user("-"), step(asked("c"), asked("d")), answers(c=PICTURE, d=TextOutput("x"))]
     parts = contents(*view)[2]["parts"]
     assert [*map(list, parts)] == [["functionResponse"], ["functionResponse"], ["inlineData"]]
-    assert lost(*view) == ["$[2].content.parts[0].output"]
+    assert {path[: len(OUTPUT)] for path in lost(*view)} == {OUTPUT}
 
 
 def test_answers_stand_in_the_order_of_their_calls_and_all_in_one_content() -> None:
@@ -303,13 +309,16 @@ def test_answers_stand_in_the_order_of_their_calls_and_all_in_one_content() -> N
     ]
 
 
+UNANSWERED = "The tool call was interrupted: its process went away. the call never got an answer"
+
+
 def test_a_call_without_an_answer_gets_one_and_an_answer_without_a_call_is_told_as_lost() -> None:
     view: list[Message] = [user("-"), step(asked("c")), answers(x=TextOutput("a")), user("go on")]
     assert contents(*view)[2]["parts"] == [
-        {"functionResponse": {"name": "knead", "response": {"error": "the call never got an answer"}}},
+        {"functionResponse": {"name": "knead", "response": {"error": UNANSWERED}}},
         {"text": "go on"},
     ]
-    assert lost(*view) == ["$[2].content.parts[0]", "$[2]"]
+    assert lost(*view) == ["$[2]", OUTPUT]
 
 
 INPUTS: dict[str, tuple[ToolCallPart, JsonObject, int]] = {
@@ -328,7 +337,7 @@ INPUTS: dict[str, tuple[ToolCallPart, JsonObject, int]] = {
 def test_arguments_are_an_object(part: ToolCallPart, arguments: JsonObject, losses: int) -> None:
     built = build_request([user("-"), step(part), answers(c=TextOutput(""))], model=OLD)
     assert built.payload["contents"][1]["parts"] == [{"functionCall": {"name": "f", "args": arguments}}]
-    assert len(built.losses) == losses
+    assert len([loss for loss in built.losses if "nput" in loss.path]) == losses
 
 
 SIGNED: dict[str, tuple[str, ToolCallPart, str | None]] = {
@@ -359,7 +368,7 @@ def test_instructions_stand_apart_and_later_ones_become_words_of_the_user() -> N
     built = build_request([*system[:2], user("hi"), step("ho"), system[2]], model=OLD)
     assert built.payload["systemInstruction"] == {"parts": [{"text": "rule 1"}, {"text": "rule 2"}]}
     assert built.payload["contents"][-1] == {"role": "user", "parts": [{"text": "rule 3"}]}
-    assert [loss.path for loss in built.losses] == ["$[4].role"]
+    assert [loss.path for loss in built.losses] == ["$[1]", "$[4].role"]
 
 
 def test_gemma_is_told_instructions_by_the_user() -> None:
@@ -423,14 +432,17 @@ def test_a_name_that_is_not_allowed_is_the_same_other_one_everywhere() -> None:
     [declared] = built.payload["tools"][0]["functionDeclarations"]
     asked_for = built.payload["contents"][1]["parts"][0]["functionCall"]
     answered = built.payload["contents"][2]["parts"][0]["functionResponse"]
-    assert declared["name"] == asked_for["name"] == answered["name"] == tool_name(name)
-    assert [loss.what for loss in built.losses] == [name, name]
+    assert declared["name"] == asked_for["name"] == answered["name"] == TOOL_NAME.fit(name)
+    assert [loss.path for loss in built.losses if name in loss.what] == [
+        "$.tools[0].name",
+        "$[1].content.parts[0].name",
+    ]
 
 
 @given(names=st.lists(st.text(max_size=200), unique=True, max_size=4))
 def test_names_become_allowed_and_stay_different(names: list[str]) -> None:
-    rewritten = [tool_name(name) for name in names]
-    assert all(map(ALLOWED.fullmatch, rewritten))
+    rewritten = [TOOL_NAME.fit(name) for name in names]
+    assert all(map(NAME.fullmatch, rewritten))
     assert len(set(rewritten)) == len(names)
 
 

@@ -1,6 +1,6 @@
 """Texts, reasonings, files, ends and errors in answers of Gemini."""
 
-from partita.formats.gemini.decoder import GeminiDecoder
+from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject
 from partita.types.parts import FilePart, ReasoningPart, TextPart
 from tests.formats.gemini_answers import decode, end_of, fold, response, text, thought, told

@@ -3,25 +3,23 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.load import load as load_constructor
 from langchain_core.messages import AIMessage, ToolMessage, message_chunk_to_message, messages_from_dict
 
 from partita.errors import ConversionError, PartitaError
 from partita.formats.converting import convert
-from partita.formats.langchain.dump import dump
-from partita.formats.langchain.envelope import put, take
-from partita.formats.langchain.load import load
+from partita.formats.langchain.format import FORMAT, dump, load
 from partita.testing.everything import everything
-from partita.types.json import Json
-from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, AssistantPart, ToolCallPart, UserMessage
 from partita.types.messages import ToolMessage as Results
-from partita.types.parts import ReasoningPart, TextPart
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput
 from tests.formats.langchain_histories import histories, standard_blocks, streamed
 from tests.leaves import changed, leaves
-from tests.sampling import sampled
+from tests.sampling import FULL, sampled
 from tests.strategies import ui_messages
 from tests.tables import each_row
 
@@ -195,10 +193,13 @@ def test_no_leaf_is_lost_in_silence(name: str) -> None:
 
 
 def test_what_has_no_place_can_be_carried_along() -> None:
+    assert FORMAT.slot is not None
     payload = dump(everything()).payload
-    filled = put(payload, {"version": 1})
-    assert take(filled) == (payload, {"version": 1})
-    assert take(payload) == (payload, None)
+    filled = FORMAT.slot.put(payload, {"version": 1})
+    bare, rest = FORMAT.slot.take(filled)
+    assert load(bare).messages == load(payload).messages
+    assert rest == {"version": 1}
+    assert FORMAT.slot.take(payload) == (payload, None)
     assert messages_from_dict(filled)[0].additional_kwargs == {"partita": {"version": 1}}
     carried = convert([_plain(one) for one in everything()], "canonical", "langchain", carry=True)
     assert carried.lossless
@@ -210,6 +211,123 @@ def _plain(message: Any) -> Json:
     from partita.types.codec import to_json
 
     return to_json(message)
+
+
+V1: JsonObject = {"output_version": "v1"}
+IDS = st.sampled_from((None, None, "a", "b", "message-2"))
+CALL_IDS = st.sampled_from(("c1", "c2", "c3"))
+BLOCKS: st.SearchStrategy[JsonObject] = st.sampled_from(
+    (
+        {"type": "text", "text": "lit"},
+        {"type": "text", "text": "", "index": 1},
+        {"type": "reasoning", "reasoning": "Hm."},
+        {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]},
+        {"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "low"}},
+        {"type": "image", "url": "https://example.com/a.png", "mime_type": "image/png"},
+        {"type": "file", "source_type": "base64", "data": "YQ==", "mime_type": "text/plain"},
+        {"type": "text-plain", "text": "a", "mime_type": "text/plain"},
+        {"type": "hologram", "depth": 3},
+        {"no": "type"},
+    )
+)
+ARGS: st.SearchStrategy[JsonObject] = st.sampled_from(({"tower": 1}, {"tower": True}, {}))
+CALLS: st.SearchStrategy[JsonObject] = st.one_of(
+    st.fixed_dictionaries(
+        {"type": st.just("tool_call"), "name": st.just("height"), "args": ARGS, "id": CALL_IDS}
+    ),
+    st.fixed_dictionaries(
+        {"type": st.just("tool_use"), "name": st.just("height"), "input": ARGS, "id": CALL_IDS}
+    ),
+)
+ABOUT = st.sampled_from(
+    ({}, {"model_name": "m"}, {"model_provider": "anthropic"}, {"model_provider": "openai"})
+)
+KWARGS = st.sampled_from(({}, {"reasoning_content": "Hm."}, {"refusal": None}, {"reasoning_content": ""}))
+
+
+def _message(type_: str, content: Json, **members: Json) -> JsonObject:
+    around: JsonObject = {"additional_kwargs": {}, "response_metadata": {}, "name": None, "id": None}
+    return {"type": type_, "data": {"content": content, "type": type_, **around, **members}}
+
+
+@st.composite
+def responses(draw: st.DrawFn) -> JsonObject:
+    """A response with a content of any form, and its calls beside it as LangChain lists them, or not."""
+    other = draw(st.sampled_from(("signature", "summary")))  # what another provider's blocks have
+    drawn = draw(st.lists(BLOCKS, max_size=3, unique_by=str))
+    blocks: list[JsonObject] = [one for one in drawn if other not in one]
+    blocks += draw(st.lists(CALLS, max_size=2, unique_by=lambda call: str(call["id"])))
+    calls = [block for block in blocks if "args" in block]
+    content: Json = draw(st.sampled_from((blocks, blocks, "", "It is lit.")))
+    is_v1 = content is blocks and draw(st.booleans())
+    return _message(
+        "ai",
+        content,
+        id=draw(IDS),
+        additional_kwargs={"refusal": None} if content is blocks else draw(KWARGS),
+        response_metadata={**draw(ABOUT), **(V1 if is_v1 else {})},
+        tool_calls=draw(st.sampled_from((calls, calls, calls[1:]))),
+    )
+
+
+HISTORY = st.lists(
+    st.one_of(
+        st.builds(_message, st.sampled_from(("human", "system")), st.sampled_from(("And?", "")), id=IDS),
+        st.builds(_message, st.just("human"), st.lists(st.one_of(BLOCKS, st.just("text")), max_size=3)),
+        responses(),
+        responses(),
+    ),
+    max_size=4,
+)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@settings(max_examples=500 if FULL else 60)
+@given(history=HISTORY)
+def test_every_form_of_a_message_is_known_when_it_is_read(version: int, history: list[JsonObject]) -> None:
+    assert load(history, version).losses == ()
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@settings(max_examples=500 if FULL else 60)
+@given(history=HISTORY)
+def test_what_langchain_cannot_read_is_not_written(version: int, history: list[JsonObject]) -> None:
+    messages_from_dict(dump(load(history, version).messages, version).payload)
+
+
+STEP = StepStartPart()
+HEIGHT = ToolCallPart("c1", "height", "output-available", {"tower": 1}, output=JsonOutput({"metres": 39.5}))
+
+
+@each_row("version", [0, 1])
+@each_row(
+    "steps",
+    [[HEIGHT, STEP, TextPart("Tall.")], [TextPart("I look."), STEP, HEIGHT, STEP, TextPart("Tall.")]],
+    ids=["a call first", "words first"],
+)
+def test_the_steps_of_an_answer_come_back_as_one_message(version: int, steps: list[AssistantPart]) -> None:
+    written = dump([AssistantMessage(id="a1", content=steps)], version)
+    assert written.losses == ()
+    (read,) = load(written.payload, version).messages
+    assert (read.id, read.type, list(read.parts)) == ("a1", "tool", steps)
+
+
+def test_reasoning_and_calls_that_change_their_place_are_reported() -> None:
+    parts: list[AssistantPart] = [HEIGHT, TextPart("Tall."), ReasoningPart("Hm.")]
+    message = AssistantMessage(id="a1", content=parts)
+    assert dump([message]).losses == ()
+    moved = sorted(loss.path for loss in dump([message], 0).losses)
+    assert moved == ["$[0].content.parts[0]", "$[0].content.parts[2]"]
+
+
+def test_a_signature_is_only_written_for_the_provider_of_the_message() -> None:
+    signed = ReasoningPart("Hm.", provider_metadata={"anthropic": {"signature": "c2ln"}})
+    other = ReasoningPart("Ah.", provider_metadata={"google": {"thoughtSignature": "Zm9v"}})
+    dumped = dump([AssistantMessage(id="a1", content=[signed, other])])
+    assert "Zm9v" not in str(dumped.payload)
+    assert dumped.payload[0]["data"]["response_metadata"]["model_provider"] == "anthropic"
+    assert [loss.path for loss in dumped.losses] == ["$[0].content.parts[1].providerMetadata"]
 
 
 @each_row(

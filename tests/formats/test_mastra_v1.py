@@ -148,8 +148,9 @@ def test_the_place_of_a_late_result_is_told() -> None:
 
 
 def test_losses_of_a_part_say_where() -> None:
-    loaded = load([said("user", "hi"), said("tool", [result(isError=False)])])
-    assert [loss.path for loss in loaded.losses] == ["$[1].content[0].isError"]
+    old = {"experimental_providerMetadata": {"openai": {"a": 1}}}
+    loaded = load([said("user", "hi"), said("tool", [result(**old)])])
+    assert [loss.path for loss in loaded.losses] == ["$[1].content[0].experimental_providerMetadata"]
 
 
 def test_a_text_column_may_hold_parts() -> None:

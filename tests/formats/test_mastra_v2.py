@@ -781,10 +781,7 @@ def test_json_nested_too_deeply_is_refused_where_it_must_be_looked_at() -> None:
     with pytest.raises(ConversionError):
         load(row(invocation(args=deep), toolInvocations=[1]))
     with pytest.raises(ConversionError):
-        load({"id": "m", "role": "assistant", "content": [{**call(deep), "note": "one more member"}]})
-    part = load({"id": "m", "role": "assistant", "content": [call(deep)]}).messages[0].parts[0]
-    assert isinstance(part, ToolCallPart)
-    assert part.input is deep
+        load({"id": "m", "role": "assistant", "content": [call(deep)]})
 
 
 def test_a_column_nested_too_deeply_is_kept_as_text() -> None:

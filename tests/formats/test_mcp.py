@@ -11,8 +11,7 @@ from partita.errors import ConversionError, PartitaError
 from partita.formats.canonical import load_canonical
 from partita.formats.converting import convert
 from partita.formats.format import Dumped, Loaded, Request
-from partita.formats.mcp.dump import ask, dump
-from partita.formats.mcp.load import load
+from partita.formats.mcp.format import dump, load
 from partita.formats.registry import get_format
 from partita.testing.everything import everything
 from partita.types.codec import to_json
@@ -153,7 +152,7 @@ def test_a_request_for_sampling_comes_back_as_it_was() -> None:
     assert loaded.request is not None
     assert [tool.name for tool in loaded.request.tools] == ["tide", "port"]
     assert loaded.messages[0] == SystemMessage(id="system", content="Be brief.")
-    asked = ask(loaded.messages, loaded.request)
+    asked = dump(loaded.messages, loaded.request)
     assert asked.payload == SAMPLING
     assert not asked.losses
 
@@ -223,7 +222,7 @@ def test_what_is_written_is_what_the_package_takes() -> None:
     from pydantic import TypeAdapter
 
     TypeAdapter[Any](list[SamplingMessage]).validate_python(dump(everything()).payload)
-    asked = ask(everything(), Request())
+    asked = dump(everything(), Request())
     CreateMessageRequestParams.model_validate(asked.payload)
     assert asked.payload["systemPrompt"] == "You keep the lighthouse register."
 
@@ -261,9 +260,9 @@ BAD: Final[dict[str, tuple[Json, str]]] = {
     "an object of nothing": ({}, "$"),
     "messages that are none": ({"messages": 7}, "$.messages"),
     "a role": ([{"role": "system", "content": text("a")}], "$[0].role"),
-    "no content": ([{"role": "user"}], "$[0].content"),
+    "no content": ([{"role": "user"}], "$[0]"),
     "a block that is none": ([{"role": "user", "content": [7]}], "$[0].content[0]"),
-    "a block without type": ([text("a"), {"text": "b"}], "$[1]"),
+    "a block without type": ([text("a"), {"text": "b"}], "$[1].type"),
     "content of a result": ({"content": "a"}, "$.content"),
 }
 
@@ -277,8 +276,8 @@ def test_what_is_no_content_is_refused_with_its_place(payload: Json, where: str)
 
 PAYLOADS: Final[dict[str, tuple[Json, Callable[[Loaded], Dumped]]]] = {
     "a talk": (TALK, lambda loaded: dump(loaded.messages)),
-    "sampling": (SAMPLING, lambda loaded: ask(loaded.messages, loaded.request or Request())),
-    "a prompt": (PROMPT, lambda loaded: ask(loaded.messages, loaded.request or Request())),
+    "sampling": (SAMPLING, lambda loaded: dump(loaded.messages, loaded.request or Request())),
+    "a prompt": (PROMPT, lambda loaded: dump(loaded.messages, loaded.request or Request())),
     "a result": (RESULT, lambda loaded: dump(loaded.messages)),
     "an answer": (ANSWER, lambda loaded: dump(loaded.messages)),
     "blocks": (RESULT["content"], lambda loaded: dump(loaded.messages)),
@@ -319,4 +318,4 @@ def test_any_messages_can_be_written_and_read_again(messages: list[Message]) -> 
     written = dump(messages)
     loaded = load(written.payload)
     assert dump(loaded.messages).payload == written.payload or loaded.losses
-    ask(messages, Request())
+    dump(messages, Request())

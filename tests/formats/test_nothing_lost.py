@@ -63,6 +63,8 @@ def test_a_recording_converts_to_anything(format_: str) -> None:
     refused: dict[str, str] = {}
     for recording in chosen(format_, 12):
         loaded = read(recording.payload(), get_format(format_))
+        if loaded.request is not None and not loaded.messages:
+            continue  # a prompt that is stored elsewhere: APIs refuse a request without messages
         for target in TARGETS if FULL else targets(recording):
             try:
                 write(loaded, get_format(target))

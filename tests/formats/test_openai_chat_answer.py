@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from partita.errors import ConversionError, PartitaError
-from partita.formats.openai_chat.reading.load import load, load_answer
-from partita.formats.openai_chat.writing.answer import answer_body, dump_answer
+from partita.formats.openai_chat.format import load
+from partita.formats.openai_chat.response import dump_response, load_response
 from partita.formats.registry import get_format
 from partita.testing.everything import everything
 from partita.types.json import Json, JsonObject
@@ -23,24 +23,24 @@ def test_a_body_comes_back_as_it_was() -> None:
     from openai.types.chat import ChatCompletion
 
     loaded = load(ANSWER)
-    dumped = dump_answer(loaded.messages)
+    dumped = dump_response(loaded.messages)
     assert dumped.payload == ANSWER
     assert loaded.losses == ()
-    assert {loss.severity for loss in dumped.losses} == {"minor"}  # that the text is done
+    assert dumped.losses == ()
     ChatCompletion.model_validate(dumped.payload)
 
 
 @each_row("payload", [ANSWER, STREAM], ids=["body", "stream"])
 def test_no_leaf_changes_in_silence(payload: Json) -> None:
     loaded = load(payload)
-    dumped = dump_answer(loaded.messages)
+    dumped = dump_response(loaded.messages)
     for path in leaves(payload):
         try:
             other = load(changed(payload, path))
         except PartitaError:
             continue
         assert other != loaded, path
-        assert (dump_answer(other.messages), other.losses) != (dumped, loaded.losses), path
+        assert (dump_response(other.messages), other.losses) != (dumped, loaded.losses), path
 
 
 def test_padding_of_a_stream_is_a_minor_loss() -> None:
@@ -51,7 +51,7 @@ def test_padding_of_a_stream_is_a_minor_loss() -> None:
 def test_a_stream_and_its_body_say_the_same() -> None:
     from openai.types.chat import ChatCompletion
 
-    body = dump_answer(load(STREAM).messages).payload
+    body = dump_response(load(STREAM).messages).payload
     assert body["choices"][0]["message"] == {
         "role": "assistant",
         "content": "See the chart.",
@@ -125,7 +125,7 @@ def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObjec
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     body = {"id": "c-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     loaded = load(body)
-    dumped = dump_answer(loaded.messages)
+    dumped = dump_response(loaded.messages)
     assert dumped.payload == body
     assert loaded.losses == ()
     assert {loss.severity for loss in dumped.losses} <= {"minor"}
@@ -133,21 +133,21 @@ def test_what_servers_say_in_a_body_is_written_as_they_say_it(message: JsonObjec
 
 def test_pages_that_no_text_cites_stand_beside_the_choices() -> None:
     body = {**ANSWER, "citations": ["https://example.com/a", {"url": "https://example.com/b", "title": "B"}]}
-    assert dump_answer(load(body).messages).payload["citations"] == body["citations"]
+    assert dump_response(load(body).messages).payload["citations"] == body["citations"]
 
 
 def test_a_failure_goes_back_as_it_came() -> None:
     failure = {"error": {"message": "no such model", "type": "invalid_request_error", "code": None}}
-    assert dump_answer(load(failure).messages).payload == failure
+    assert dump_response(load(failure).messages).payload == failure
 
 
 def test_everything_has_a_last_answer_that_the_vendor_reads() -> None:
     from openai.types.chat import ChatCompletion
 
-    dumped = dump_answer(everything())
+    dumped = dump_response(everything())
     answer = ChatCompletion.model_validate(dumped.payload)
     assert answer.choices[0].finish_reason == "tool_calls"
-    assert [loss.path for loss in dumped.losses[:4]] == ["$[0]", "$[1]", "$[2]", "$[3]"]
+    assert {loss.path[:4] for loss in dumped.losses} >= {"$[0]", "$[1]", "$[2]", "$[3]"}
 
 
 def test_an_answer_is_the_last_step_without_results() -> None:
@@ -166,7 +166,7 @@ def test_an_answer_is_the_last_step_without_results() -> None:
             usage=Usage(input_tokens=3, output_tokens=4, cached_input_tokens=1, raw={"input_tokens": 2}),
         ),
     )
-    dumped = answer_body(message)
+    dumped = dump_response([message])
     assert dumped.payload == {
         "id": "a-1",
         "object": "chat.completion",
@@ -193,11 +193,12 @@ def test_an_answer_is_the_last_step_without_results() -> None:
         },
     }
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [
-        ("$.content.parts[1]", "lost"),
-        ("$.content.parts[3].providerMetadata", "lost"),
-        ("$.content.metadata.finishReason", "repaired"),
-        ("$.content.metadata.model", "repaired"),
-        ("$.content.usage.raw", "lost"),
+        ("$[0].content.parts[1]", "lost"),
+        ("$[0].content.parts[1].output", "lost"),
+        ("$[0].content.metadata.finishReason", "repaired"),
+        ("$[0].content.metadata.model", "repaired"),
+        ("$[0].content.usage.raw.input_tokens", "lost"),
+        ("$[0].content.parts[3].providerMetadata.anthropic", "lost"),
     ]
 
 
@@ -210,22 +211,22 @@ def test_what_an_answer_has_no_place_for_is_told() -> None:
     message = AssistantMessage(
         id="a", thread_id="t", created_at=datetime(2026, 3, 1, tzinfo=UTC), content=parts
     )
-    dumped = answer_body(message)
+    dumped = dump_response([message])
     assert dumped.payload["citations"] == ["https://example.com/a"]
     assert [(loss.path, loss.severity) for loss in dumped.losses] == [
-        ("$.content.parts[0].sourceId", "minor"),
-        ("$.content.parts[1]", "lost"),
-        ("$.content.metadata.finishReason", "repaired"),
-        ("$.content.metadata.model", "repaired"),
-        ("$.threadId", "lost"),
+        ("$[0].content.metadata.finishReason", "repaired"),
+        ("$[0].content.metadata.model", "repaired"),
+        ("$[0].threadId", "lost"),
+        ("$[0].content.parts[0].sourceId", "changed"),
+        ("$[0].content.parts[1]", "lost"),
     ]
 
 
 def test_no_answer_is_a_body_without_choices() -> None:
-    dumped = dump_answer([UserMessage(id="u", content="Hi")])
+    dumped = dump_response([UserMessage(id="u", content="Hi")])
     assert dumped.payload["choices"] == []
-    assert [loss.path for loss in dumped.losses] == ["$[0]"]
-    assert load_answer(dumped.payload).messages == ()
+    assert [loss.path for loss in dumped.losses] == ["$", "$[0]"]
+    assert load_response(dumped.payload).messages == ()
 
 
 def test_messages_are_no_answer() -> None:

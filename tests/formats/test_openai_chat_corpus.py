@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from partita.formats.format import Request
-from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.openai_chat.reading.load import load
-from partita.formats.openai_chat.writing.answer import dump_answer
-from partita.formats.openai_chat.writing.dump import ask, dump
+from partita.formats.openai_chat.format import OVER, dump, load
+from partita.formats.openai_chat.response import dump_response
+from partita.formats.openai_chat.stream import ChatDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
@@ -144,20 +143,23 @@ def said(value: Json) -> Json:
 
 
 def test_every_request_comes_back_as_it_was_but_for_repairs_that_are_told() -> None:
-    """Of the shared ones two lack a reasoning that DeepSeek now requires, one has a picture in a result."""
+    """Of the shared ones two lack a reasoning that DeepSeek now requires, one has a picture in a result, and
+    one has the reasoning of an earlier turn, which vLLM does not take back.
+    """
     servers = {"deepseek": "deepseek", "ollama": "vllm"}
     repaired: list[Path] = []
     for path in files("providers", "openai-c*/*.request.json"):
         server = next((server for word, server in servers.items() if word in path.name), "openai")
         payload = read_payload(path)
-        loaded = load(payload, server)
-        dumped = ask(loaded.messages, loaded.request or Request(), server)
-        told = {loss.severity for loss in (*loaded.losses, *dumped.losses)}
-        assert told <= {"repaired"}, path.name
+        loaded = load(payload, DIALECTS[server])
+        dumped = dump(loaded.messages, loaded.request or Request(), dialect=DIALECTS[server])
+        assert not loaded.losses, path.name
+        told = {loss.severity for loss in dumped.losses}
+        assert {loss.severity for loss in dumped.losses if loss.why != OVER} <= {"repaired"}, path.name
         assert (dumped.payload == payload) is not bool(told), path.name
         repaired += [path] if told else []
     assert not list(filter(is_own, repaired))
-    assert len(repaired) == at_least(0, 3)
+    assert len(repaired) == at_least(0, 4)
 
 
 def test_every_answer_is_the_same_once_it_is_written() -> None:
@@ -165,7 +167,7 @@ def test_every_answer_is_the_same_once_it_is_written() -> None:
     for path in chosen(files("providers", "openai-c*/*.response.json"), 3):
         payload = read_payload(path)
         loaded = load(payload)
-        dumped = dump_answer(loaded.messages)
+        dumped = dump_response(loaded.messages)
         if said(dumped.payload) != said(payload) and not (loaded.losses or dumped.losses):
             wrong.append(path.name)
     assert not wrong
@@ -175,4 +177,4 @@ def test_every_recording_is_written_for_every_server() -> None:
     for path in chosen([path for family in FAMILIES for path in answers(family)], 8):
         messages = load(read_payload(path)).messages
         for server in sampled(DIALECTS, 3):
-            assert dump(messages, server).payload["messages"] is not None
+            assert dump(messages, dialect=DIALECTS[server]).payload["messages"] is not None

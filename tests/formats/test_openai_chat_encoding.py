@@ -4,9 +4,8 @@ from typing import Any
 
 from hypothesis import given
 
-from partita.formats.openai_chat.decoder import ChatDecoder
-from partita.formats.openai_chat.encoding.completion import completion_of
-from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.formats.openai_chat.encoder import ChatEncoder, completion_of
+from partita.formats.openai_chat.stream import ChatDecoder
 from partita.formats.registry import get_format
 from partita.stream.messages import accumulate
 from partita.types.chunks import (

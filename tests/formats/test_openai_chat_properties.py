@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita.formats.openai_chat.decoder import ChatDecoder
 from partita.formats.openai_chat.dialects import DIALECTS
-from partita.formats.openai_chat.request import build_request
+from partita.formats.openai_chat.format import dump
+from partita.formats.openai_chat.stream import ChatDecoder
 from partita.types.codec import encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_array, is_object
 from partita.types.messages import AssistantMessage, Message, UserMessage
@@ -150,7 +150,7 @@ def test_an_answer_can_be_sent_in_every_dialect(data: st.DataObject, name: str) 
     records = data.draw(streams(data.draw(answers())))
     asked = UserMessage(id="u", content="Hi")
     view: list[Message] = [asked, folded(decoded([*records], dialect.namespace)), asked]
-    sent = build_request(view, model="m", dialect=dialect).payload["messages"]
+    sent = dump(view, dialect=dialect).payload["messages"]
     calls = [call["id"] for message in sent for call in message.get("tool_calls", ())]
     assert [message["tool_call_id"] for message in sent if message["role"] == "tool"] == calls
     assert all(

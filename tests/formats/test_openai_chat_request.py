@@ -1,18 +1,21 @@
 """What is sent to servers that speak Chat Completions, dialect by dialect, and what is told as lost."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from partita.errors import ConversionError
-from partita.formats.format import Dumped, ToolSpec
-from partita.formats.openai_chat.decoder import ChatDecoder
+from partita.formats.answers.model_view import UNANSWERED
+from partita.formats.converting import convert
+from partita.formats.core.rules import MOVED, NO_CALL
+from partita.formats.format import Dumped, Request, ToolSpec
+from partita.formats.losses import content_losses
 from partita.formats.openai_chat.dialects import DIALECTS, GENERIC, OPENAI, Dialect
-from partita.formats.openai_chat.request import build_request
-from partita.formats.openai_chat.talk import BRIDGE, BRIDGED, NEVER
-from partita.formats.openai_chat.turns import NEW_ID, NO_WORDS
+from partita.formats.openai_chat.format import BRIDGE, BRIDGED, JOINED, ONE_SYSTEM, ORDERED, OVER, TAKEN, dump
+from partita.formats.openai_chat.stream import ChatDecoder
+from partita.formats.registry import get_format
+from partita.runtime.plugged.agent_request import AgentRequest
+from partita.runtime.service import Options
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantMessage,
@@ -48,8 +51,10 @@ from partita.types.tools import (
 from tests.formats.test_openai_chat_stream import decoded, folded, piece, record
 from tests.tables import each_row
 
-NO_MARK = "a tool message cannot say that it is an error"
-NO_JSON = "it is no JSON, which servers want: it is sent in an object"
+AS_TEXT = "a result is text"
+NOT_SENT_BACK = "reasoning is sent back only to the server that it is from, if that wants it"
+NO_JSON = "arguments are JSON"
+LOST = f"The tool call was interrupted: its process went away. {UNANSWERED}"
 PIXEL = "data:image/png;base64,iVBORw=="
 PAGE = "data:application/pdf;base64,JVBERi0="
 SOUND = "data:audio/mpeg;base64,SUQz"
@@ -79,8 +84,20 @@ def results(*outputs: tuple[str, ToolOutput]) -> ToolMessage:
     )
 
 
+def build_request(
+    view: Sequence[Message],
+    *,
+    tools: Sequence[ToolSpec] = (),
+    settings: JsonObject | None = None,
+    dialect: Dialect = OPENAI,
+) -> Dumped:
+    """A request as the service of a provider builds it, with the losses that it reports."""
+    dumped = dump(view, Request(tuple(tools), {"model": "m", **(settings or {})}), dialect=dialect)
+    return Dumped(dumped.payload, lambda: content_losses(dumped.losses))
+
+
 def built(*view: Message, dialect: Dialect = OPENAI) -> Dumped:
-    return build_request(view, model="m", dialect=dialect)
+    return build_request(view, dialect=dialect)
 
 
 def messages(*view: Message, dialect: Dialect = OPENAI) -> list[JsonObject]:
@@ -96,14 +113,12 @@ def test_the_body_of_a_request() -> None:
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
     tools = [ToolSpec(name="find", description="Finds.", input_schema=schema), ToolSpec(name="now")]
     dumped = build_request(
-        [user("Hi")], model="m", tools=tools, settings={"temperature": 0, "max_tokens": 9, "stop": ["."]}
+        [user("Hi")], tools=tools, settings={"temperature": 0, "max_tokens": 9, "stop": ["."]}
     )
-    assert dumped.lossless
+    assert [(loss.path, loss.severity) for loss in dumped.losses] == [("$.tools[1].inputSchema", "repaired")]
     assert dumped.payload == {
         "model": "m",
         "messages": [{"role": "user", "content": "Hi"}],
-        "stream": True,
-        "stream_options": {"include_usage": True},
         "temperature": 0,
         "max_completion_tokens": 9,
         "stop": ["."],
@@ -124,7 +139,6 @@ def test_settings_win_and_their_tools_join_those_given() -> None:
     own = {"type": "custom", "custom": {"name": "sql"}}
     payload = build_request(
         [user("Hi")],
-        model="m",
         tools=[ToolSpec(name="now")],
         settings={"model": "n", "stream": False, "tools": [own]},
     ).payload
@@ -138,16 +152,12 @@ def test_a_name_that_the_api_refuses_is_rewritten_alike_in_tools_and_calls() -> 
         assistant(called("a", name="my tool")),
         results(("a", TextOutput("x"))),
     ]
-    dumped = build_request(view, model="m", tools=[ToolSpec(name="my tool")])
+    schema = {"type": "object"}
+    dumped = build_request(view, tools=[ToolSpec(name="my tool", input_schema=schema)])
     name = dumped.payload["tools"][0]["function"]["name"]
     assert name.startswith("my_tool_")
     assert dumped.payload["messages"][1]["tool_calls"][0]["function"]["name"] == name
-    assert [loss.path for loss in dumped.losses] == ["$[1].content.parts[0].name", "$.tools[0].name"]
-
-
-def test_nothing_to_send_is_an_error_that_says_so() -> None:
-    with pytest.raises(ConversionError, match="no message to send"):
-        build_request([assistant(ReasoningPart("hm"))], model="m")
+    assert [loss.path for loss in dumped.losses] == ["$.tools[0].name", "$[1].content.parts[0].name"]
 
 
 SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
@@ -163,7 +173,7 @@ SYSTEMS: dict[str, tuple[Dialect, list[JsonObject], list[str]]] = {
     "once, first": (
         GENERIC,
         [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hi"}],
-        ["the server takes instructions only before the talk", "the server takes one system message"],
+        [MOVED, ONE_SYSTEM],
     ),
 }
 
@@ -208,23 +218,24 @@ ITEMS: dict[str, tuple[UserPart, Json]] = {
 def test_what_a_user_attaches(part: UserPart, item: Json) -> None:
     sent = messages(user(ImagePart(PIXEL), part, "Look."))[0]["content"]
     assert sent[1:] == [item, {"type": "text", "text": "Look."}]
-    assert built(user(part, "Look.")).lossless
+    lost = [loss.path for loss in built(user(part, "Look.")).losses if loss.severity == "lost"]
+    assert "$[0].content.parts[0]" not in lost
 
 
 REFUSED: dict[str, tuple[UserPart, str]] = {
     "a pdf by address": (
         FilePart("https://x.test", "application/pdf"),
-        "the server fetches pictures, no application/pdf",
+        TAKEN,
     ),
     "a film": (
         FilePart("data:video/mp4;base64,AAAA", "video/mp4"),
-        "servers take pictures, PDF, WAV and MP3, no video/mp4",
+        TAKEN,
     ),
-    "bytes that are none": (ImagePart("data:image/png;base64,?"), "its bytes cannot be read"),
-    "bytes elsewhere": (ImagePart("blob:sha256:00"), "its bytes are in a store"),
-    "an address of another kind": (ImagePart("ftp://x"), "no server takes an address that begins with 'ftp'"),
+    "bytes that are none": (ImagePart("data:image/png;base64,?"), TAKEN),
+    "bytes elsewhere": (ImagePart("blob:sha256:00"), TAKEN),
+    "an address of another kind": (ImagePart("ftp://x"), TAKEN),
     "data": (DataPart(name="n", data=1), "data of the application is not for the model"),
-    "a part of another format": (ForeignPart("f", {}), "the API takes no such part"),
+    "a part of another format": (ForeignPart("f", {}), "it is content of another format"),
 }
 
 
@@ -248,17 +259,21 @@ def test_several_texts_are_a_list_or_one_text() -> None:
     view = user("a", "b")
     assert messages(view)[0]["content"] == [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert messages(view, dialect=GENERIC)[0]["content"] == "a\nb"
-    assert whys(view, dialect=GENERIC) == [("$[0]", "the server takes text as one string")]
+    assert whys(view, dialect=GENERIC) == [("$[0]", "the API takes one text")]
 
 
 OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
     "text": (TextOutput(""), "", []),
-    "json": (JsonOutput({"a": [1]}), '{"a":[1]}', []),
-    "an error": (ErrorTextOutput("no"), "no", [NO_MARK]),
-    "an error in json": (ErrorJsonOutput({"e": 1}), '{"e":1}', [NO_MARK]),
-    "denied": (ExecutionDeniedOutput(), "The user did not allow this call.", []),
-    "denied for a reason": (ExecutionDeniedOutput("not now"), "not now", []),
-    "interrupted": (InterruptedOutput("timeout", "10 s"), "This call was interrupted: timeout, 10 s.", []),
+    "json": (JsonOutput({"a": [1]}), '{"a":[1]}', [AS_TEXT]),
+    "an error": (ErrorTextOutput("no"), "no", [AS_TEXT]),
+    "an error in json": (ErrorJsonOutput({"e": 1}), '{"e":1}', [AS_TEXT]),
+    "denied": (ExecutionDeniedOutput(), "Tool execution denied.", [AS_TEXT]),
+    "denied for a reason": (ExecutionDeniedOutput("not now"), "not now", [AS_TEXT]),
+    "interrupted": (
+        InterruptedOutput("timeout", "10 s"),
+        "The tool call was interrupted: it took too long. 10 s",
+        [AS_TEXT],
+    ),
     "content": (
         ContentOutput((TextPart("a"), TextPart("b"))),
         [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
@@ -267,7 +282,7 @@ OUTPUTS: dict[str, tuple[ToolOutput, Json, list[str]]] = {
     "content that nobody knows": (
         ContentOutput((TextPart("a"), ForeignPart("f", 1))),
         "a",
-        ["servers take no such content in a result"],
+        [AS_TEXT],
     ),
 }
 
@@ -292,13 +307,14 @@ def test_pictures_of_tools_go_behind_all_results() -> None:
         {
             "role": "user",
             "content": [
-                {"type": "text", "text": "Given by find (a):"},
+                {"type": "text", "text": "Content of the result of find (a):"},
                 {"type": "image_url", "image_url": {"url": PIXEL}},
             ],
         },
     ]
     assert [(loss.path, loss.severity) for loss in built(*view).losses] == [
-        ("$[2].content.parts[0].output.value[1]", "repaired")
+        ("$[1].content.parts[0].output.value[1]", "repaired"),
+        ("$[1].content.parts[0].output", "changed"),
     ]
 
 
@@ -309,13 +325,13 @@ def test_results_follow_their_calls_in_order_and_none_is_missing() -> None:
         user("Go on."),
     ]
     assert messages(*view)[1:] == [
-        {"role": "tool", "tool_call_id": "a", "content": "This call was never answered."},
+        {"role": "tool", "tool_call_id": "a", "content": LOST},
         {"role": "tool", "tool_call_id": "b", "content": "2"},
         {"role": "user", "content": "Go on."},
     ]
     assert whys(*view) == [
-        ("$[1].content.parts[0]", "a result whose call is not right before it"),
-        ("$[0]", NEVER),
+        ("$[1]", NO_CALL),
+        ("$[0].content.parts[0].output", UNANSWERED),
     ]
 
 
@@ -337,18 +353,13 @@ def test_only_a_call_stands_without_content() -> None:
 INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
     "its own words": (called("a", {"q": 1}, openai={"rawInput": '{ "q": 1 }'}), '{ "q": 1 }', []),
     "not the words of others": (called("a", {"q": 1}, other={"rawInput": '{ "q": 1 }'}), '{"q":1}', []),
-    "no words at all": (called("a", openai={"rawInput": ""}), "{}", [NO_WORDS]),
+    "no words at all": (called("a", openai={"rawInput": ""}), "{}", []),
     "words that are no json": (
         ToolCallPart("a", "find", "output-error", '{"q":'),
         '{"input":"{\\"q\\":"}',
         [NO_JSON],
     ),
-    "words of a call that was cut": (
-        ToolCallPart("a", "find", "input-streaming", raw_input="{"),
-        '{"input":"{"}',
-        [NO_JSON],
-    ),
-    "nothing": (ToolCallPart("a", "find", "input-streaming"), "{}", []),
+    "nothing": (ToolCallPart("a", "find", "input-available"), "{}", []),
 }
 
 
@@ -356,18 +367,21 @@ INPUTS: dict[str, tuple[ToolCallPart, str, list[str]]] = {
 def test_the_input_of_a_call_is_its_text(part: ToolCallPart, arguments: str, lost: list[str]) -> None:
     view = assistant(part)
     assert messages(view)[0]["tool_calls"][0]["function"]["arguments"] == arguments
-    assert [why for _, why in whys(view)] == [*lost, NEVER]
+    assert [why for _, why in whys(view)] == [UNANSWERED, *lost]
 
 
 NOT_SENT: dict[str, tuple[AssistantPart, str]] = {
-    "a source": (SourceUrlPart("s", "https://x.test"), "the API has no place for it in an answer"),
-    "a file": (FilePart(PIXEL, "image/png"), "the API has no place for it in an answer"),
+    "a source": (SourceUrlPart("s", "https://x.test"), "sources are not for the model"),
+    "a file": (FilePart(PIXEL, "image/png"), TAKEN),
     "a call that a server ran": (
         ToolCallPart("s", "search", "output-available", {}, provider_executed=True),
         "the API has no place for calls that a server ran",
     ),
-    "content of another provider": (CustomPart("x.y"), "the API takes no such part"),
-    "reasoning": (ReasoningPart("hm"), "the server does not want its reasoning back"),
+    "content of another provider": (CustomPart("x.y"), "the API has no place for it"),
+    "reasoning": (
+        ReasoningPart("hm"),
+        NOT_SENT_BACK,
+    ),
 }
 
 
@@ -382,9 +396,9 @@ def test_texts_of_an_answer_are_joined_and_their_order_is_told() -> None:
     view = assistant("a", called("x"), "b")
     assert messages(view)[0]["content"] == "ab"
     assert [why for _, why in whys(view)] == [
-        "words stand before calls in an answer",
-        "an answer has one content",
-        NEVER,
+        UNANSWERED,
+        JOINED,
+        ORDERED,
     ]
 
 
@@ -465,8 +479,7 @@ def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
     assert last["role"] == "user"
     assert "stream_options" not in dumped.payload
     assert [(loss.why, loss.severity) for loss in dumped.losses] == [
-        (NEW_ID, "repaired"),
-        (NEVER, "repaired"),
+        (UNANSWERED, "repaired"),
         (BRIDGED, "repaired"),
     ]
 
@@ -562,3 +575,66 @@ def test_what_the_api_said_in_a_body_goes_back_as_it_was() -> None:
     body = {"choices": [{"message": message, "finish_reason": "stop"}]}
     answer = folded(ChatDecoder("openrouter").read_body(body))
     assert messages(answer, dialect=DIALECTS["openrouter"])[0]["reasoning_details"] == details
+
+
+LOOK = {"id": "a", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+EARLIER = "It rains."
+"""The reasoning of a turn that has ended."""
+
+
+@each_row("server", ["groq", "ollama", "vllm"])
+def test_reasoning_of_an_earlier_turn_is_not_sent_by_convert_and_by_agents(server: str) -> None:
+    """The rule once applied only where a service built its requests."""
+    payload = {
+        "model": "m",
+        "messages": [
+            {"role": "user", "content": "Does it rain?"},
+            {"role": "assistant", "content": "Yes.", "reasoning": EARLIER},
+            {"role": "user", "content": "Still?"},
+            {"role": "assistant", "content": None, "reasoning": "Look again.", "tool_calls": [LOOK]},
+            {"role": "tool", "tool_call_id": "a", "content": "dry"},
+        ],
+    }
+    name = f"openai-chat-{server}"
+    converted = convert(payload, name, name)
+    history = convert(payload, name, "canonical")
+    talk = get_format(name).load
+    assert talk is not None
+    asked = AgentRequest(messages=talk(payload).messages, options=Options())
+    for sent in (converted.payload, asked.to(name)):
+        assert [one.get("reasoning") for one in sent["messages"]] == [None, None, None, "Look again.", None]
+    assert [(loss.path, loss.why) for loss in converted.losses] == [("$[1].content.parts[0]", OVER)]
+    assert EARLIER in str(history.payload)
+    assert [loss.path for loss in history.losses] == ["$.model"]
+
+
+def test_dumps_of_the_openai_package_come_back_as_they_were() -> None:
+    from openai.types.chat import ChatCompletion
+
+    call = {"id": "a", "type": "function", "function": {"name": "find", "arguments": "{}"}}
+    choice = {
+        "index": 0,
+        "finish_reason": "tool_calls",
+        "logprobs": None,
+        "message": {"role": "assistant", "content": None, "tool_calls": [call]},
+    }
+    body = ChatCompletion.model_validate(
+        {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    )
+    dumped = body.choices[0].message.model_dump()
+    assert dumped["refusal"] is None
+    assert dumped["annotations"] is None
+    payload = {
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {**dumped, "annotations": []},
+            {"role": "tool", "tool_call_id": "a", "content": "x"},
+            {**dumped, "content": "Found.", "tool_calls": None},
+        ]
+    }
+    again = convert(payload, "openai-chat", "openai-chat")
+    assert again.payload == payload
+    assert again.losses == ()
+    whole = convert(body.model_dump(), "openai-chat-answer", "openai-chat-answer")
+    assert whole.payload == body.model_dump()
+    assert whole.losses == ()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from partita.formats.openai_chat.decoder import ChatDecoder
+from partita.formats.openai_chat.stream import ChatDecoder
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, DataChunk, ErrorChunk, MessageFinish, type_of
 from partita.types.codec import to_json

@@ -9,7 +9,6 @@ from hypothesis.strategies import SearchStrategy
 from msgspec.structs import replace
 
 from partita.formats.registry import get_format
-from partita.types.json import JsonObject
 from partita.types.messages import (
     AssistantMessage,
     AssistantPart,
@@ -22,7 +21,7 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.tools import JsonOutput, TextOutput
 from tests.canonical import KNOWN, json_values, texts
 
-FORMATS = ["gemini", "a2a", "sharegpt", "chatml"]
+FORMATS = ["a2a", "sharegpt", "chatml"]
 
 
 def calls() -> SearchStrategy[ToolCallPart]:
@@ -73,21 +72,3 @@ def test_both_ways_write_the_same_and_tell_the_same(name: str, messages: list[Me
     short, long = dump(messages), dump(counted(messages))
     assert short.payload == long.payload
     assert list(short.losses) == [loss for loss in long.losses if not loss.path.endswith(".seq")]
-
-
-@given(messages=talks())
-def test_both_ways_read_the_same_contents_for_gemini(messages: list[Message]) -> None:
-    gemini = get_format("gemini")
-    assert gemini.load is not None
-    assert gemini.dump is not None
-    payload = gemini.dump(messages).payload
-    thought: JsonObject = {"text": "Hm.", "thought": True}  # the long way reads thoughts
-    contents: list[JsonObject] = [
-        {**content, "parts": [*content["parts"], thought]} if content["role"] == "model" else content
-        for content in payload["contents"]
-    ]
-    short, long = gemini.load(payload), gemini.load({**payload, "contents": contents})
-    assert len(short.messages) == len(long.messages)
-    for message, other in zip(short.messages, long.messages, strict=True):
-        is_answer = isinstance(message, AssistantMessage)
-        assert message.parts == (other.parts[:-1] if is_answer else other.parts)

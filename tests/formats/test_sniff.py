@@ -320,6 +320,8 @@ FAMILIES = (
     "openai-responses",
     "gemini",
     "anthropic",
+    "bedrock-converse",
+    "cohere",
 )
 
 

@@ -36,10 +36,11 @@ def misread(found: Iterable[tuple[str, Json]], *starts: str) -> dict[str, str]:
 
 
 def says_nothing(folder: str, payload: Json) -> bool:
-    """Errors of the two APIs of OpenAI are alike, and some servers tell theirs as nobody else does."""
+    """Errors of the two APIs of OpenAI are alike, as are those of Bedrock and Cohere; some have no shape."""
     if not is_object(payload):
         return False
-    return payload.keys() in ({"detail"}, {"this"}) or (folder == "openai-responses" and "error" in payload)
+    is_shapeless = payload.keys() in ({"detail"}, {"this"}, {"message"}, {"id", "message"})
+    return is_shapeless or (folder == "openai-responses" and "error" in payload)
 
 
 @each_row("folder", PROVIDERS)

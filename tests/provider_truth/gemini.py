@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from partita.formats.gemini.decoder import GeminiDecoder
+from partita.formats.gemini.stream import GeminiDecoder
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart
 from tests.provider_truth.reading import call_of, input_of, usage_of

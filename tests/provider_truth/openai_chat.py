@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from partita.formats.openai_chat.decoder import ChatDecoder
+from partita.formats.openai_chat.stream import ChatDecoder
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantMessage, ToolCallPart

@@ -6,12 +6,13 @@ Each family's module beside this one says where its urls, log probabilities and 
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from msgspec import UNSET
 
 from partita.errors import DecodeError
 from partita.formats.format import Decoder
+from partita.formats.registry import get_format
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk
 from partita.types.codec import to_json
@@ -25,9 +26,15 @@ FAMILIES: Final[Mapping[str, str]] = {
     "openai-responses": "openai_responses",
     "anthropic": "anthropic",
     "gemini": "gemini",
+    "bedrock": "bedrock",
+    "cohere": "cohere",
 }
 
+BODIES: Final[Mapping[str, str]] = {"bedrock": "bedrock-converse-answer", "cohere": "cohere-answer"}
+"""Families whose bodies are read by a format, not by the decoder of their streams."""
 
+
+@runtime_checkable
 class BodyDecoder(Decoder, Protocol):
     """A decoder that reads a whole body as well."""
 
@@ -37,7 +44,7 @@ class BodyDecoder(Decoder, Protocol):
 class Family(Protocol):
     """What a family's module has."""
 
-    def decoder(self, family: str) -> BodyDecoder:
+    def decoder(self, family: str) -> Decoder:
         """A new decoder for that folder."""
         ...
 
@@ -54,6 +61,7 @@ def chunks_of(family: str, path: Path) -> tuple[list[Chunk], int]:
     """The chunks that a recording amounts to, and how many events it has."""
     decoder = family_of(family).decoder(family)
     if path.name.endswith(".response.json"):
+        assert isinstance(decoder, BodyDecoder)
         return decoder.read_body(loads(path.read_bytes())), 0
     chunks: list[Chunk] = []
     events = 0
@@ -72,13 +80,24 @@ def _event(line: bytes) -> Json:
         return line.decode(errors="replace")
 
 
-def truth_of(family: str, path: Path) -> JsonObject:
-    """The fields of `truth.json`, read off the message."""
+def message_of(family: str, path: Path) -> tuple[AssistantMessage, int]:
+    """The message that a recording amounts to, and how many events it has."""
+    if family in BODIES and path.name.endswith(".response.json"):
+        load = get_format(BODIES[family]).load
+        assert load is not None
+        (message,) = load(loads(path.read_bytes())).messages
+        assert isinstance(message, AssistantMessage)
+        return message, 0
     chunks, events = chunks_of(family, path)
     accumulator = Accumulator(id="answer")
     for chunk in chunks:
         accumulator.feed(chunk)
-    message = accumulator.snapshot()
+    return accumulator.snapshot(), events
+
+
+def truth_of(family: str, path: Path) -> JsonObject:
+    """The fields of `truth.json`, read off the message."""
+    message, events = message_of(family, path)
     said = message.content.metadata if is_object(message.content.metadata) else {}
     parts = message.content.parts
     calls = [part for part in parts if isinstance(part, ToolCallPart)]
@@ -121,7 +140,7 @@ def _is_worded(family: str, path: Path, call: ToolCallPart) -> bool:
     """Whether the provider writes the input of a call as text; otherwise it is a value from the start."""
     if family == "gemini" or call.name in ("tool_search", "apply_patch", "local_shell"):
         return False
-    return family != "anthropic" or not path.name.endswith(".response.json")
+    return family not in ("anthropic", "bedrock") or not path.name.endswith(".response.json")
 
 
 def call_of(call: ToolCallPart, *, worded: bool = True) -> JsonObject:

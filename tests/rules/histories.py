@@ -291,11 +291,162 @@ GEMINI: JsonObject = {
     ],
 }
 
+BEDROCK: JsonObject = {
+    "modelId": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+    "system": [{"text": KEEPER}, {"cachePoint": {"type": "default"}}],
+    "inferenceConfig": {"maxTokens": 1024, "temperature": 0.2},
+    "toolConfig": {
+        "tools": [
+            {
+                "toolSpec": {
+                    "name": "height",
+                    "description": "The height of a tower.",
+                    "inputSchema": {"json": SCHEMA},
+                }
+            },
+            {"cachePoint": {"type": "default"}},
+        ],
+        "toolChoice": {"auto": {}},
+    },
+    "messages": [
+        {
+            "role": "user",
+            "content": [{"text": QUESTION}, {"image": {"format": "png", "source": {"bytes": PNG}}}],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "reasoningContent": {
+                        "reasoningText": {"text": THOUGHT, "signature": "YmVkcm9jay1zaWduZWQ="}
+                    }
+                },
+                {"reasoningContent": {"redactedContent": "aGlkZGVuLXRvd2Vy"}},
+                {"text": LEAD},
+                {
+                    "toolUse": {
+                        "toolUseId": "tooluse_height",
+                        "name": "height",
+                        "input": {"tower": "Slettnes"},
+                    }
+                },
+                {"toolUse": {"toolUseId": "tooluse_lamp", "name": "lamp", "input": {"tower": "Slettnes"}}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "toolResult": {
+                        "toolUseId": "tooluse_height",
+                        "content": [{"json": {"metres": 39}}],
+                        "status": "success",
+                    }
+                },
+                {
+                    "toolResult": {
+                        "toolUseId": "tooluse_lamp",
+                        "content": [{"text": "no answer from the lamp"}],
+                        "status": "error",
+                    }
+                },
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {
+                    "citationsContent": {
+                        "content": [{"text": ANSWER}],
+                        "citations": [
+                            {
+                                "title": "Slettnes",
+                                "location": {"web": {"url": "https://example.com/slettnes"}},
+                            }
+                        ],
+                    }
+                }
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"text": MORE},
+                {"document": {"format": "pdf", "name": "towers", "source": {"bytes": PDF}}},
+                {"cachePoint": {"type": "default", "ttl": "5m"}},
+            ],
+        },
+    ],
+}
+
+COHERE: JsonObject = {
+    "model": "command-a-03-2025",
+    "temperature": 0.2,
+    "tools": [
+        {
+            "type": "function",
+            "function": {"name": "height", "description": "The height of a tower.", "parameters": SCHEMA},
+        }
+    ],
+    "messages": [
+        {"role": "system", "content": KEEPER},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": QUESTION},
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}", "detail": "low"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "tool_plan": THOUGHT,
+            "tool_calls": [
+                {
+                    "id": "height_1",
+                    "type": "function",
+                    "function": {"name": "height", "arguments": '{"tower":"Slettnes"}'},
+                },
+                {
+                    "id": "lamp_1",
+                    "type": "function",
+                    "function": {"name": "lamp", "arguments": '{"tower":"Slettnes"}'},
+                },
+            ],
+        },
+        {
+            "role": "tool",
+            "tool_call_id": "height_1",
+            "content": [{"type": "document", "document": {"data": {"metres": 39}}}],
+        },
+        {"role": "tool", "tool_call_id": "lamp_1", "content": "Error: no answer from the lamp"},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "One is known."},
+                {"type": "text", "text": f"{LEAD} {ANSWER}"},
+            ],
+            "citations": [
+                {
+                    "start": 33,
+                    "end": 42,
+                    "text": "39 metres",
+                    "sources": [{"type": "tool", "id": "height_1:0", "tool_output": {"metres": 39}}],
+                    "type": "TEXT_CONTENT",
+                    "content_index": 1,
+                }
+            ],
+        },
+        {"role": "user", "content": MORE},
+    ],
+}
+
 HISTORIES: dict[str, JsonObject] = {
     "openai-chat": CHAT,
     "openai-responses": RESPONSES,
     "anthropic": ANTHROPIC,
     "gemini": GEMINI,
+    "bedrock-converse": BEDROCK,
+    "cohere": COHERE,
 }
 
 ANSWERS: dict[str, JsonObject] = {
@@ -369,6 +520,40 @@ ANSWERS: dict[str, JsonObject] = {
                 "finishReason": "STOP",
             }
         ],
+    },
+    "bedrock-converse": {
+        "output": {
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {
+                        "reasoningContent": {
+                            "reasoningText": {"text": "The list has years.", "signature": "YmVkcm9jay1tb3Jl"}
+                        }
+                    },
+                    {"toolUse": {"toolUseId": "call_age", "name": "age", "input": {"tower": "Slettnes"}}},
+                ],
+            }
+        },
+        "stopReason": "tool_use",
+        "usage": {"inputTokens": 900, "outputTokens": 31, "totalTokens": 931},
+        "metrics": {"latencyMs": 812},
+    },
+    "cohere": {
+        "id": "0c1d5f0e-7a55-4c36-9a0e-51b2a8f0d001",
+        "finish_reason": "TOOL_CALL",
+        "message": {
+            "role": "assistant",
+            "tool_plan": "The list has years.",
+            "tool_calls": [
+                {
+                    "id": "call_age",
+                    "type": "function",
+                    "function": {"name": "age", "arguments": '{"tower":"Slettnes"}'},
+                }
+            ],
+        },
+        "usage": {"tokens": {"input_tokens": 900, "output_tokens": 31}},
     },
 }
 """What each API answers: it thinks, where it does so aloud, and calls a tool."""

@@ -64,7 +64,7 @@ def load_events(decoder: Decoder, events: Sequence[Json]) -> Loaded:
         folded = fold(chunks, id_)
         messages.append(folded.message)
         losses += folded.losses
-    return Loaded(tuple(messages), _joined(decoder, losses))
+    return Loaded(tuple(messages), _joined(decoder, losses), is_complete=True)
 
 
 def _joined(decoder: Decoder, losses: Sequence[Loss]) -> tuple[Loss, ...]:

@@ -12,7 +12,7 @@ from .lazily import LazyFormat, later, value_of
 CHAT = "openai-chat"
 
 CHAT_SERVERS = ("deepseek", "groq", "mistral", "ollama", "openrouter", "vllm", "xai")
-"""Servers that speak Chat Completions and have a name of their own in metadata."""
+"""Servers with Chat Completions that have a namespace of their own in provider metadata."""
 
 VERSIONS: tuple[Version, ...] = get_args(Version)
 
@@ -49,7 +49,7 @@ def _ours() -> list[Format]:
     ]
 
 
-def _ai_sdk() -> list[Format]:
+def _ai_sdk() -> list[Format | LazyFormat]:
     return [
         Format(
             "ai-sdk-ui-v4",
@@ -70,23 +70,7 @@ def _ai_sdk() -> list[Format]:
             )
             for v in VERSIONS
         ),
-        Format(
-            "ai-sdk-model-v4",
-            "AI SDK 4 core messages",
-            later("ai_sdk.model.core_v4", "load"),
-            later("ai_sdk.model.core_v4", "dump"),
-            slot=in_messages("providerOptions"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-model-v{v}",
-                f"AI SDK {v} model messages",
-                partial(later("ai_sdk.model.load", "load"), version=v),
-                partial(later("ai_sdk.model.dump", "dump"), version=v),
-                slot=in_messages("providerOptions"),
-            )
-            for v in VERSIONS
-        ),
+        *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         Format(
             "ai-sdk-chunks",
             "AI SDK UI message chunks, and ours",
@@ -164,105 +148,32 @@ def _providers() -> list[Format | LazyFormat]:
     return [
         LazyFormat("anthropic", "anthropic.format"),
         LazyFormat("anthropic-answer", "anthropic.format", "RESPONSE"),
-        Format(
-            "gemini",
-            "contents and answers of Google's generateContent",
-            later("gemini.load", "load"),
-            later("gemini.dump", "dump"),
-            later("gemini.decoder", "GeminiDecoder"),
-            ask=later("gemini.dump", "ask"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
-        Format(
-            "gemini-answer",
-            "one answer of Google's generateContent",
-            later("gemini.answer_load", "load_answer"),
-            later("gemini.answer_dump", "dump_answer"),
-            decoder=later("gemini.decoder", "GeminiDecoder"),
-            implied=value_of("gemini.implied", "IMPLIED"),
-        ),
+        LazyFormat("bedrock-converse", "bedrock.format"),
+        LazyFormat("bedrock-converse-answer", "bedrock.format", "RESPONSE"),
+        LazyFormat("cohere", "cohere.format"),
+        LazyFormat("cohere-answer", "cohere.format", "RESPONSE"),
+        LazyFormat("gemini", "gemini.format"),
+        LazyFormat("gemini-answer", "gemini.format", "RESPONSE"),
         LazyFormat("openai-responses", "openai_responses.format"),
         LazyFormat("openai-responses-answer", "openai_responses.format", "RESPONSE"),
-        _chat(CHAT, "OpenAI's Chat Completions, requests and answers", "openai"),
-        Format(
-            f"{CHAT}-answer",
-            "one answer of OpenAI's Chat Completions",
-            later("openai_chat.reading.load", "load_answer"),
-            later("openai_chat.writing.answer", "dump_answer"),
-            implied=later("openai_chat.reading.records", "implied"),
-        ),
-        *(
-            _chat(f"{CHAT}-{server}", f"Chat Completions as {server} speaks them", server)
-            for server in CHAT_SERVERS
-        ),
+        LazyFormat(CHAT, "openai_chat.format"),
+        LazyFormat(f"{CHAT}-answer", "openai_chat.format", "RESPONSE"),
+        *(LazyFormat(f"{CHAT}-{one}", "openai_chat.format", one.upper()) for one in CHAT_SERVERS),
     ]
-
-
-def _chat(name: str, title: str, server: str) -> Format:
-    return Format(
-        name,
-        title,
-        partial(later("openai_chat.reading.load", "load"), server=server),
-        partial(later("openai_chat.writing.dump", "dump"), server=server),
-        partial(later("openai_chat.decoder", "ChatDecoder"), server),
-        later("openai_chat.encoding.encoder", "ChatEncoder"),
-        ask=partial(later("openai_chat.writing.dump", "ask"), server=server),
-        implied=later("openai_chat.reading.records", "implied"),
-    )
 
 
 def _frameworks() -> list[Format | LazyFormat]:
     return [
-        *(
-            Format(
-                name,
-                title,
-                later(*load),
-                partial(later("langchain.dump", "dump"), version=version),
-                slot=Slot(later("langchain.envelope", "put"), later("langchain.envelope", "take")),
-                implied=later("langchain.envelope", "implied"),
-            )
-            for name, title, load, version in (
-                (
-                    "langchain",
-                    "LangChain messages with standard content blocks",
-                    ("langchain.load", "load"),
-                    1,
-                ),
-                (
-                    "langchain-v0",
-                    "LangChain messages as older code expects them",
-                    ("langchain.older", "load_older"),
-                    0,
-                ),
-            )
-        ),
+        LazyFormat("langchain", "langchain.format"),
+        LazyFormat("langchain-v0", "langchain.format", "FORMAT_V0"),
         LazyFormat("pydantic-ai", "pydantic_ai.format"),
-        Format(
-            "otel-genai",
-            "messages as OpenTelemetry records them",
-            later("otel.load", "load"),
-            later("otel.dump", "dump"),
-            ask=later("otel.dump", "ask"),
-            slot=Slot(later("otel.wrapping", "put"), later("otel.wrapping", "take")),
-            implied=later("otel.wrapping", "implied"),
-        ),
+        LazyFormat("otel-genai", "otel.format"),
         LazyFormat("openai-agents", "openai_agents.format"),
-        Format(
-            "ag-ui",
-            "AG-UI messages, inputs of runs and events",
-            later("ag_ui.load", "load"),
-            later("ag_ui.dump", "dump"),
-            later("ag_ui.decoder", "AgUiDecoder"),
-            later("ag_ui.encoder", "AgUiEncoder"),
-            later("ag_ui.dump", "ask"),
-            in_messages("metadata"),
-            value_of("ag_ui.dump", "IMPLIED"),
-        ),
+        LazyFormat("ag-ui", "ag_ui.format"),
     ]
 
 
-def _agents() -> list[Format]:
+def _agents() -> list[Format | LazyFormat]:
     return [
         Format(
             "claude-code-log",
@@ -298,23 +209,8 @@ def _agents() -> list[Format]:
             implied=value_of("implied", "CODEX"),
         ),
         Format("acp", "Agent Client Protocol, both sides", decoder=later("acp.decoder", "AcpDecoder")),
-        Format(
-            "mcp",
-            "Model Context Protocol: content, results of tools, prompts, sampling",
-            later("mcp.load", "load"),
-            later("mcp.dump", "dump"),
-            ask=later("mcp.dump", "ask"),
-            slot=in_messages("_meta"),
-            implied=later("mcp.implied", "implied"),
-        ),
-        Format(
-            "a2a",
-            "Agent2Agent messages, artifacts and tasks",
-            later("a2a.load", "load"),
-            later("a2a.dump", "dump"),
-            slot=in_messages("metadata"),
-            implied=value_of("a2a.dump", "IMPLIED"),
-        ),
+        LazyFormat("mcp", "mcp.format"),
+        LazyFormat("a2a", "a2a.format"),
         Format(
             "gemini-cli-stream",
             "Gemini CLI stream-json",

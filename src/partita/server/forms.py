@@ -6,7 +6,7 @@ from typing import Final
 from partita.errors import AgentError, ConversionError, FormatError
 from partita.formats.ag_ui.encoder import AgUiEncoder
 from partita.formats.format import ToolSpec
-from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.formats.openai_chat.encoder import ChatEncoder
 from partita.formats.registry import all_formats, get_format
 from partita.runtime.client_tools import check_client_tools, client_tools, server_tools
 from partita.runtime.service import AgentService

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
-from partita.formats.ai_sdk.model import core_v4
+from partita.formats.ai_sdk.model import format as model
 from partita.formats.ai_sdk.ui import v4_load
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
@@ -68,7 +68,7 @@ def upgraded(role: str, text: str) -> Upgraded:
 
 def _read(role: str, value: Json, text: str) -> Upgraded:
     if _are_parts(value):
-        return _loaded(core_v4.load([{"role": role, "content": value}]), role, {})
+        return _loaded(model.load([{"role": role, "content": value}], 4), role, {})
     if not is_object(value) or not ("format" in value or _tells(value)):
         return _plain(role, text)
     if "format" not in value:

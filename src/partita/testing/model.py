@@ -1,5 +1,6 @@
 """A recording in the place of a model: an agent service that answers with what was recorded."""
 
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from importlib import import_module
@@ -10,6 +11,7 @@ from partita.formats.agent_decoder import Decoding
 from partita.formats.answers.model_view import model_view
 from partita.formats.format import Request
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
+from partita.formats.own import CHAT
 from partita.runtime.providers.answering import Response as Answering
 from partita.runtime.providers.answering import answer
 from partita.runtime.providers.reading import Call
@@ -34,6 +36,9 @@ TALK: Final[Mapping[str, tuple[str, ...]]] = {
 """What of a request follows from what an agent is asked. The rest, as the model, is the service's own."""
 
 NAME: Final = "recorded"
+
+_MODEL: Final = re.compile(r"models/([^/:]+):")
+"""The name of a model in the path of a request to Gemini, whose form depends on the model."""
 
 
 class RecordedModel:
@@ -127,35 +132,34 @@ def _compare(
         return _compare_words(exchange, messages, terms)
     members = (*TALK[family], *options.settings)
     recorded = {name: request.body[name] for name in members if name in request.body}
-    built = _built(exchange.format or family, family, messages, options)
+    named = _MODEL.search(request.path)
+    model = named[1] if named else ""
+    built = _built(exchange.format or family, family, messages, options, model)
     made = {name: built[name] for name in members if name in built}
     return differences(terms.plain(recorded, family), terms.plain(made, family))
 
 
-def _built(format_name: str, family: str, messages: Sequence[Message], options: Options) -> JsonObject:
+def _built(
+    format_name: str, family: str, messages: Sequence[Message], options: Options, model: str
+) -> JsonObject:
     """The request that the provider's own service would send."""
-    if family == "anthropic":
-        from partita.formats.anthropic.format import dump
-
-        asked = Request(tuple(options.tools), {"model": "", "stream": True, **options.settings})
-        body: JsonObject = dump(model_view(messages).messages, asked).payload
-        return body
-    if family == "openai-responses":
-        from partita.runtime.providers.openai_responses import build_request
-
-        built: JsonObject = build_request(
-            model_view(messages).messages, "", options.tools, options.settings
-        ).payload
-        return built
-    module = import_module(f"partita.formats.{family.replace('-', '_')}.request")
-    namespace = format_name.removeprefix(family).removeprefix("-")
-    dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)
-    more = {"dialect": dialect} if family == "openai-chat" else {}
     view = model_view(messages).messages
-    payload: JsonObject = module.build_request(
-        view, model="", tools=options.tools, settings=options.settings, **more
-    ).payload
-    return payload
+    asked = Request(tuple(options.tools), {"model": model, "stream": True, **options.settings})
+    if family in ("anthropic", "gemini"):
+        dump = import_module(f"partita.formats.{family}.format").dump
+        body: JsonObject = dump(view, asked).payload
+        return body
+    if family == CHAT:
+        from partita.formats.openai_chat.format import dump as dump_chat
+
+        namespace = format_name.removeprefix(family).removeprefix("-")
+        dialect = next((one for one in DIALECTS.values() if one.namespace == namespace), OPENAI)
+        chat: JsonObject = dump_chat(view, asked, dialect=dialect).payload
+        return chat
+    from partita.runtime.providers.openai_responses import build_request
+
+    built: JsonObject = build_request(view, model, options.tools, options.settings).payload
+    return built
 
 
 def _compare_words(exchange: Exchange, messages: Sequence[Message], terms: Terms) -> list[Difference]:

@@ -34,6 +34,12 @@ class DataUrl(NamedTuple):
     data: str
     is_base64: bool
 
+    def base64(self) -> str | None:
+        """The data in base64; `None` if it is not valid."""
+        if self.is_base64:
+            return self.data if is_base64(self.data) else None
+        return b64encode(unquote_to_bytes(self.data)).decode()
+
     def text(self) -> str | None:
         """The data as text; `None` if it is not text in UTF-8."""
         try:

@@ -23,7 +23,10 @@ class Usage(Value):
 
 
 Names: TypeAlias = Sequence[str]
-"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object."""
+"""The name that is written, and others that are read if it is absent or 0; a dot leads into an object.
+
+A count in an object is only written if it is known; one that is not in an object is then 0.
+"""
 
 
 class UsageNames:
@@ -37,24 +40,27 @@ class UsageNames:
         reasoning: Names = (),
         cached: Names = (),
         cache_write: Names = (),
+        total: Names = (),
         excludes_cache: bool = False,
         template: JsonObject | None = None,
     ) -> None:
-        """`excludes_cache`: the input tokens do not include those that were cached or written to the cache.
+        """`total`: if it has a name; otherwise it is the sum of input and output.
 
-        `template`: what is always written. Other counts than input and output are written if they are not 0.
+        `excludes_cache`: the input tokens do not include those that were cached or written to the cache.
+        `template`: what is always written. Counts of reasoning and the cache are written if they are not 0.
         """
-        names = (input, output, reasoning, cached, cache_write)
+        names = (input, output, total, reasoning, cached, cache_write)
         self._paths = tuple(tuple(tuple(name.split(".")) for name in some) for some in names)
-        self._written = tuple(some[0] if some and "." not in some[0] else None for some in names)
+        self._written = tuple(paths[0] if paths else None for paths in self._paths)
         self._template, self._excludes_cache = template or {}, excludes_cache
 
     def read(self, raw: JsonObject) -> Usage:
         """Usage, with the provider's object in `raw` if that contains more."""
-        given, made, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
+        given, made, total, reasoning, cached, cache_write = [_count(raw, paths) for paths in self._paths]
         if self._excludes_cache and given is not None:
             given += (cached or 0) + (cache_write or 0)
-        total = None if given is None or made is None else given + made
+        if not self._paths[2]:
+            total = None if given is None or made is None else given + made
         usage = Usage(given, made, total, reasoning, cached, cache_write)
         return usage if self._counts(usage) == raw else replace(usage, raw=raw)
 
@@ -65,15 +71,20 @@ class UsageNames:
         return raw if is_object(raw) and is_own else self._counts(usage)
 
     def _counts(self, usage: Usage) -> JsonObject:
-        cached, cache_write = usage.cached_input_tokens or 0, usage.cache_write_tokens or 0
-        given = usage.input_tokens or 0
+        cached, cache_write = usage.cached_input_tokens, usage.cache_write_tokens
+        given, made = usage.input_tokens or 0, usage.output_tokens or 0
+        total = given + made if usage.total_tokens is None else usage.total_tokens
         if self._excludes_cache:
-            given = max(given - cached - cache_write, 0)
-        counts = (given, usage.output_tokens or 0, usage.reasoning_tokens or 0, cached, cache_write)
+            given = max(given - (cached or 0) - (cache_write or 0), 0)
+        counts = (given, made, total, usage.reasoning_tokens, cached, cache_write)
         written = dict(self._template)
-        for index, (name, count) in enumerate(zip(self._written, counts, strict=True)):
-            if name is not None and (count or index < 2 or name in written):
-                written[name] = count
+        for index, (path, count) in enumerate(zip(self._written, counts, strict=True)):
+            if path is None:
+                continue
+            if len(path) > 1 and count is not None:
+                written[path[0]] = {**written.get(path[0], {}), path[1]: count}
+            elif len(path) == 1 and (count or index < 3 or path[0] in written):
+                written[path[0]] = count or 0
         return written
 
 
@@ -83,6 +94,8 @@ def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
         value: Any = raw
         for key in path:
             value = value.get(key) if type(value) is dict else None
+        if type(value) is float and value.is_integer():
+            value = int(value)
         if type(value) is int:
             if value:
                 return value

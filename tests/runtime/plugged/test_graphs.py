@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from partita.errors import AgentError
+from partita.formats.core.tool_text import DENIED, tool_text
 from partita.runtime.plugged.as_agent import as_agent
 from partita.runtime.service import Options
 from partita.runtime.session.session import Session
 from partita.types.chunks import ToolApprovalRequest, ToolInputDelta
+from partita.types.fold import state_after
 from partita.types.json import Json
-from partita.types.messages import ToolCallPart, text_of
-from partita.types.parts import DataPart, ReasoningPart
-from partita.types.tools import ExecutionDeniedOutput, JsonOutput, TextOutput
+from partita.types.messages import AssistantMessage, ToolCallPart, UserMessage, text_of
+from partita.types.parts import DataPart, ReasoningPart, TextPart
+from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, JsonOutput, TextOutput
 from tests.runtime.plugged.turns import THREAD, decide, done, turn
 from tests.tables import each_row
 
@@ -65,6 +67,49 @@ async def test_the_second_turn_brings_the_model_all_of_the_first(session: Sessio
     asked = model.asked[-1]
     assert [message.type for message in asked] == ["human", "ai", "tool", "ai", "human"]
     assert [message.text for message in asked] == ["Dig", "", "dug 2", "Done.", "Thanks"]
+
+
+async def test_reasoning_reaches_the_model_of_the_next_turn(session: Session) -> None:
+    from langchain_core.messages import AIMessageChunk
+
+    from tests.runtime.plugged.graphs import Model, graph_of
+
+    thought = AIMessageChunk(content=[{"type": "reasoning", "reasoning": "A greeting."}])
+    model = Model(answers=[[thought, "Hello"], ["Bye."]])
+    graph = graph_of(model)
+    await turn(session, graph, "Hi")
+    await turn(session, graph, "Thanks")
+    blocks = model.asked[-1][1].content_blocks
+    assert [block["type"] for block in blocks] == ["reasoning", "text"]
+    assert blocks[0].get("reasoning") == "A greeting."
+
+
+def test_refused_and_interrupted_calls_have_the_texts_of_all_formats() -> None:
+    from langchain_core.messages import AIMessage, ToolMessage
+
+    from partita.runtime.plugged.graphs.history import history_of
+
+    outputs = [ExecutionDeniedOutput(), ExecutionDeniedOutput("not today"), InterruptedOutput("timeout")]
+    reasoning = ReasoningPart("Deep.", provider_metadata={"anthropic": {"signature": "c2ln"}})
+    calls = [
+        ToolCallPart(f"c{at}", "dig", state_after(output), {"depth": at}, output=output)
+        for at, output in enumerate(outputs)
+    ]
+    searched = ToolCallPart(
+        "s1", "search", "output-available", {}, output=TextOutput("rock"), provider_executed=True
+    )
+    answer = AssistantMessage(id="a1", content=[reasoning, TextPart("I dig."), searched, *calls])
+    question, response, *results = history_of([UserMessage(id="u1", content="Dig"), answer])
+    assert (question.id, question.content) == ("u1", "Dig")
+    assert isinstance(response, AIMessage)
+    assert response.content == [
+        {"type": "thinking", "thinking": "Deep.", "signature": "c2ln"},
+        {"type": "text", "text": "I dig."},
+    ]
+    assert [call["args"] for call in response.tool_calls] == [{"depth": 0}, {"depth": 1}, {"depth": 2}]
+    expected = [tool_text(output).value for output in outputs]
+    assert [one.content for one in results] == expected == [DENIED, "not today", expected[2]]
+    assert {one.status for one in results if isinstance(one, ToolMessage)} == {"error"}
 
 
 async def test_a_graph_that_has_forgotten_is_told_everything(session: Session) -> None:

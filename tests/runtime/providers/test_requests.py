@@ -1,34 +1,51 @@
 """What services send: exactly the body that the format builds, with the key and headers they were given."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from partita.errors import AgentError, FormatError
 from partita.formats.agent_decoder import facts_of
 from partita.formats.answers.model_view import model_view
-from partita.formats.format import Dumped, ToolSpec
-from partita.formats.gemini import request as gemini
-from partita.formats.openai_chat import request as openai_chat
+from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.openai_chat.dialects import DIALECTS, Dialect
+from partita.formats.openai_chat.format import dump as dump_chat
 from partita.runtime.providers.openai_chat import OpenAIChatService
 from partita.runtime.service import Options
 from partita.types.chunks import DataChunk
 from partita.types.events import ChunkEvent
-from partita.types.json import dumps, loads
+from partita.types.json import JsonObject, dumps, loads
 from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
 from partita.types.parts import ReasoningPart, TextPart
 from partita.types.tools import TextOutput
-from tests.formats import anthropic_talks, openai_responses_requests
+from tests.formats import anthropic_talks, gemini_answers, openai_responses_requests
 from tests.runtime.playback import Play, Playback
 from tests.tables import each_row
 
 from .asking import ask, chunks, fold
 from .families import FAMILIES, Family
 
+
+def build_chat(
+    view: Sequence[Message],
+    *,
+    model: str,
+    tools: Sequence[ToolSpec] = (),
+    settings: JsonObject | None = None,
+    dialect: Dialect = DIALECTS["openai"],
+) -> Dumped:
+    """What `OpenAIChatService` sends."""
+    streamed: JsonObject = {"model": model, "stream": True}
+    if dialect.stream_options:
+        streamed["stream_options"] = {"include_usage": True}
+    return dump_chat(view, Request(tuple(tools), {**streamed, **(settings or {})}), dialect=dialect)
+
+
 BUILDERS = {
-    "openai-chat": openai_chat.build_request,
+    "openai-chat": build_chat,
     "openai-responses": openai_responses_requests.build_request,
     "anthropic": anthropic_talks.build_request,
-    "gemini": gemini.build_request,
+    "gemini": gemini_answers.build_request,
 }
 TOOLS = (ToolSpec("weather", "How it is outside.", {"type": "object", "properties": {"city": {}}}),)
 SETTINGS = {"temperature": 0.5, "not_known_to_any_package": {"ä": [1, None]}}

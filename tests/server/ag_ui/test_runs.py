@@ -164,7 +164,7 @@ async def test_what_is_not_plainly_allowed_is_not(http: httpx.AsyncClient, answe
     (interrupt,) = (await client.run())[-1]["outcome"]["interrupts"]
     events = await client.run(resume=[{"interruptId": interrupt["id"], **answer}])
     results = [event["content"] for event in events if event["type"] == "TOOL_CALL_RESULT"]
-    assert "not allowed" in results[0]
+    assert "denied" in results[0]
 
 
 async def test_an_agent_that_waits_in_the_middle_of_its_work(http: httpx.AsyncClient) -> None:

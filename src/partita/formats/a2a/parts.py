@@ -1,164 +1,118 @@
-"""Parts of A2A, of protocol 1.0 and of the kinds before it ↔ our parts.
+"""Parts of A2A ↔ parts.
 
-A2A has texts, files and data. Whatever else a message holds goes as data of a media type of ours, and comes
-back as it was.
+A2A has texts, files and data. Any other part is written as data of a media type of ours, and read back. Parts
+have no tag on the wire, so there are no tables of codecs here; residue is kept in the same way.
 """
 
-import re
-from typing import Final, TypeVar
+from typing import Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.types.codec import Codec, to_json
+from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.residue import residue, restore
+from partita.formats.core.wire import Codec, Wire, to_json
+from partita.types.data_url import OCTETS, data_url, inline_of, is_base64
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, Part, ToolPart, UserPart
 from partita.types.parts import DataPart, FilePart, ForeignPart, ImagePart, TextPart
 
-NAMESPACE: Final = "a2a"
-FORMAT: Final = "a2a"
+from . import wire
+from .wire import NAME, PART, new_part
+
 OURS: Final = "application/vnd.partita.part+json"
-"""The media type of data that is a part of ours."""
+"""The media type of data that is a canonical part."""
 
-ANY_BYTES: Final = "application/octet-stream"
-DATA: Final = "a2a"
-"""The name of data that has none in A2A."""
-
-UNTYPED: Final = "untyped"
 CONTENT: Final = ("text", "raw", "url", "data")
-BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-DATA_URL: Final = re.compile(r"data:([^,]*);base64,(.*)", re.DOTALL)
-
-T = TypeVar("T")
-USER_PART: Final[Codec[UserPart]] = Codec(UserPart)
-ASSISTANT_PART: Final[Codec[AssistantPart]] = Codec(AssistantPart)
-TOOL_PART: Final[Codec[ToolPart]] = Codec(ToolPart)
+USER_PART: Final[Codec[Any]] = Codec(UserPart)
+ASSISTANT_PART: Final[Codec[Any]] = Codec(AssistantPart)
+TOOL_PART: Final[Codec[Any]] = Codec(ToolPart)
 
 
-def read_part(raw: Json, ours: Codec[T]) -> T | TextPart | FilePart | DataPart | ForeignPart:
-    """A part. `ours` reads the parts that only we have; what is not understood is kept whole."""
-    if is_object(raw) and len(raw) == 1 and isinstance(raw.get("text"), str):
-        return TextPart(raw["text"])
-    part = _modern(raw)
-    held = [key for key in CONTENT if key in part]
-    if len(held) != 1:
-        return ForeignPart(FORMAT, raw)
-    kind, value = held[0], part[held[0]]
-    if kind == "data":
-        own = _own(part, ours)
-        return _data(part) if own is None else own
-    if not isinstance(value, str):
-        return ForeignPart(FORMAT, raw)
-    return _text(part, value) if kind == "text" else _file(part, kind, value)
+def read_part(raw: JsonObject, ours: Codec[Any]) -> Any:
+    """A part. `ours` reads canonical parts; what is not understood is kept whole."""
+    block = PART.read(new_part(raw))
+    content = [name for name in CONTENT if getattr(block, name) is not UNSET]
+    if len(content) != 1 or (block.extra and not block.extra.keys().isdisjoint(CONTENT)):
+        return ForeignPart(NAME, raw)
+    own = read_own(block, ours)
+    if own is not None:
+        return own
+    part = _read(block)
+    kept = residue(_write(part) or wire.Part(), block)
+    if not kept:
+        return part
+    return replace(part, provider_metadata=add_notes(None, NAME, kept))
 
 
-def own_part(raw: Json, ours: Codec[T]) -> T | None:
-    """A part that only we have, if it is one."""
-    return _own(raw, ours) if is_object(raw) and "data" in raw else None
-
-
-def write_part(part: Part) -> JsonObject:
-    """A part of a message."""
-    match part:
-        case TextPart(text=text):
-            return {"text": text, **_beside(part.provider_metadata)}
-        case FilePart() | ImagePart():
-            return _write_file(part) or _as_ours(part)
-        case DataPart(name="a2a", id=None, data=data) if data is not UNSET:
-            return {"data": data, **_beside(part.provider_metadata)}
-        case ForeignPart(format="a2a", value=value) if is_object(value):
-            return value
-        case _:
-            return _as_ours(part)
-
-
-def is_ours(written: JsonObject) -> bool:
-    """Whether a part went as data of ours."""
-    return written.get("mediaType") == OURS
-
-
-def _as_ours(part: Part) -> JsonObject:
-    return {"data": to_json(part), "mediaType": OURS}
-
-
-def _modern(raw: Json) -> JsonObject:
-    """A part in the members of protocol 1.0."""
-    if not is_object(raw):
-        return {}
-    kind = raw.get("kind", raw.get("type"))
-    file = raw.get("file")
-    if kind == "file" and is_object(file):
-        names = {"bytes": "raw", "uri": "url", "mimeType": "mediaType", "name": "filename"}
-        inner = {names.get(key, key): value for key, value in file.items()}
-        return {**inner, **{key: value for key, value in raw.items() if key not in ("kind", "type", "file")}}
-    if kind in ("text", "data") and kind in raw:
-        return {key: value for key, value in raw.items() if key not in ("kind", "type")}
-    return raw
-
-
-def _own(part: JsonObject, ours: Codec[T]) -> T | None:
-    if part.get("mediaType") != OURS or part.keys() - {"data", "mediaType"}:
+def read_own(block: wire.Part, ours: Codec[Any]) -> Any:
+    """The canonical part that data is; `None` if it is none."""
+    is_own = block.media_type == OURS and block.data is not UNSET
+    if not is_own or block.extra or block.filename is not UNSET or block.metadata is not UNSET:
         return None
     try:
-        return ours.read(_whole(part["data"]))
+        return ours.read(_with_integers(block.data))
     except DecodeError:
         return None
 
 
-def _whole(value: Json) -> Json:
-    """A value with its whole numbers whole: those who read A2A as protobuf make floats of all."""
+def write_part(part: Part) -> Wire | JsonObject:
+    """A part of A2A."""
+    if isinstance(part, ForeignPart) and part.format == NAME and is_object(part.value):
+        return part.value
+    block = _write(part)
+    if block is None:
+        return wire.Part(data=to_json(part), media_type=OURS)
+    kept = notes(getattr(part, "provider_metadata", None), NAME)
+    # `untyped` is a note of older versions
+    return restore(block, {name: kept[name] for name in kept if name != "untyped"}) if kept else block
+
+
+def is_own(block: Wire | JsonObject) -> bool:
+    """Whether a part was written as data of ours."""
+    return isinstance(block, wire.Part) and block.media_type == OURS
+
+
+def _read(block: wire.Part) -> TextPart | FilePart | DataPart:
+    if block.text is not UNSET:
+        return TextPart(block.text)
+    if block.data is not UNSET:
+        return DataPart(NAME, block.data)
+    media_type = block.media_type or OCTETS
+    url = data_url(block.raw, media_type) if block.raw is not UNSET else str(block.url)
+    return FilePart(url, media_type, block.filename or None)
+
+
+def _write(part: Any) -> wire.Part | None:
+    """A text, a file with its bytes or at an address, or data without a name of ours."""
+    match part:
+        case TextPart():
+            return wire.Part(text=part.text)
+        case DataPart(name="a2a", id=None) if part.data is not UNSET:
+            return wire.Part(data=part.data)
+        case FilePart() | ImagePart():
+            name = part.name if isinstance(part, ImagePart) else part.filename
+            about: Any = {"media_type": part.media_type or UNSET, "filename": name or UNSET}
+            inline = inline_of(part.url)
+            if inline is not None and is_base64(inline.data):
+                about["media_type"] = about["media_type"] or inline.media_type or UNSET
+                return wire.Part(raw=inline.data, **about)
+            is_address = part.url.startswith(("https://", "http://"))
+            return wire.Part(url=part.url, **about) if is_address else None
+        case _:
+            return None
+
+
+def _with_integers(value: Json) -> Json:
+    """A value in which whole numbers are integers: the JSON of protobuf makes floats of them.
+
+    Source: https://protobuf.dev/reference/protobuf/google.protobuf/#value
+    """
     if isinstance(value, str):
         return value
     if is_object(value):
-        return {key: _whole(inner) for key, inner in value.items()}
+        return {key: _with_integers(inner) for key, inner in value.items()}
     if is_array(value):
-        return [_whole(inner) for inner in value]
+        return [_with_integers(inner) for inner in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _text(part: JsonObject, text: str) -> TextPart:
-    return TextPart(text, provider_metadata=_marks(part, "text"))
-
-
-def _data(part: JsonObject) -> DataPart:
-    return DataPart(DATA, part["data"], provider_metadata=_marks(part, "data"))
-
-
-def _file(part: JsonObject, kind: str, value: str) -> FilePart:
-    told, name = part.get("mediaType"), part.get("filename")
-    media_type = told if isinstance(told, str) and told else ANY_BYTES
-    url = f"data:{media_type};base64,{value}" if kind == "raw" else value
-    filename = name if isinstance(name, str) and name else None
-    known = [kind, *(["mediaType"] if media_type == told else []), *(["filename"] if filename else [])]
-    more = {} if media_type == told else {UNTYPED: True}
-    return FilePart(url, media_type, filename, provider_metadata=_marks(part, *known, **more))
-
-
-def _marks(part: JsonObject, *known: str, **more: Json) -> JsonObject | None:
-    marks = {key: value for key, value in part.items() if key not in known and value is not None} | more
-    return {NAMESPACE: marks} if marks else None
-
-
-def _beside(metadata: JsonObject | None) -> JsonObject:
-    """What a part of A2A said besides its content."""
-    marks = (metadata or {}).get(NAMESPACE)
-    return {key: value for key, value in marks.items() if key != UNTYPED} if is_object(marks) else {}
-
-
-def _write_file(part: FilePart | ImagePart) -> JsonObject | None:
-    """A file in the message or at an address; `None` for one that has neither."""
-    marks = (part.provider_metadata or {}).get(NAMESPACE)
-    is_typed = not is_object(marks) or marks.get(UNTYPED) is not True
-    media_type = part.media_type if is_typed else None
-    inline = DATA_URL.fullmatch(part.url)
-    if inline is not None and BASE64.fullmatch(inline[2]):
-        content = {"raw": inline[2]}
-        media_type = media_type or (inline[1] if is_typed else None)
-    elif part.url.startswith(("https://", "http://")):
-        content = {"url": part.url}
-    else:
-        return None
-    name = part.name if isinstance(part, ImagePart) else part.filename
-    typed = {"mediaType": media_type} if media_type else {}
-    named = {"filename": name} if name else {}
-    return {**content, **typed, **named, **_beside(part.provider_metadata)}

@@ -1,19 +1,19 @@
 """Chunks → AG-UI events.
 
-One stream of chunks is one run, whichever messages it goes through. Texts, calls and results get the ids that
-`pieces` gives the same message when it is dumped, unless they came with ids of AG-UI. The end of the run is
-told when the chunks end: only then is it known whether calls still wait for somebody.
+The chunks of a stream are one run, also if they are of several messages. The run ends when the chunks end:
+only then is it known which calls still wait for an answer.
+
+Events: https://docs.ag-ui.com/concepts/events
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from partita.formats.ag_ui.encoding.ends import Ends
-from partita.formats.ag_ui.encoding.teller import Teller
-from partita.formats.ag_ui.encoding.telling import Telling
+from partita.formats.core.metadata import notes
 from partita.formats.losses import Loss
+from partita.stream.metadata import merge_metadata
 from partita.types.chunks import (
     Chunk,
     ErrorChunk,
@@ -22,11 +22,16 @@ from partita.types.chunks import (
     MessageMetadata,
     MessageStart,
 )
-from partita.types.json import Json, is_object
+from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .notes import notes_in
+from .agent_encoder import AgentEncoder, AgentOutput, RunOutput
+from .events import COUNTS, without
+from .wire import NAMESPACE
 
 VERSION: Final = "1.0"
+
+AT_START: Final = ("threadId", "runId", "protocolVersion", "parentRunId", "input", "timestamp", "steps")
+"""Notes in the metadata of a message that are members of other events than the end of the run."""
 
 
 class AgUiEncoder:
@@ -39,84 +44,168 @@ class AgUiEncoder:
         message_id: str | None = None,
         before: Iterable[Chunk] = (),
     ) -> None:
-        """Without ids, those that the chunks bring count, or made up ones.
+        """Without ids, those in the chunks are used, or generated ones.
 
-        `before` is what the message said in an earlier run: it is not told again.
+        `before`: the chunks of the message in an earlier run. They are not encoded again.
         """
-        self._losses: list[Loss] = []
-        self._telling = Telling(self._losses, message_id or "message-1")
-        self._teller = Teller(self._telling)
-        self._ends = Ends(thread_id, run_id)
-        self._begun = False
+        self._thread_id, self._run_id = thread_id, run_id
+        self._run = RunOutput()
+        self._output = AgentOutput(self._run)
+        self._agent = AgentEncoder(self._run, message_id or "message-1")
+        self._metadata: Json | UnsetType = UNSET
+        self._reason: str | None = None
+        self._is_aborted = False
+        self._errors: list[str] = []
+        self._is_begun = False
         for chunk in before:
             self.feed(chunk)
-        if self._begun:
-            self._forget()
+        if self._is_begun:
+            self._forget(thread_id, run_id)
 
-    def _forget(self) -> None:
-        """What was told was told by another run. Only the names that are taken stay so."""
-        self._teller.close()
-        self._teller.calls.settle()
-        self._teller.calls.pieces.step()
-        self._telling.take()
-        self._telling.number = 0
-        self._ends.forget()
-        self._losses.clear()
-        self._begun = False
+    def _forget(self, thread_id: str | None, run_id: str | None) -> None:
+        """Start another run, in which only the ids of the message are known."""
+        self._agent.close()
+        self._agent.calls.forget()
+        self._agent.ids.end_step()
+        self._run.events.clear()
+        self._run.losses.clear()
+        self._run.number = 0
+        self._thread_id, self._run_id = thread_id, run_id
+        self._metadata, self._reason, self._is_aborted, self._errors = UNSET, None, False, []
+        self._is_begun = False
 
     @property
     def losses(self) -> Sequence[Loss]:
-        """What could not be told so far; a path begins with the number of the chunk."""
-        return self._losses
+        """What the events do not have so far. A path begins with the number of the chunk."""
+        return self._run.losses
 
     def feed(self, chunk: Chunk) -> list[Json]:
-        """The events that tell of a chunk."""
-        if not self._begun:
+        """The events of a chunk."""
+        if not self._is_begun:
             self._begin(chunk)
         match chunk:
             case MessageStart():
-                self._teller.message(chunk.message_id)
-                self._ends.note(chunk.message_metadata)
-                self._ends.goes_on()
+                self._agent.start_message(chunk.message_id)
+                self._note(chunk.message_metadata)
+                self._reason, self._is_aborted = None, False
             case MessageMetadata():
-                self._name_step(chunk)
-                self._ends.note(chunk.message_metadata)
-            case MessageFinish() | MessageAbort() | ErrorChunk():
-                self._ends.hear(chunk, self._telling)
+                self._name_step(chunk.message_metadata)
+                self._note(chunk.message_metadata)
+            case MessageFinish():
+                self._reason = chunk.finish_reason
+                self._note(chunk.message_metadata)
+                self._compare_ids(chunk.message_metadata)
+            case MessageAbort():
+                self._is_aborted = True
+                if chunk.reason is not None:
+                    self._output.lose("reason", chunk.reason, "a cancelled run has no reason")
+            case ErrorChunk():
+                if self._errors:
+                    self._output.lose("errorText", chunk.error_text, "a run has one error, the first")
+                self._errors.append(chunk.error_text)
             case _:
-                self._teller.tell(chunk)
-        self._telling.number += 1
-        return self._telling.take()
+                self._agent.encode(chunk)
+        self._run.number += 1
+        return self._take()
 
     def finish(self) -> list[Json]:
         """The events that close what is open when the chunks end."""
-        if not self._begun:
+        if not self._is_begun:
             self._begin(None)
-        interrupts = self._teller.interrupts()
-        self._teller.close()
-        self._ends.tell(self._telling, interrupts, self._teller.calls.unanswered())
-        return self._telling.take()
+        interrupts = self._agent.interrupts()
+        self._agent.close()
+        self._end(interrupts)
+        return self._take()
+
+    def _take(self) -> list[Json]:
+        events = list(self._run.events)
+        self._run.events.clear()
+        return events
 
     def _begin(self, chunk: Chunk | None) -> None:
-        self._begun = True
-        said = chunk.message_metadata if isinstance(chunk, MessageStart) else UNSET
-        notes = notes_in(said) if is_object(said) else {}
+        self._is_begun = True
+        found: JsonObject = {}
         if isinstance(chunk, MessageStart):
-            self._teller.message(chunk.message_id)
-        self._ends.begin(notes)
-        self._telling.emit(
+            found = _notes(chunk.message_metadata)
+            self._agent.start_message(chunk.message_id)
+        thread_id, run_id = found.get("threadId"), found.get("runId")
+        self._thread_id = self._thread_id or (thread_id if isinstance(thread_id, str) else "thread-1")
+        self._run_id = self._run_id or (run_id if isinstance(run_id, str) else "run-1")
+        self._output.emit(
             "RUN_STARTED",
-            threadId=self._ends.thread_id,
-            runId=self._ends.run_id,
-            protocolVersion=notes.get("protocolVersion", VERSION),
-            parentRunId=notes.get("parentRunId"),
-            input=notes.get("input"),
-            timestamp=notes.get("timestamp"),
+            threadId=self._thread_id,
+            runId=self._run_id,
+            protocolVersion=found.get("protocolVersion", VERSION),
+            parentRunId=found.get("parentRunId"),
+            input=found.get("input"),
+            timestamp=found.get("timestamp"),
         )
 
-    def _name_step(self, chunk: MessageMetadata) -> None:
-        """The name of the step that comes, where the metadata bring it."""
-        said = chunk.message_metadata
-        steps = notes_in(said).get("steps") if is_object(said) else None
-        if isinstance(steps, list) and steps and isinstance(steps[-1], str):
-            self._teller.steps.next_name = steps[-1]
+    def _note(self, metadata: Json | UnsetType) -> None:
+        """Keep metadata of the message for the end of the run."""
+        if metadata is not UNSET and metadata is not None:
+            self._metadata = merge_metadata(self._metadata, metadata)
+
+    def _name_step(self, metadata: Json | UnsetType) -> None:
+        steps = _notes(metadata).get("steps")
+        if is_array(steps) and steps and isinstance(steps[-1], str):
+            self._agent.next_step = steps[-1]
+
+    def _compare_ids(self, metadata: Json | UnsetType) -> None:
+        """Report the ids of a run that ends with others than it began with."""
+        found = _notes(metadata)
+        for name, own in (("threadId", self._thread_id), ("runId", self._run_id)):
+            if found.get(name, own) != own:
+                path = f"messageMetadata.{NAMESPACE}.{name}"
+                self._output.lose(path, found[name], "the run began with another id")
+
+    def _end(self, interrupts: list[JsonObject]) -> None:
+        metadata: JsonObject = self._metadata if is_object(self._metadata) else {}
+        found = without(_notes(metadata), *AT_START)
+        rest = without(metadata, "usage", NAMESPACE)
+        members: JsonObject
+        if self._errors:
+            code = found.pop("code") if isinstance(found.get("code"), str) else None
+            members = {"type": "RUN_ERROR", "message": self._errors[0], "code": code}
+        else:
+            if self._reason is not None:
+                rest.setdefault("finishReason", self._reason)
+            ids = {"threadId": self._thread_id, "runId": self._run_id}
+            result, outcome = found.pop("result", None), found.pop("outcome", None)
+            members = {"type": "RUN_FINISHED", **ids, "outcome": self._outcome(interrupts, outcome)}
+            members["result"] = result
+        if found:
+            rest[NAMESPACE] = found
+        self._output.emit(**members, usage=_usage(metadata), metadata=rest or None)
+
+    def _outcome(self, interrupts: list[JsonObject], noted: Json) -> JsonObject:
+        if self._is_aborted:
+            return {"type": "cancelled"}
+        if interrupts:
+            return {"type": "interrupt", "interrupts": interrupts}
+        outcome: JsonObject = {"type": "success", **(noted if is_object(noted) else {})}
+        if pending := self._agent.calls.unanswered():
+            outcome["pendingToolCallIds"] = pending
+        return outcome
+
+
+def _notes(metadata: Json | UnsetType) -> JsonObject:
+    return notes(metadata, NAMESPACE) if is_object(metadata) else {}
+
+
+def _usage(metadata: JsonObject) -> list[Json] | None:
+    """The usage of a run: an entry for each model. Usage that came from AG-UI is written as it was."""
+    usage = metadata.get("usage")
+    if not is_object(usage):
+        return None
+    raw = usage.get("raw")
+    if is_array(raw) and all(is_object(entry) for entry in raw):
+        return raw
+    entry: JsonObject = {
+        theirs: usage[name]
+        for name, theirs in COUNTS.items()
+        if isinstance(usage.get(name), int) and usage[name] >= 0
+    }
+    if isinstance(model := metadata.get("model"), str):
+        entry["model"] = model
+    return [entry] if entry else None

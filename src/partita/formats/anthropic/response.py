@@ -182,8 +182,10 @@ def _stop_reason(about: JsonObject, blocks: Iterable[Any]) -> str | None:
 
 def _usage(about: JsonObject, usage: Usage | None) -> JsonObject:
     counts: Json = about.get("usage")
-    if is_object(counts):
-        usage = USAGE.read(counts)
+    if is_object(counts):  # the metadata may hold anything
+        known = {name: count for name, count in counts.items() if type(count) is int or name == "raw"}
+        extra = {name: count for name, count in counts.items() if name == "billed"}
+        usage = USAGE.read({**known, **extra})
     return write_usage(usage or Usage())
 
 

@@ -15,12 +15,12 @@ from partita.types.parts import ForeignPart
 
 from .metadata import add_notes, notes
 from .residue import residue, restore
-from .wire import UnknownVariant, Wire
+from .wire import UnknownVariant, Wire, kind_of
 
 ContextT = TypeVar("ContextT")
 
 KIND: Final = "kind"
-"""The note of a block's tag, where the part alone would be written as a block with another tag."""
+"""The note of a block's kind, where the part alone would be written as a block of another kind."""
 
 
 class PartCodec(Generic[ContextT]):
@@ -55,43 +55,47 @@ class PartCodecs(Generic[ContextT]):
         *codecs: PartCodec[ContextT],
         reserved: frozenset[str] = frozenset(),
         member: str | None = None,
-        format: str | None = None,
+        format_name: str | None = None,
     ) -> None:
         """`reserved`: names of notes that the format handles itself.
 
         `member`: the member of the notes that the residue is kept in, for namespaces that others use too.
-        `format`: the name of the format, on blocks that are kept whole, if the namespace is another.
+        `format_name`: the name of the format in `ForeignPart`, if that is not the namespace.
         """
         self.namespace = namespace
-        self._format = format or namespace
+        self.format_name = namespace if format_name is None else format_name
         self._member = member
         self._reserved = reserved | {KIND}
         self._by_wire = {wire: codec for codec in codecs for wire in codec.wires}
-        self._by_tag = {str(wire.__struct_config__.tag): codec for wire, codec in self._by_wire.items()}
+        self._by_kind = {kind_of(wire): codec for wire, codec in self._by_wire.items()}
         self._tag_field = codecs[0].wires[0].__struct_config__.tag_field or ""
         self._by_part: dict[type[Any], list[PartCodec[ContextT]]] = {}
         for codec in codecs:
             for part in codec.parts:
                 self._by_part.setdefault(part, []).append(codec)
 
+    def reads(self, block: Any) -> bool:
+        """Whether a block is of a type that has a codec here."""
+        return type(block) in self._by_wire
+
     def read(self, block: Any, context: ContextT) -> Any:
         """The part of a block. A block that has none is kept whole in a `ForeignPart`."""
         if isinstance(block, UnknownVariant):
-            return ForeignPart(self._format, dict(block.raw))
+            return ForeignPart(self.format_name, dict(block.raw))
         codec = self._by_wire.get(type(block))
         if codec is None:
-            return ForeignPart(self._format, to_json(block))
+            return ForeignPart(self.format_name, to_json(block))
         part = codec.read(block, context)
         first, written = (None, None) if part is None else self._write(part)
         if first is not codec:
             written = None if part is None else codec.write(part)
         if written is None:
-            return ForeignPart(self._format, to_json(block))
+            return ForeignPart(self.format_name, to_json(block))
         if first is codec and written == block:
             return part
         kept = residue(written, block)
         if first is not codec:
-            kept[KIND] = block.__struct_config__.tag
+            kept[KIND] = kind_of(type(block))
         if not kept:
             return part
         noted = kept if self._member is None else {self._member: kept}
@@ -112,7 +116,7 @@ class PartCodecs(Generic[ContextT]):
         if not kept:
             return self._write(part)[1]
         kind = kept.get(KIND)
-        codec = self._by_tag.get(kind) if isinstance(kind, str) else None
+        codec = self._by_kind.get(kind) if isinstance(kind, str) else None
         written = None if codec is None or type(part) not in codec.parts else codec.write(part)
         if written is None:
             written = self._write(part)[1]
@@ -122,9 +126,10 @@ class PartCodecs(Generic[ContextT]):
 
     def own_block(self, part: Any) -> JsonObject | None:
         """The block that was kept whole in a part; `None` if there is none of this format."""
-        if type(part) is not ForeignPart or part.format != self._format or not is_object(part.value):
+        if type(part) is not ForeignPart or part.format != self.format_name or not is_object(part.value):
             return None
-        return part.value if isinstance(part.value.get(self._tag_field), str) else None
+        is_block = not self._tag_field or isinstance(part.value.get(self._tag_field), str)
+        return part.value if is_block else None
 
     def can_write(self, part: Any) -> bool:
         """Whether a part has a block."""

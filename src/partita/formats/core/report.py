@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, get_args
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
@@ -55,6 +56,8 @@ STEP_START: Final = "each step is a message of its own"
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
 MESSAGES: Final = get_args(Message)
 FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
+FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
+"""The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
 """Values whose loss is minor, by the name of their field."""
 
@@ -113,7 +116,7 @@ class Record:
                 if turn.step is not None:
                     names = RESULT_FIELDS if turn.path else RESULT_METADATA
             case Prompt() if turn.steering is not None:
-                about = {"type": "steering-message", "id": turn.steering.id}
+                about = replace(turn.steering, parts=())
                 self.losses.append(Loss.of(turn.path, about, STEERING, "changed"))
             case Prompt() | Instructions():
                 self.entries.append(Entry(turn.message, turn.path, place))
@@ -159,7 +162,7 @@ class Report:
 
         `spelling`: notes that only describe how something was written.
         """
-        self._namespace, self.default = namespace, default
+        self.namespace, self.default = namespace, default
         self._reasons = {**COMMON, **(reasons or {})}
         self._spelling = spelling | {RESPELLED, KIND}
 
@@ -185,6 +188,8 @@ class Report:
 
     def _message(self, message: Message, again: Message, path: str) -> Iterator[Loss]:
         """What is missing of a message besides its parts."""
+        if type(message) is not type(again):
+            yield Loss.of(f"{path}.role", message.role, self._reasons.get("role", self.default), "changed")
         skip = {"content"} if message.type != _derived(message) else {"content", "type"}
         yield from self._fields(message, again, path, self.default, skip, {})
         skip = {"parts", "content"} if _is_text_implied(message) else {"parts"}
@@ -203,7 +208,9 @@ class Report:
                 yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
-                yield from self._fields(before, after, path, why, (), names)
+                is_named = _file_name(before) == _file_name(after)
+                skip = ("name", "filename") if is_named else ()
+                yield from self._fields(before, after, path, why, skip, names)
             else:
                 yield Loss.of(path, before, why, "changed")
         elif isinstance(before, tuple) and isinstance(after, tuple) and 0 < len(before) == len(after):
@@ -224,6 +231,8 @@ class Report:
             if one is default or name in skip:
                 continue
             other = getattr(after, name, None)
+            if other is None and name in FILE_NAMES:
+                other = getattr(after, FILE_NAMES[name], None)
             if one is other or (one == other and type(one) is type(other)):
                 continue
             shown = names.get(wire_name, wire_name)
@@ -239,12 +248,12 @@ class Report:
                 yield from self._values(one, other, where, reason)
 
     def _metadata(self, before: JsonObject, after: JsonObject, path: str, why: str) -> Iterator[Loss]:
-        if not after and self._namespace not in before:
+        if not after and self.namespace not in before:
             yield Loss.of(path, before, why, "lost" if before else "minor")
             return
         for namespace, value in before.items():
             where, other = f"{path}.{namespace}", after.get(namespace)
-            if namespace != self._namespace or not is_object(value):
+            if namespace != self.namespace or not is_object(value):
                 yield from json_losses({namespace: value}, after, path, why)
                 continue
             own = other if is_object(other) else {}
@@ -267,6 +276,10 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
+
+
+def _file_name(part: ImagePart | FilePart | ReasoningFilePart) -> str | None:
+    return part.name if isinstance(part, ImagePart) else part.filename
 
 
 def _derived(message: Message) -> str:

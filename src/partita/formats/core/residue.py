@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import UNSET
@@ -28,14 +28,14 @@ from .metadata import message_notes, with_message_notes
 from .wire import Wire
 
 T = TypeVar("T")
-WireT = TypeVar("WireT", bound=Wire)
+WireT = TypeVar("WireT", bound=Wire | JsonObject)
 
 RESPELLED: Final = "respelled"
 
 
-def residue(written: Wire, read: Wire) -> JsonObject:
+def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
-    if type(written) is not type(read):
+    if type(written) is not type(read) or not isinstance(written, Wire) or not isinstance(read, Wire):
         return _residue(to_json(written), to_json(read), {})
     if written == read:
         return {}
@@ -58,9 +58,11 @@ def residue(written: Wire, read: Wire) -> JsonObject:
 
 
 def restore(written: WireT, kept: JsonObject) -> WireT:
-    """The wire object with a residue put back. `written` must not be used after that."""
+    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that."""
     if not kept:
         return written
+    if not isinstance(written, Wire):
+        return cast("WireT", _merged(cast("JsonObject", written), kept))
     fields, tag_field = _fields(type(written))
     extra: JsonObject = dict(written.extra) if written.extra else {}
     for name, value in kept.items():
@@ -123,7 +125,8 @@ def _keep(name: str, one: Json, other: Json, default: Json, kept: JsonObject, re
     elif one is UNSET or one is None or _is_same(one, default):
         kept[name] = other
     elif is_object(one) and is_object(other):
-        kept[name] = _residue(one, other, {})
+        if inner := _residue(one, other, {}):  # empty if they differ in order only
+            kept[name] = inner
     else:
         respelled[name] = [digest(one), other]
 

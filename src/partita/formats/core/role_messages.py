@@ -110,11 +110,8 @@ class RoleWriter:
         shifted = [_shifted(at, place) for place in places]
         place = None if at is None else (at[0], "results") if isinstance(turn, Results) else (at[0],)
         self._record.add(turn, place, shifted)
-        if not isinstance(turn, Step):
-            return
-        self._boundaries(turn, at if after_results else None)
-        if turn.number == 1 and after_results and at is not None:
-            self._record.losses.append(Loss(turn.path, "where the message begins", STEPS, "changed"))
+        if isinstance(turn, Step):
+            self._record_start(turn, at if after_results else None)
 
     def add_step(self, step: Step, blocks: list[Json], places: Sequence[Place | None]) -> None:
         """Add a step of the assistant. The notes of a later step are those of its step start."""
@@ -134,13 +131,26 @@ class RoleWriter:
         content += blocks
         return len(self.messages) - 1, len(content) - len(blocks)
 
-    def _boundaries(self, step: Step, at: tuple[int, int] | None) -> None:
-        """Record step starts. One that follows results is where the step begins, the others have no place."""
-        for number, (part, path) in enumerate(step.boundaries, 1):
-            if number == len(step.boundaries) and step.number > 1 and at is not None:
-                self._record.entries.append(Entry(part, path, (at[0], "start")))
-            elif step.number > 1 or part != StepStartPart():
-                self._record.losses.append(Loss.of(path, part, STEPS, "repaired"))
+    def _record_start(self, step: Step, at: tuple[int, int] | None) -> None:
+        """Record the step starts of a step; `at` is its place if it follows results.
+
+        A format that reads each step as a message overrides this.
+        """
+        add_boundaries(self._record, step, None if at is None else at[0])
+
+
+def add_boundaries(record: Record, step: Step, index: int | None) -> None:
+    """Record the step starts of a step. One that follows results is where the step begins.
+
+    `index` is the number of the message, if it follows results. The other step starts have no place.
+    """
+    for number, (part, path) in enumerate(step.boundaries, 1):
+        if number == len(step.boundaries) and step.number > 1 and index is not None:
+            record.entries.append(Entry(part, path, (index, "start")))
+        elif step.number > 1 or part != StepStartPart():
+            record.losses.append(Loss.of(path, part, STEPS, "repaired"))
+    if step.number == 1 and index is not None:
+        record.losses.append(Loss(step.path, "where the message begins", STEPS, "changed"))
 
 
 def _shifted(at: tuple[int, int] | None, place: Place | None) -> Place | None:

@@ -5,7 +5,7 @@ something (one message for neighbours of one role, for example) is up to the wri
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
@@ -42,7 +42,7 @@ class Rules(NamedTuple):
     hidden: Literal["skip", "send"] = "skip"
     """Notices (`type: event`) and internal messages."""
     instructions: Literal["first", "anywhere"] = "anywhere"
-    """Where system messages may be. A message in `pinned` stays where it is."""
+    """Where system messages may be. One that `is_pinned` accepts stays where it is."""
     begins: Literal["user", "any"] = "any"
     calls: Literal["answered", "any"] = "answered"
     """Whether each call needs a result right behind its step, and a result a call."""
@@ -71,13 +71,17 @@ class Alphabet(NamedTuple):
 
 
 def arrange(
-    turns: Iterable[Turn], rules: Rules, record: Record, pinned: Sequence[Instructions] = ()
+    turns: Iterable[Turn],
+    rules: Rules,
+    record: Record,
+    is_pinned: Callable[[Instructions], bool] | None = None,
 ) -> list[Turn]:
     """Turns that meet the rules. What is left out, added or moved is reported."""
     arranged: list[Turn] = []
     for turn in turns:
-        is_hidden = turn.message.internal or turn.message.type == "event"
-        if is_hidden and rules.hidden == "skip" and not isinstance(turn, Results):
+        message = turn.step.message if isinstance(turn, Results) and turn.step else turn.message
+        is_hidden = message.internal or message.type == "event"
+        if is_hidden and rules.hidden == "skip":
             record.drop(turn, HIDDEN)
         elif isinstance(turn, Results):
             _take_results(turn, arranged, rules, record)
@@ -86,7 +90,7 @@ def arrange(
     if rules.calls == "answered":
         arranged = list(_answered(arranged, record))
     if rules.instructions == "first":
-        arranged = _instructions_first(arranged, record)
+        arranged = _instructions_first(arranged, record, is_pinned)
     talk = [one for one in arranged if not isinstance(one, Instructions) and (one.parts or _text(one))]
     if rules.begins == "user" and talk and isinstance(talk[0], Step):
         opening = UserMessage(id="", content=OPENING)
@@ -185,11 +189,13 @@ def _in_order(step: Step, results: Sequence[Results], record: Record) -> Iterato
         yield last
 
 
-def _instructions_first(turns: Sequence[Turn], record: Record) -> list[Turn]:
+def _instructions_first(
+    turns: Sequence[Turn], record: Record, is_pinned: Callable[[Instructions], bool] | None
+) -> list[Turn]:
     first: list[Turn] = []
     others: list[Turn] = []
     for turn in turns:
-        if not isinstance(turn, Instructions):
+        if not isinstance(turn, Instructions) or (is_pinned is not None and is_pinned(turn)):
             others.append(turn)
             continue
         if others:
@@ -201,6 +207,9 @@ def _instructions_first(turns: Sequence[Turn], record: Record) -> list[Turn]:
 def _stripped(step: Step, record: Record) -> Step:
     parts = list(step.parts)
     last = parts[-1].part if parts else None
+    if step.text is not None and step.text != step.text.rstrip():
+        record.losses.append(Loss(step.path, "white space at the end", TRAILING, "repaired"))
+        return step._replace(text=step.text.rstrip())
     if step.text is not None or not isinstance(last, TextPart) or last.text == last.text.rstrip():
         return step
     record.losses.append(Loss(parts[-1].path, "white space at the end", TRAILING, "repaired"))

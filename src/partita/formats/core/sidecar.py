@@ -10,19 +10,19 @@ KEY: Final = "partita"
 """The member that is ours where others have theirs."""
 
 
-def in_messages(*path: str, is_nullable: bool = False) -> Slot:
+def in_messages(*path: str, is_nullable: bool = False, is_always_there: bool = False) -> Slot:
     """A slot in the first message of a list that has room: an object at that path, or nothing yet.
 
-    `is_nullable`: where there is nothing, the format writes `null`.
+    `is_nullable`: where there is nothing, the format writes `null`; `is_always_there`: it writes an object.
     """
 
     def take(message: JsonObject) -> tuple[JsonObject, JsonObject] | None:
-        found = _take(message, path)
+        found = _take(message, path, is_always_there)
         if found is not None and is_nullable and path[0] not in found[0]:
             return {**found[0], path[0]: None}, found[1]
         return found
 
-    return _in_first(lambda message, rest: _put(message, path, rest), take)
+    return _in_first(lambda message, rest: _put(message, path, rest, is_always_there), take)
 
 
 def in_list(name: str) -> Slot:
@@ -69,23 +69,27 @@ def _in_first(
     return Slot(put, take)
 
 
-def _put(holder: JsonObject, path: Sequence[str], rest: JsonObject) -> JsonObject | None:
+def _put(
+    holder: JsonObject, path: Sequence[str], rest: JsonObject, is_always_there: bool
+) -> JsonObject | None:
     if not path:
         return None if KEY in holder else {**holder, KEY: rest}
-    inner = holder.get(path[0]) or {}
-    filled = _put(inner, path[1:], rest) if is_object(inner) else None
+    inner = holder.get(path[0]) if is_always_there else holder.get(path[0]) or {}
+    filled = _put(inner, path[1:], rest, is_always_there) if is_object(inner) else None
     return None if filled is None else {**holder, path[0]: filled}
 
 
-def _take(holder: JsonObject, path: Sequence[str]) -> tuple[JsonObject, JsonObject] | None:
-    """The holder without what is ours, and without an object that held nothing else."""
+def _take(
+    holder: JsonObject, path: Sequence[str], is_always_there: bool
+) -> tuple[JsonObject, JsonObject] | None:
+    """The holder without what is ours, and without an object that held nothing else if it was not there."""
     if not path:
         rest = holder.get(KEY)
         return ({key: one for key, one in holder.items() if key != KEY}, rest) if is_object(rest) else None
     inner = holder.get(path[0])
-    found = _take(inner, path[1:]) if is_object(inner) else None
+    found = _take(inner, path[1:], is_always_there) if is_object(inner) else None
     if found is None:
         return None
     bare, rest = found
     kept = {key: one for key, one in holder.items() if key != path[0]}
-    return ({**holder, path[0]: bare} if bare else kept), rest
+    return ({**holder, path[0]: bare} if bare or is_always_there else kept), rest

@@ -6,7 +6,7 @@ part has the path that it has in the messages.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -67,6 +67,8 @@ class Step(NamedTuple):
     """The step starts before it."""
     text: str | None = None
     """The result of a network as text, if no part has it."""
+    is_cut: bool = False
+    """Whether it starts because its first part cannot be in one message with the parts before it."""
 
 
 class Results(NamedTuple):
@@ -83,13 +85,41 @@ class Results(NamedTuple):
 Turn: TypeAlias = Instructions | Prompt | Step | Results
 
 
-def split(messages: Sequence[Message], is_written: Callable[[AssistantPart], bool]) -> Iterator[Turn]:
-    """The turns of a conversation. Parts that are not written do not make a step."""
+ResultTurns: TypeAlias = Literal["client", "all", "none"]
+"""Which results are apart from their calls: those of the client, also those of providers, or none.
+
+If none is, a step may use a call id again.
+"""
+
+
+class _Cuts(NamedTuple):
+    """How assistant messages are cut: see `split`."""
+
+    is_written: Callable[[AssistantPart], bool]
+    must_cut: Callable[[Sequence[Placed], AssistantPart], bool] | None
+    results: ResultTurns
+
+
+def split(
+    messages: Sequence[Message],
+    is_written: Callable[[AssistantPart], bool],
+    *,
+    must_cut: Callable[[Sequence[Placed], AssistantPart], bool] | None = None,
+    results: ResultTurns = "client",
+    root: str = "$",
+) -> Iterator[Turn]:
+    """The turns of a conversation. Parts that are not written do not make a step.
+
+    `must_cut`: whether a part cannot be in one step with the parts before it.
+    `results`: which results are turns of their own. Other calls keep their outputs.
+    `root`: the path of the messages.
+    """
+    cuts = _Cuts(is_written, must_cut, results)
     for index, message in enumerate(fold(messages)):
-        path = f"$[{index}]"
+        path = f"{root}[{index}]"
         match message:
             case AssistantMessage():
-                yield from _steps(message, path, is_written)
+                yield from _steps(message, path, cuts)
             case UserMessage():
                 yield Prompt(message, path, _placed(message, path))
             case SystemMessage():
@@ -102,10 +132,9 @@ def _placed(message: Message, path: str) -> list[Placed]:
     return [Placed(part, f"{path}.content.parts[{at}]") for at, part in enumerate(message.content.parts)]
 
 
-def _steps(
-    message: AssistantMessage, path: str, is_written: Callable[[AssistantPart], bool]
-) -> Iterator[Turn]:
+def _steps(message: AssistantMessage, path: str, cuts: _Cuts) -> Iterator[Turn]:
     number = 1
+    is_cut = False
     boundaries: list[Placed] = []
     parts: list[Placed] = []
     calls: set[str] = set()
@@ -113,10 +142,14 @@ def _steps(
         part = placed.part
         kind = type(part)
         is_boundary = kind is StepStartPart or kind is SteeringMessagePart
-        is_cut = is_boundary or (kind is ToolCallPart and part.id in calls)
-        if is_cut and any(is_written(one.part) for one in parts):
-            yield from _step(message, path, parts, number, boundaries)
-            number, boundaries, parts = number + 1, [], []
+        must_cut = (
+            is_boundary
+            or (kind is ToolCallPart and part.id in calls)
+            or (cuts.must_cut is not None and cuts.must_cut(parts, part))
+        )
+        if must_cut and any(cuts.is_written(one.part) for one in parts):
+            yield from _step(Step(message, path, parts, number, boundaries, is_cut=is_cut), cuts)
+            number, boundaries, parts, is_cut = number + 1, [], [], not is_boundary
             calls.clear()
         if kind is SteeringMessagePart:
             yield _steering(message, part, placed.path)
@@ -124,28 +157,22 @@ def _steps(
             boundaries.append(placed)
         else:
             parts.append(placed)
-        if kind is ToolCallPart:
+        if kind is ToolCallPart and cuts.results != "none":
             calls.add(part.id)
     text = network_text(message)
     if parts or boundaries or text is not None or number == 1:
-        yield from _step(message, path, parts, number, boundaries, text)
+        yield from _step(Step(message, path, parts, number, boundaries, text, is_cut), cuts)
 
 
-def _step(
-    message: AssistantMessage,
-    path: str,
-    parts: Sequence[Placed],
-    number: int,
-    boundaries: Sequence[Placed],
-    text: str | None = None,
-) -> Iterator[Turn]:
+def _step(step: Step, cuts: _Cuts) -> Iterator[Turn]:
     """A step with its calls open, then their results."""
-    answered = [placed for placed in parts if _has_result(placed.part)]
+    message, parts, number = step.message, step.parts, step.number
+    answered = [placed for placed in parts if _has_result(placed.part, cuts)]
     if not answered:
-        yield Step(message, path, parts, number, boundaries, text)
+        yield step
         return
-    opened = [Placed(_opened(one.part), one.path) if _has_result(one.part) else one for one in parts]
-    step = Step(message, path, opened, number, boundaries, text)
+    opened = [Placed(_opened(one.part), one.path) if _has_result(one.part, cuts) else one for one in parts]
+    step = step._replace(parts=opened)
     yield step
     implied = own_origin(message, number)
     origin: ToolMessage | None = None
@@ -169,8 +196,10 @@ def _opened(call: ToolCallPart) -> AssistantPart:
     return replace(open_again(call), output=None, result_provider_metadata=None, result_message=None)
 
 
-def _has_result(part: AssistantPart) -> bool:
-    return type(part) is ToolCallPart and part.output is not None and not part.provider_executed
+def _has_result(part: AssistantPart, cuts: _Cuts) -> bool:
+    if type(part) is not ToolCallPart or part.output is None:
+        return False
+    return cuts.results == "all" or (cuts.results == "client" and not part.provider_executed)
 
 
 def _steering(message: AssistantMessage, part: SteeringMessagePart, path: str) -> Prompt:

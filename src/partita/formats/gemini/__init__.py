@@ -1,1 +1,1 @@
-"""Answers of Gemini's `generateContent`, streamed or whole, and requests to it."""
+"""Google's generateContent API: requests and responses, whole or streamed."""

@@ -1,10 +1,13 @@
-"""Arguments of a call that come value by value, each with its JSON path → JSON text, as it grows.
+"""Arguments of a call that are streamed value by value, each with its JSON path → JSON text, as it grows.
 
-As long as the values come in the order in which the text has them, the text is the JSON of the arguments.
-A value for a place that the text has left already is not lost: it is in the value that `close` gives.
+As long as the values come in the order of the text, the text is the JSON of the arguments. A value for a
+place that the text has left already is in the value that `close` returns.
+
+Source: `partialArgs` of https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling
 """
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from partita.types.json import Json, JsonObject, dumps, heal, is_array, is_object
@@ -12,7 +15,7 @@ from partita.types.json import Json, JsonObject, dumps, heal, is_array, is_objec
 Segment: TypeAlias = str | int
 
 DEEPEST: Final = 200
-"""Longer paths are not followed: no arguments of a tool are nested like that."""
+"""The longest path that is followed."""
 
 SEGMENT: Final = re.compile(
     r"""\.([^.\[\]'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""", re.DOTALL
@@ -35,7 +38,7 @@ class Container:
         return "]" if self.is_array else "}"
 
     def value(self) -> Json:
-        """The JSON value. Places of an array that were never told are left out."""
+        """The JSON value. Places of an array that have no value are left out."""
         values = {key: _value(member) for key, member in self.members.items()}
         return [values[key] for key in sorted(values)] if self.is_array else values
 
@@ -51,7 +54,7 @@ class Frame:
         self.has_members = False
 
     def name(self, segment: Segment) -> str:
-        """What stands before the next member: a comma, unless it is the first, and its name, if any."""
+        """The text before the next member: a comma, unless it is the first, and its name, if any."""
         comma = "," if self.has_members else ""
         self.has_members = True
         return comma + (f"{dumps(segment).decode()}:" if isinstance(segment, str) else "")
@@ -67,7 +70,7 @@ class ArgumentWriter:
 
     @property
     def is_inside_text(self) -> bool:
-        """Whether the last value is a text that goes on."""
+        """Whether the last value is a text that continues."""
         return self._open is not None
 
     def write(self, piece: Json) -> str | None:
@@ -76,9 +79,9 @@ class ArgumentWriter:
         found = _value_of(piece)
         if path is None or found is None:
             return None
-        goes_on = isinstance(found.value, str) and piece.get("willContinue") is True
+        continues = isinstance(found.value, str) and piece.get("willContinue") is True
         if path == self._open and isinstance(found.value, str):
-            return self._continue(path, found.value, goes_on=goes_on)
+            return self._continue(path, found.value, continues=continues)
         containers = self._containers(path)
         if containers is None:
             return None
@@ -88,7 +91,7 @@ class ArgumentWriter:
             place[path[-1]].append(found.value)
         else:
             place[path[-1]] = [found.value] if isinstance(found.value, str) else found.value
-        return self._navigate(path, containers, found.value, goes_on=goes_on) if is_new else ""
+        return self._navigate(path, containers, found.value, continues=continues) if is_new else ""
 
     def close(self) -> tuple[str, JsonObject]:
         """What ends the text, and the arguments."""
@@ -96,12 +99,12 @@ class ArgumentWriter:
         text += self._leave(0)
         return text, self._root.value()
 
-    def _continue(self, path: tuple[Segment, ...], more: str, *, goes_on: bool) -> str:
+    def _continue(self, path: tuple[Segment, ...], more: str, *, continues: bool) -> str:
         self._frames[-1].container.members[path[-1]].append(more)
-        return dumps(more).decode()[1:-1] + ("" if goes_on else self._end_string())
+        return dumps(more).decode()[1:-1] + ("" if continues else self._end_string())
 
     def _containers(self, path: tuple[Segment, ...]) -> list[Container] | None:
-        """The containers on a path, made where they are missing; `None` where something else stands."""
+        """The containers on a path, made where they are missing; `None` where another value is."""
         containers = [self._root]
         for segment, inner in zip(path, [*path[1:], None], strict=True):
             container = containers[-1]
@@ -116,7 +119,7 @@ class ArgumentWriter:
         return None
 
     def _navigate(
-        self, path: tuple[Segment, ...], containers: list[Container], value: Json, *, goes_on: bool
+        self, path: tuple[Segment, ...], containers: list[Container], value: Json, *, continues: bool
     ) -> str:
         """Leave the containers that the value is not in, enter those it is in, and write it."""
         pieces = [self._end_string()]
@@ -133,8 +136,8 @@ class ArgumentWriter:
             pieces += [self._frames[-1].name(segment), "[" if container.is_array else "{"]
             self._frames.append(Frame(container, segment))
         text = dumps(value).decode()
-        pieces += [self._frames[-1].name(path[-1]), text[:-1] if goes_on else text]
-        self._open = path if goes_on else None
+        pieces += [self._frames[-1].name(path[-1]), text[:-1] if continues else text]
+        self._open = path if continues else None
         return "".join(pieces)
 
     def _leave(self, kept: int) -> str:
@@ -147,6 +150,14 @@ class ArgumentWriter:
         text = "" if self._open is None else '"'
         self._open = None
         return text
+
+
+def read_arguments(pieces: Sequence[Json]) -> JsonObject:
+    """The arguments that values with paths form. Values that are not understood are left out."""
+    writer = ArgumentWriter()
+    for piece in pieces:
+        writer.write(piece)
+    return writer.close()[1]
 
 
 class Found(NamedTuple):

@@ -1,7 +1,10 @@
-"""What an answer rests on: pages and documents, and which of its words rest on them.
+"""The sources of a response: pages and documents, and which of its text cites them.
 
-Places in grounding metadata, and in `citationSources` of the Gemini API, are counted in bytes of UTF-8; those
-of Vertex in characters. Here all are characters.
+Positions in grounding metadata, and in `citationSources` of the Gemini API, are counted in bytes of UTF-8;
+those of Vertex AI in characters. Here all are characters.
+
+Source: https://ai.google.dev/api/generate-content#GroundingMetadata (`Segment`), and
+https://ai.google.dev/api/generate-content#citationmetadata
 """
 
 from bisect import bisect_left
@@ -9,14 +12,20 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
-from partita.formats.answers.outlet import Outlet
-from partita.types.chunks import SourceDocumentChunk, SourceUrlChunk
-from partita.types.json import Json, JsonObject
-from partita.types.parts import Citation, DocumentCitationSource, UrlCitationSource
+from partita.types.data_url import OCTETS
+from partita.types.json import Json, JsonObject, is_array, is_object
+from partita.types.parts import (
+    Citation,
+    DocumentCitationSource,
+    SourceDocumentPart,
+    SourceUrlPart,
+    UrlCitationSource,
+)
 
-from .looking import NAMESPACE, count_at, items_at, object_at, text_at
+from .wire import NAME
 
 Source: TypeAlias = UrlCitationSource | DocumentCitationSource
+SourcePart: TypeAlias = SourceUrlPart | SourceDocumentPart
 
 URLS: Final[Mapping[str, str]] = {
     "web": "uri",
@@ -24,10 +33,10 @@ URLS: Final[Mapping[str, str]] = {
     "maps": "uri",
     "retrievedContext": "uri",
 }
-"""The kinds of grounding chunks, and where each has its url. Of an image, the page must be named."""
+"""The kinds of grounding chunks, and the member with the URL. Of an image that is the page."""
 
 UNITS: Final[Mapping[str, bool]] = {"citationSources": True, "citations": False}
-"""The two lists of citations, and whether their places are counted in bytes."""
+"""The two lists of citations, and whether their positions are counted in bytes."""
 
 MEDIA_TYPES: Final[Mapping[str, str]] = {
     "pdf": "application/pdf",
@@ -37,35 +46,40 @@ MEDIA_TYPES: Final[Mapping[str, str]] = {
     "doc": "application/msword",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 }
-ANY_BYTES: Final = "application/octet-stream"
 PASSAGE: Final = "retrievedContext"
 
 
 class Span(NamedTuple):
-    """Words of the answer, by their place in all its text, and the sources they rest on, by id."""
+    """A piece of the text, by its position in all of it, and the ids of the sources that it cites."""
 
     start: int | None
     end: int | None
-    words: str | None
+    text: str | None
     in_bytes: bool
     sources: tuple[str, ...]
 
 
 class Sources:
-    """Tells each source once, and keeps what was said of words until their text is whole."""
+    """The sources of a response, each once. Spans wait until the text that they are in is complete."""
 
-    def __init__(self, outlet: Outlet) -> None:
-        self._outlet = outlet
+    def __init__(self) -> None:
         self._ids: dict[tuple[str | None, ...], str] = {}
         self._sources: dict[str, Source] = {}
+        self._new: list[SourcePart] = []
         self._waiting: dict[Span, None] = {}
         self._placed: set[Span] = set()
         self._bytes = 0
         self._characters = 0
 
-    def take_grounding(self, metadata: JsonObject) -> None:
-        """Grounding metadata. It may come again, grown."""
-        ids = [self._ground(chunk) for chunk in items_at(metadata, "groundingChunks")]
+    def add(self, candidate: JsonObject) -> list[SourcePart]:
+        """The new sources of a candidate. Its metadata may be repeated, and grow."""
+        self._add_grounding(object_at(candidate, "groundingMetadata"))
+        self._add_citations(object_at(candidate, "citationMetadata"))
+        new, self._new = self._new, []
+        return new
+
+    def _add_grounding(self, metadata: JsonObject) -> None:
+        ids = [self._grounding(chunk) for chunk in items_at(metadata, "groundingChunks")]
         for support in items_at(metadata, "groundingSupports"):
             segment = object_at(support, "segment")
             named = items_at(support, "groundingChunkIndices")
@@ -80,8 +94,8 @@ class Sources:
                 )
             )
 
-    def take_citations(self, metadata: JsonObject) -> None:
-        """Pages that the answer repeats the words of."""
+    def _add_citations(self, metadata: JsonObject) -> None:
+        """Pages whose text the response repeats."""
         for key, in_bytes in UNITS.items():
             for citation in items_at(metadata, key):
                 url = text_at(citation, "uri")
@@ -91,7 +105,7 @@ class Sources:
                     self._wait(Span(start, end, None, in_bytes, (self._page(url, citation),)))
 
     def citations(self, text: str, *, is_last: bool) -> tuple[Citation, ...]:
-        """The citations in the next text of the answer; in the last one, also those of unknown place."""
+        """The citations in the next text of the response; in the last, also those of unknown position."""
         ruler = Ruler(text)
         found: list[Citation] = []
         for span in list(self._waiting):
@@ -100,7 +114,7 @@ class Sources:
                 continue
             del self._waiting[span]
             self._placed.add(span)
-            found += [self._citation(name, place) for name in span.sources]
+            found += [Citation(self._sources[name], *(place or (None, None))) for name in span.sources]
         self._bytes += ruler.bytes
         self._characters += len(text)
         return tuple(found)
@@ -109,11 +123,7 @@ class Sources:
         if span not in self._placed:
             self._waiting[span] = None
 
-    def _citation(self, source_id: str, place: tuple[int, int] | None) -> Citation:
-        start, end = place or (None, None)
-        return Citation(self._sources[source_id], start, end)
-
-    def _ground(self, chunk: Json) -> str | None:
+    def _grounding(self, chunk: Json) -> str | None:
         for kind, key in URLS.items():
             place = object_at(chunk, kind)
             url = text_at(place, key)
@@ -128,7 +138,7 @@ class Sources:
         if is_new:
             title = text_at(place, "title")
             self._sources[source_id] = UrlCitationSource(source_id, url, title)
-            self._outlet.emit(SourceUrlChunk(source_id, url, title, _named(metadata)))
+            self._new.append(SourceUrlPart(source_id, url, title, provider_metadata=_named(metadata)))
         return source_id
 
     def _document(self, passage: JsonObject) -> str:
@@ -139,10 +149,12 @@ class Sources:
         source_id, is_new = self._id((url, store, title, text_at(passage, "text")))
         if is_new:
             ending = filename.rpartition(".")[2].lower() if filename and url else ""
-            media_type = MEDIA_TYPES.get(ending, ANY_BYTES)
+            media_type = MEDIA_TYPES.get(ending, OCTETS)
             self._sources[source_id] = DocumentCitationSource(source_id, media_type, title, filename)
             metadata = _named({PASSAGE: passage})
-            self._outlet.emit(SourceDocumentChunk(source_id, media_type, title, filename, metadata))
+            self._new.append(
+                SourceDocumentPart(source_id, media_type, title, filename, provider_metadata=metadata)
+            )
         return source_id
 
     def _id(self, key: tuple[str | None, ...]) -> tuple[str, bool]:
@@ -162,22 +174,22 @@ class Ruler:
         self.bytes = len(text) if text.isascii() else self._ends[-1]
 
     def place(self, span: Span, before: int) -> tuple[int, int] | None:
-        """Where the words of a span stand in the text, `before` which the answer had said so much.
+        """The position of a span in the text, `before` which the response had that much text.
 
-        In an answer of several parts the place may be counted from the part; the words tell.
+        In a response of several parts it may be counted from the part: the text of the span decides.
         """
         if span.start is None or span.end is None:
             return None
-        for base in (before,) if span.words is None else (before, 0):
+        for base in (before,) if span.text is None else (before, 0):
             start, end = self._at(span.start - base, span), self._at(span.end - base, span)
             if start is None or end is None or start > end:
                 continue
-            if span.words in (None, self._text[start:end]):
+            if span.text in (None, self._text[start:end]):
                 return start, end
         return None
 
     def _at(self, place: int, span: Span) -> int | None:
-        """The number of characters before a place; `None` outside the text."""
+        """The number of characters before a position; `None` outside the text."""
         in_bytes = span.in_bytes and not self._text.isascii()
         if not 0 <= place <= (self.bytes if in_bytes else len(self._text)):
             return None
@@ -185,4 +197,31 @@ class Ruler:
 
 
 def _named(metadata: JsonObject | None) -> JsonObject | None:
-    return {NAMESPACE: metadata} if metadata else None
+    return {NAME: metadata} if metadata else None
+
+
+# JSON that may be anything
+
+
+def text_at(value: Json, key: str) -> str | None:
+    """The text under a key, if there is one that is not empty."""
+    text = value.get(key) if is_object(value) else None
+    return text if isinstance(text, str) and text else None
+
+
+def object_at(value: Json, key: str) -> JsonObject:
+    """The object under a key; an empty one, if there is none."""
+    inner = value.get(key) if is_object(value) else None
+    return inner if is_object(inner) else {}
+
+
+def items_at(value: Json, key: str) -> list[Json]:
+    """The items of the array under a key; none, if there is no array."""
+    inner = value.get(key) if is_object(value) else None
+    return inner if is_array(inner) else []
+
+
+def count_at(value: Json, key: str) -> int | None:
+    """The whole number under a key, if there is one."""
+    number = value.get(key) if is_object(value) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) else None

@@ -1,16 +1,15 @@
-"""The forms that LangChain writes a message in: message dicts, constructors, and plain dumps."""
+"""The forms of a payload: message dicts, constructors, plain dumps, states, and chunks of a stream.
 
-from collections.abc import Mapping
-from types import NoneType
+In each of them a message is the same object, its data. Sources: `messages_to_dict` in langchain-core,
+`dumpd` in langchain_core/load, `model_dump` of a message, and the state of a graph of LangGraph.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from partita.errors import ConversionError
-from partita.formats.framework.members import checked_array, checked_object
+from partita.errors import ConversionError, DecodeError
 from partita.formats.losses import Loss
-from partita.types.json import Json, JsonObject, is_array, is_object
-
-NAME: Final = "langchain"
-"""The namespace of what LangChain alone knows, in provider metadata."""
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, loads
 
 CLASSES: Final[Mapping[str, str]] = {
     "SystemMessage": "system",
@@ -23,177 +22,208 @@ CLASSES: Final[Mapping[str, str]] = {
 }
 """Types of messages by the names of their classes."""
 
-TYPES: Final = frozenset(CLASSES.values())
-VOID_AROUND: Final = {
-    "name": frozenset({NoneType}),
-    "additional_kwargs": frozenset({dict, NoneType}),
-    "response_metadata": frozenset({dict, NoneType}),
-    "example": frozenset({bool}),
-}
-"""By the name of a member of any message, the types whose empty value says no more than absence."""
-
-WRAPPING: Final = frozenset({"type", "data"})
-HINT: Final = "give what message_to_dict, dumpd or model_dump make of a message"
+HINT: Final = "give what messages_to_dict, dumpd or model_dump return"
+BESIDE_DATA: Final = "it is beside the data of a message"
+OTHER_TYPE: Final = "the message around it has another type"
 CLASS_PATH: Final = "messages are written by their type, not by the path of their class"
-CHUNK: Final = "pieces of a stream are joined to a message"
+CHUNK: Final = "the chunks of a message are joined"
+DERIVED: Final = "it follows from the chunks of the calls"
+INDEX: Final = "chunks of a call are joined by their index"
+
+LISTS: Final = ("tool_calls", "invalid_tool_calls")
 
 
-class Kept(NamedTuple):
-    """One message as LangChain keeps it: its type, its fields, and where they stand."""
+class Opened(NamedTuple):
+    """A message without what is around it. `data` has the type of the message, never that of a chunk."""
 
-    type: str
     data: JsonObject
     path: str
-    is_chunk: bool
     raw: JsonObject
+    is_chunk: bool = False
 
 
-class Messages(NamedTuple):
-    """The messages of a payload, where they stand, and what stands beside them."""
+class Payload(NamedTuple):
+    """The messages of a payload, what is beside them in a state, and what opening them lost."""
 
-    items: list[Any]
-    path: str
-    beside: JsonObject
-    is_alone: bool = False
-    """Whether the payload is one message, not a list."""
+    messages: list[Opened]
+    state: JsonObject
+    losses: list[Loss]
 
 
-def messages_in(payload: Json) -> Messages:
+def open_payload(payload: Json) -> Payload:
     """The messages of a payload: a list, one message, or a state that has `messages`."""
+    losses: list[Loss] = []
+    state: JsonObject = {}
+    path, items = "$", payload
     if is_object(payload) and "messages" in payload and "type" not in payload:
-        items = checked_array(payload["messages"], "$.messages", "messages", HINT)
-        beside = {key: value for key, value in payload.items() if key != "messages"}
-        return Messages(items, "$.messages", beside)
-    if is_object(payload):
-        return Messages([payload], "$", {}, is_alone=True)
-    return Messages(checked_array(payload, "$", "a list of messages", HINT), "$", {})
+        state = {key: value for key, value in payload.items() if key != "messages"}
+        path, items = "$.messages", payload["messages"]
+    elif is_object(payload):
+        return Payload(list(_joined([open_message(payload, "$", losses)], losses)), state, losses)
+    if not is_array(items):
+        raise ConversionError(f"expected a list of messages, found {kind_of(items)}", where=path, hint=HINT)
+    messages = [open_message(raw, f"{path}[{index}]", losses) for index, raw in enumerate(items)]
+    if any(one.is_chunk for one in messages):
+        messages = list(_joined(messages, losses))
+    return Payload(messages, state, losses)
 
 
-def opened(found: Messages, losses: list[Loss]) -> list[Kept]:
-    """The messages of a payload without their wrapping."""
-    if found.is_alone:
-        return [_opened(found.items[0], found.path, losses)]
-    return [_opened(raw, f"{found.path}[{index}]", losses) for index, raw in enumerate(found.items)]
-
-
-def is_message(raw: JsonObject) -> bool:
-    """Whether a message can be taken out of its wrapping."""
-    try:
-        _opened(raw, "$", [])
-    except ConversionError:
-        return False
-    return True
-
-
-def _opened(raw: Json, path: str, losses: list[Loss]) -> Kept:
-    message = raw if is_object(raw) else checked_object(raw, path, "a message", HINT)
+def open_message(raw: Json, path: str, losses: list[Loss]) -> Opened:
+    """The data of a message in any form."""
+    message = _object(raw, path)
     if "lc" in message:
-        return _constructed(message, path, losses)
-    name = message.get("type")
+        return _open_constructor(message, path, losses)
+    name, data = message.get("type"), message.get("data")
     if not isinstance(name, str):
         raise ConversionError("a message without a type", where=f"{path}.type", hint=HINT)
-    data = message
-    if "data" in message and "content" not in message:
-        data = checked_object(message["data"], f"{path}.data", "the data of a message", HINT)
-        if len(message) > len(WRAPPING):
-            losses += (
-                Loss.of(f"{path}.{key}", value, "it stands beside the data of a message")
-                for key, value in message.items()
-                if key not in WRAPPING
-            )
-        path = f"{path}.data"
-    return _kept(name, data, path, message, losses)
+    if data is None or "content" in message:
+        return _opened(name, message, path, message, losses)
+    if len(message) > 2:
+        others = ((key, value) for key, value in message.items() if key not in ("type", "data"))
+        losses += (Loss.of(f"{path}.{key}", value, BESIDE_DATA) for key, value in others)
+    return _opened(name, _object(data, f"{path}.data"), f"{path}.data", message, losses)
 
 
-def _constructed(message: JsonObject, path: str, losses: list[Loss]) -> Kept:
-    names = message.get("id")
-    fields = message.get("kwargs")
+def _open_constructor(message: JsonObject, path: str, losses: list[Loss]) -> Opened:
+    names, fields = message.get("id"), message.get("kwargs")
     if not is_array(names) or not names or not isinstance(names[-1], str) or not is_object(fields):
         raise ConversionError("a constructor without a class and kwargs", where=path, hint=HINT)
     losses.append(Loss.of(f"{path}.id", names[:-1], CLASS_PATH, "minor"))
-    known = {"lc": 1, "type": "constructor"}
-    losses += (
-        Loss.of(f"{path}.{key}", value, CLASS_PATH, "minor")
-        for key, value in message.items()
-        if key not in {"id", "kwargs"} and known.get(key) != value
-    )
-    return _kept(names[-1], fields, f"{path}.kwargs", message, losses)
+    expected = {"lc": 1, "type": "constructor"}
+    for key, value in message.items():
+        if key not in ("id", "kwargs") and expected.get(key) != value:
+            losses.append(Loss.of(f"{path}.{key}", value, CLASS_PATH, "minor"))
+    return _opened(names[-1], fields, f"{path}.kwargs", message, losses)
 
 
-def _kept(name: str, data: JsonObject, path: str, raw: JsonObject, losses: list[Loss]) -> Kept:
+def _opened(name: str, data: JsonObject, path: str, raw: JsonObject, losses: list[Loss]) -> Opened:
     is_chunk = name.endswith("Chunk")
-    type_ = name if name in TYPES else _type_of(name)
-    fields = dict(data)
-    inner = fields.pop("type", name)
-    if inner != name and data is not raw and inner != type_:
-        losses.append(Loss.of(f"{path}.type", inner, "the message around it names another type", "changed"))
+    type_ = CLASSES.get(name.removesuffix("Chunk"), name)
+    inner = data.get("type", name)
+    if inner not in (name, type_):
+        losses.append(Loss.of(f"{path}.type", inner, OTHER_TYPE, "changed"))
     if is_chunk:
         losses.append(Loss.of(f"{path}.type", name, CHUNK, "minor"))
-    return Kept(type_, fields, path, is_chunk, raw)
+    return Opened(data if data.get("type") == type_ else {**data, "type": type_}, path, raw, is_chunk)
 
 
-def _type_of(name: str) -> str:
-    plain = name.removesuffix("Chunk")
-    return CLASSES.get(plain, plain)
+def _object(value: Json, path: str) -> JsonObject:
+    if not is_object(value):
+        raise ConversionError(f"expected an object, found {kind_of(value)}", where=path, hint=HINT)
+    return value
 
 
-def wrapped(type_: str, content: Json, id_: str | None, note: JsonObject, **fields: Json) -> JsonObject:
-    """A message dict, its fields in the order that LangChain writes them."""
-    note = dict(note)
-    data: JsonObject = {
-        "content": content,
-        "additional_kwargs": note.pop("additional_kwargs", {}),
-        "response_metadata": note.pop("response_metadata", {}),
-        "type": type_,
-        "name": note.pop("name", None),
-        "id": id_,
-        **fields,
-    }
-    return {"type": type_, "data": {**data, **{key: item for key, item in note.items() if key not in data}}}
+# Chunks: `add_ai_message_chunks` in langchain_core/messages/ai.py, `utils/_merge.py`
 
 
-def put(payload: Json, extra: JsonObject) -> Json:
-    """The payload with an object in the `additional_kwargs` of its first message."""
-    first, kwargs = _room(payload)
-    return payload if first is None else [_with(first, {**kwargs, "partita": extra}), *payload[1:]]
+def _joined(messages: list[Opened], losses: list[Loss]) -> Iterator[Opened]:
+    """The messages, with the chunks of each joined."""
+    pending: Opened | None = None
+    for message in (_without_derived(one, losses) if one.is_chunk else one for one in messages):
+        if pending is not None and _continues(pending.data, message):
+            position = message.data.get("chunk_position")
+            data = {**_merge_objects(pending.data, message.data), "chunk_position": position}
+            pending = pending._replace(data=data)
+            continue
+        if pending is not None:
+            yield _with_calls(pending, losses)
+        pending = message if message.is_chunk and message.data["type"] == "ai" else None
+        if pending is None:
+            yield message
+    if pending is not None:
+        yield _with_calls(pending, losses)
 
 
-def take(payload: Json) -> tuple[Json, JsonObject | None]:
-    """The payload without what `put` put there, and that."""
-    first, kwargs = _room(payload)
-    extra = kwargs.get("partita")
-    if first is None or not is_object(extra):
-        return payload, None
-    rest = {key: value for key, value in kwargs.items() if key != "partita"}
-    return [_with(first, rest), *payload[1:]], extra
+def _continues(pending: JsonObject, message: Opened) -> bool:
+    is_next = message.is_chunk and message.data["type"] == "ai" and pending.get("chunk_position") != "last"
+    ids = (pending.get("id"), message.data.get("id"))
+    return is_next and (None in ids or ids[0] == ids[1])
 
 
-def _room(payload: Json) -> tuple[JsonObject | None, JsonObject]:
-    """The first message dict of a list, and what it has room in."""
-    first = payload[0] if is_array(payload) and payload else None
-    data = first.get("data") if is_object(first) else None
-    kwargs = data.get("additional_kwargs") if is_object(data) else None
-    return (first, kwargs) if is_object(first) and is_object(kwargs) else (None, {})
+def _without_derived(message: Opened, losses: list[Loss]) -> Opened:
+    """A chunk without the calls that LangChain derives from the chunks of calls in it."""
+    data, path = message.data, message.path
+    for name in (*LISTS, "tool_call_chunks"):
+        calls = data.get(name)
+        if calls is not None and not (is_array(calls) and all(map(is_object, calls))):
+            raise ConversionError(f"{name} is not a list of objects", where=f"{path}.{name}", hint=HINT)
+    for name in ("usage_metadata", "additional_kwargs", "response_metadata"):
+        if data.get(name) is not None:
+            _object(data[name], f"{path}.{name}")
+    for index, call in enumerate(data.get("tool_call_chunks") or ()):
+        if call.get("type", "tool_call_chunk") != "tool_call_chunk":
+            where = f"{path}.tool_call_chunks[{index}].type"
+            losses.append(Loss.of(where, call["type"], INDEX, "minor"))
+    if data.get("chunk_position") not in (None, "last"):
+        losses.append(Loss.of(f"{path}.chunk_position", data["chunk_position"], CHUNK, "minor"))
+    if not data.get("tool_call_chunks"):
+        return message
+    losses += (Loss.of(f"{path}.{name}", data[name], DERIVED, "minor") for name in LISTS if data.get(name))
+    return message._replace(data={key: value for key, value in data.items() if key not in LISTS})
 
 
-def _with(message: JsonObject, kwargs: JsonObject) -> JsonObject:
-    return {**message, "data": {**message["data"], "additional_kwargs": kwargs}}
+def _with_calls(message: Opened, losses: list[Loss]) -> Opened:
+    """A joined message, with the calls of its chunks."""
+    data = {key: value for key, value in message.data.items() if key != "chunk_position"}
+    chunks: list[JsonObject] = data.pop("tool_call_chunks", None) or []
+    if chunks:
+        indices = [chunk.get("index") for chunk in chunks]
+        losses.append(Loss.of(f"{message.path}.tool_call_chunks", indices, INDEX, "minor"))
+        derived = ((f"{message.path}.{name}", data[name]) for name in LISTS if data.get(name))
+        losses += (Loss.of(path, value, DERIVED, "minor") for path, value in derived)
+        calls = [_call_of(chunk) for chunk in chunks]
+        data["tool_calls"] = [call for call in calls if "error" not in call]
+        data["invalid_tool_calls"] = [call for call in calls if "error" in call]
+    return message._replace(data=data)
 
 
-def implied() -> Mapping[str, frozenset[Any]]:
-    """What a reader of LangChain's messages has understood once it has read the rest."""
-    names = {*CLASSES, *TYPES, *(f"{name}Chunk" for name in CLASSES), "constructor"}
-    blocks = {
-        *("text", "reasoning", "tool_call", "invalid_tool_call", "server_tool_call", "server_tool_result"),
-        *("image", "audio", "video", "file", "text-plain", "citation", "tool_call_chunk"),
-        *("thinking", "redacted_thinking", "tool_use", "image_url", "document", "function_call"),
-        *("summary_text", "server_tool_use"),
-    }
-    return {
-        "type": frozenset(names | blocks),
-        "lc": frozenset({1}),
-        "id": frozenset(names),
-        "output_version": frozenset({"v1"}),
-        "status": frozenset({"success", "error"}),
-        "source_type": frozenset({"base64", "url", "id", "text"}),
-    }
+def _call_of(chunk: JsonObject) -> JsonObject:
+    text = chunk.get("args")
+    rest = {key: value for key, value in chunk.items() if key not in ("type", "index")}
+    try:
+        args: Json = loads(text) if isinstance(text, str) and text else None if text else {}
+    except DecodeError:
+        args = None
+    return {**rest, "args": args} if is_object(args) else {**rest, "error": None}
+
+
+def _merge(left: Json, right: Json) -> Json:
+    if left is None or right is None:
+        return right if left is None else left
+    if is_object(left) and is_object(right):
+        return _merge_objects(left, right)
+    if is_array(left) or is_array(right):
+        both = [one if is_array(one) else [one] if one else [] for one in (left, right)]
+        return _merge_arrays(both[0], both[1])
+    if isinstance(left, str) and isinstance(right, str):
+        return left + right
+    return left + right if type(left) is int and type(right) is int else right
+
+
+def _merge_objects(left: JsonObject, right: JsonObject) -> JsonObject:
+    merged = dict(left)
+    for key, value in right.items():
+        is_same = key in ("type", "index", "id") and merged.get(key) == value
+        merged[key] = value if is_same else _merge(merged.get(key), value)
+    return merged
+
+
+def _merge_arrays(left: list[Any], right: list[Any]) -> list[Any]:
+    """Items with the same index are one."""
+    merged = list(left)
+    places = {index: at for at, item in enumerate(merged) if (index := _index(item)) is not None}
+    for item in right:
+        index = _index(item)
+        at = None if index is None else places.get(index)
+        if at is not None:
+            merged[at] = _merge_objects(merged[at], item)
+            continue
+        if index is not None:
+            places[index] = len(merged)
+        merged.append(item)
+    return merged
+
+
+def _index(item: Json) -> int | str | None:
+    index = item.get("index") if is_object(item) else None
+    return index if isinstance(index, int | str) else None

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError
-from partita.formats.ai_sdk.model import core_v4
+from partita.formats.ai_sdk.model import format as model
 from partita.formats.losses import Loss
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
 from partita.types.messages import (
@@ -83,7 +83,7 @@ def _is_core(role: str, content: Json) -> bool:
 def _read(role: str, content: Json, rest: JsonObject, path: str, losses: list[Loss]) -> Message:
     options = {name: rest.pop(name) for name in OPTIONS if is_object(rest.get(name))}
     try:
-        loaded = core_v4.load({"role": role, "content": content, **options})
+        loaded = model.load({"role": role, "content": content, **options}, 4)
     except ConversionError as error:
         raise ConversionError(
             error.what, where=path + error.where.removeprefix("$"), hint=error.hint

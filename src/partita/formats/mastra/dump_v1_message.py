@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from partita.formats.ai_sdk.model import core_v4
+from partita.formats.ai_sdk.model import format as model
 from partita.formats.ai_sdk.model.marks import FORMAT as CORE_NOTE
 from partita.types.fold import expand
 from partita.types.json import Json, JsonObject
@@ -42,7 +42,7 @@ def _core_messages(piece: Message) -> Iterator[JsonObject]:
         case parts if isinstance(piece, SystemMessage) and _is_in_pieces(parts):
             yield {"role": "system", "content": [_system_piece(part) for part in parts]}
         case _:
-            yield from core_v4.dump([piece]).payload
+            yield from model.dump([piece], 4).payload
 
 
 def _is_in_pieces(parts: Sequence[object]) -> bool:

@@ -1,57 +1,69 @@
-"""What servers that speak Chat Completions do differently with what they are sent.
+"""What servers with Chat Completions accept in requests.
 
-A server that is not here: take the nearest and `dataclasses.replace` what differs.
+For a server that is not here, take the nearest and `dataclasses.replace` what differs.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from .wire import NAME
+
 ReasoningField: TypeAlias = Literal["reasoning_content", "reasoning", "reasoning_details", "thinking"]
-"""Where reasoning goes back: fields of the message, or `thinking` items of its content."""
+"""Where reasoning is sent back: members of the message, or `thinking` items of its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one server wants its requests."""
+    """The requests of one server."""
 
     name: str
     namespace: str
-    """Whose metadata are its own: what `ChatDecoder` was given to read its answers."""
+    """Its namespace in provider metadata, which `ChatDecoder` gets to read its responses."""
     system_role: Literal["system", "developer"] = "system"
     system_anywhere: bool = True
-    """Whether instructions may stand between turns; else there is one system message, the first."""
+    """Whether instructions may be between messages. Otherwise there is one system message, the first."""
     reasoning: ReasoningField | None = None
     replays: Literal["turn", "always"] = "always"
-    """Whether reasoning goes back only while the turn it belongs to is at work."""
+    """Whether reasoning is sent back only until the next prompt of the user."""
     needs_reasoning: bool = False
-    """Whether an answer without reasoning must say so with an empty one."""
+    """Whether a response without reasoning needs an empty one."""
     refusals: bool = False
-    """Whether a refusal has a field of its own."""
+    """Whether a refusal has a member of its own."""
     lists_of_text: bool = True
     """Whether content that is only text may be a list."""
     fetches_files: bool = False
-    """Whether files other than pictures may be given by their address."""
+    """Whether files other than images may be given by their URL."""
     nine_letter_ids: bool = False
     user_after_tool: bool = True
-    """Whether a user message may stand right behind the results of tools."""
+    """Whether a user message may directly follow results of tools."""
     stream_options: bool = True
-    """Whether it knows `stream_options`; those that do not tell the usage anyway."""
+    """Whether it knows `stream_options`. Those that do not send the usage anyway."""
     max_tokens: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
+    @property
+    def format_name(self) -> str:
+        """The name of the server's format."""
+        return NAME if self.namespace == "openai" else f"{NAME}-{self.namespace}"
 
+
+# `developer` and `max_completion_tokens` replace `system` and `max_tokens`:
+# https://platform.openai.com/docs/api-reference/chat/create
 OPENAI: Final = Dialect(
     "openai", "openai", system_role="developer", refusals=True, max_tokens="max_completion_tokens"
 )
 GENERIC: Final = Dialect("generic", "openai", system_anywhere=False, lists_of_text=False)
+"""What nearly every server accepts."""
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect
     for dialect in (
         OPENAI,
         GENERIC,
+        # https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/multimodal/pdfs
         Dialect("openrouter", "openrouter", reasoning="reasoning_details", fetches_files=True),
-        # As its fourth version wants it. The first reasoner refuses its own words: `reasoning=None`.
+        # V4 requires `reasoning_content` in every assistant message. The first reasoner refuses it
+        # (`reasoning=None`): https://api-docs.deepseek.com/guides/reasoning_model
         Dialect(
             "deepseek",
             "deepseek",
@@ -59,7 +71,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             needs_reasoning=True,
             lists_of_text=False,
         ),
+        # https://console.groq.com/docs/reasoning: chat templates drop reasoning of earlier turns
         Dialect("groq", "groq", reasoning="reasoning", replays="turn", max_tokens="max_completion_tokens"),
+        # "Expected last role User or Tool", "Not the same number of function calls and responses", "Tool call
+        # id has to be defined, a-z, A-Z, 0-9, with a length of 9" (seen in its error messages)
         Dialect(
             "mistral",
             "mistral",
@@ -69,9 +84,12 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             user_after_tool=False,
             stream_options=False,
         ),
+        # https://github.com/ollama/ollama/blob/main/docs/api/openai-compatibility.mdx
         Dialect("ollama", "ollama", reasoning="reasoning", replays="turn", lists_of_text=False),
+        # https://docs.vllm.ai/en/latest/features/reasoning_outputs.html
         Dialect("vllm", "vllm", system_anywhere=False, reasoning="reasoning", replays="turn"),
+        # https://docs.x.ai/docs/guides/reasoning: reasoning is not sent back
         Dialect("xai", "xai"),
     )
 }
-"""Servers by name."""
+"""Dialects by the name of the server."""

@@ -183,7 +183,7 @@ INPUT: Final[PartCodecs[None]] = PartCodecs(
     PartCodec(wire.InputAudio, FilePart, read_audio, write_audio),
     PartCodec(wire.InputFile, FilePart, read_file, write_file),
     member=PART,
-    format=NAME,
+    format_name=NAME,
 )
 """What users and tools show a model."""
 
@@ -193,7 +193,7 @@ OUTPUT: Final[PartCodecs[None]] = PartCodecs(
     PartCodec(wire.OutputText, TextPart, read_text, write_text),
     PartCodec(wire.InputText, TextPart, read_said_text, write_input_text, suits=lambda part: False),
     member=PART,
-    format=NAME,
+    format_name=NAME,
 )
 """The texts of the model."""
 

@@ -1,127 +1,318 @@
-"""Parts of recorded messages ↔ parts, but for calls. Parts of other types are kept whole."""
+"""Codecs for the parts of recorded messages, and for the outputs of tools."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from partita.formats.framework.members import Members, metadata_of, noted, present
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.formats.core.codec import KIND, PartCodec, PartCodecs
+from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.tool_text import read_arguments, read_tool_text, tool_text
+from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, data_url, inline_of, kind_of_media
-from partita.types.json import Json, JsonObject, is_object
+from partita.types.fold import state_after
+from partita.types.json import Json, JsonObject, dumps, is_array, is_object
+from partita.types.messages import ToolCallPart
 from partita.types.parts import CustomPart, FilePart, ForeignPart, ImagePart, ReasoningPart, TextPart
+from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
 
-from .wrapping import NAME
+from . import wire
+from .wire import NAME, PART
 
 COMPACTION: Final = f"{NAME}.compaction"
-PLACES: Final = {"blob": "content", "uri": "uri", "file": "file_id"}
-"""By the type of a medium: where its value stands."""
 
-WORDS: Final[Mapping[str, Callable[[str], TextPart | ReasoningPart]]] = {
-    "text": TextPart,
-    "reasoning": ReasoningPart,
-}
-"""By the type of what is content and no more, the part that it is."""
+# Notes in the provider metadata of calls and results
+POSITION: Final = "at"  # where the output of a provider's call was, if not directly behind the call
+MEMBER: Final = "key"  # the member with the output, if not `response`
+NAMED: Final = "named"  # the result has the name of its tool
+OLD_NOTES: Final = frozenset({"of", "untyped", "args", "bare", "made"})
+"""Notes of older versions on how something was written. They are ignored."""
 
-Plain = TextPart | ReasoningPart | ImagePart | FilePart | CustomPart | ForeignPart
-
-
-def read_plain(raw: Json) -> Plain:
-    """The part that something other than a call amounts to."""
-    match raw:
-        case {"type": str(kind), "content": str(text)} if len(raw) == 2 and kind in WORDS:
-            return WORDS[kind](text)
-        case _:
-            pass
-    part: Plain | None = None
-    if is_object(raw):
-        members = Members(raw)
-        type_ = members.any("type")
-        match type_:
-            case "text" if isinstance(raw.get("content"), str):
-                text = members.any("content")
-                part = TextPart(text, provider_metadata=metadata_of(NAME, members.left))
-            case "reasoning" | "thinking" if isinstance(raw.get("content"), str):
-                text = members.any("content")
-                if type_ == "thinking":
-                    members.left["of"] = type_
-                part = ReasoningPart(text, provider_metadata=metadata_of(NAME, members.left))
-            case "blob" | "uri" | "file":
-                part = _read_media(members, type_)
-            case "compaction":
-                part = CustomPart(COMPACTION, provider_metadata={NAME: members.left})
-            case _:
-                pass
-    return ForeignPart(NAME, raw) if part is None else part
+THINKING: Final = "thinking"
+TOOL_CALL: Final = "tool_call"
 
 
-def write_plain(part: Any) -> JsonObject | None:
-    """The part that holds a part other than a call; `None` if there is none for it."""
-    match part:
-        case TextPart():
-            return {"type": "text", **noted(part.provider_metadata, NAME), "content": part.text}
-        case ReasoningPart():
-            note = dict(noted(part.provider_metadata, NAME))
-            type_ = "thinking" if note.pop("of", None) == "thinking" else "reasoning"
-            return {"type": type_, **note, "content": part.text}
-        case ImagePart() | FilePart():
-            return _write_media(part)
-        case CustomPart(kind=kind) if kind == COMPACTION:
-            return {"type": "compaction", **noted(part.provider_metadata, NAME)}
-        case ForeignPart(format="otel-genai", value=value) if is_object(value):
-            return value
-        case _:
-            return None
+class Called(NamedTuple):
+    """The call that a part is about: its id, where the part does not have one, and its name."""
+
+    id: str
+    name: str = ""
 
 
-def _read_media(members: Members, type_: str) -> ImagePart | FilePart | None:
-    value = members.text(PLACES[type_])
-    media_type, modality = members.left.get("mime_type"), members.text("modality")
-    if value is None or not (media_type is None or isinstance(media_type, str)):
-        return None
-    if "modality" in members.left:
-        return None
-    if "mime_type" in members.left and media_type is not None:
-        members.any("mime_type")
-    if modality != _modality(media_type, is_image=modality == "image"):
-        members.left["modality"] = modality
-    url = data_url(value, media_type) if type_ == "blob" else value if type_ == "uri" else ""
-    if type_ == "uri" and inline_of(url) is not None:
-        members.left["of"] = "uri"
-    is_image = modality == "image" or (
-        modality is None and media_type and kind_of_media(media_type) == "image"
+def _id(value: Any, made: str) -> str:
+    return value if isinstance(value, str) else made
+
+
+# Text and reasoning
+
+
+def read_text(block: wire.Text, context: Called) -> TextPart:
+    return TextPart(block.content)
+
+
+def write_text(part: TextPart) -> Wire:
+    return wire.Text(content=part.text)
+
+
+def read_reasoning(block: wire.Reasoning, context: Called) -> ReasoningPart:
+    return ReasoningPart(block.content)
+
+
+def write_reasoning(part: ReasoningPart) -> Wire:
+    return wire.Reasoning(content=part.text)
+
+
+def read_thinking(block: wire.Thinking, context: Called) -> ReasoningPart:
+    return ReasoningPart(block.content, provider_metadata={NAME: {KIND: THINKING}})
+
+
+def write_thinking(part: ReasoningPart) -> Wire:
+    return wire.Thinking(content=part.text)
+
+
+def is_thinking(part: ReasoningPart) -> bool:
+    """Whether reasoning was recorded under its other name."""
+    return notes(part.provider_metadata, NAME).get(KIND) == THINKING
+
+
+def read_compaction(block: wire.Compaction, context: Called) -> CustomPart:
+    return CustomPart(COMPACTION)
+
+
+def write_compaction(part: CustomPart) -> Wire | None:
+    return wire.Compaction() if part.kind == COMPACTION else None
+
+
+# Calls
+
+
+def read_call(block: wire.ToolCall, context: Called) -> ToolCallPart:
+    input_, raw_input = block.arguments, UNSET
+    if isinstance(input_, str):
+        input_, raw_input = read_arguments(input_)
+    id_ = _id(block.id, context.id)
+    return ToolCallPart(id_, block.name, "input-available", input_, raw_input=raw_input)
+
+
+def write_call(part: ToolCallPart) -> Wire:
+    arguments: Json = part.raw_input if part.input is UNSET else part.input
+    if isinstance(part.input, str):
+        arguments = dumps(arguments).decode()  # a text is read as JSON
+    return wire.ToolCall(id=part.id, name=part.name, arguments=None if arguments is UNSET else arguments)
+
+
+def read_server_call(block: wire.ServerToolCall, context: Called) -> ToolCallPart:
+    input_ = _without_type(block.server_tool_call, block.name)
+    id_ = _id(block.id, context.id)
+    return ToolCallPart(id_, block.name, "input-available", input_, provider_executed=True)
+
+
+def write_server_call(part: ToolCallPart) -> Wire:
+    input_: Json = {} if part.input is UNSET else part.input
+    return wire.ServerToolCall(
+        id=part.id, name=part.name, server_tool_call=_with_type(input_, part.name, "input")
     )
-    if is_image and type_ != "file":
-        return ImagePart(url, media_type=media_type, provider_metadata=metadata_of(NAME, members.left))
-    if media_type is None:
-        members.left["untyped"] = True
-    reference = {NAME: value} if type_ == "file" else None
-    metadata = metadata_of(NAME, members.left)
-    return FilePart(
-        url,
-        OCTETS if media_type is None else media_type,
-        provider_reference=reference,
-        provider_metadata=metadata,
+
+
+def _with_type(value: Json, name: str, member: str) -> JsonObject:
+    """The conventions have an object with a type here: a value that is none goes into a member."""
+    return {"type": name, **value} if is_object(value) else {"type": name, member: value}
+
+
+def _without_type(value: JsonObject, name: str) -> JsonObject:
+    if value.get("type") != name:
+        return value
+    return {key: item for key, item in value.items() if key != "type"}
+
+
+# Outputs
+
+
+def read_output(value: Json) -> ToolOutput:
+    """An output: text, files among texts, or any other JSON. Whether a call failed is not recorded."""
+    if is_array(value) and any(is_object(one) and one.get("type") in FILES for one in value):
+        try:
+            items = tuple(PARTS.read(PART.read(one), Called("")) for one in value)
+        except DecodeError:
+            items = ()
+        if items and all(isinstance(item, ITEMS) for item in items):
+            return ContentOutput(items)
+    return read_tool_text("success", value)
+
+
+def write_output(output: ToolOutput) -> Json:
+    """The value of an output, as a model receives it."""
+    text = tool_text(output)
+    if text.items is None:
+        return text.value
+    return to_json([block for item in text.items if (block := PARTS.write(item)) is not None])
+
+
+def read_response(block: wire.ToolCallResponse, call: Called) -> ToolResultPart | None:
+    value, noted = block.response, JsonObject()
+    if value is UNSET:
+        value, noted[MEMBER] = block.result, "result"
+    if value is UNSET:
+        return None
+    if block.name is not UNSET:
+        noted[NAMED] = True
+    metadata = add_notes(None, NAME, noted)
+    return ToolResultPart(_id(block.id, call.id), block.name or call.name, read_output(value), metadata)
+
+
+def write_response(part: ToolResultPart) -> Wire:
+    noted = notes(part.provider_metadata, NAME)
+    value = write_output(part.output)
+    member: Any = {"result": value} if noted.get(MEMBER) == "result" else {"response": value}
+    return wire.ToolCallResponse(id=part.id, name=part.name if noted.get(NAMED) is True else UNSET, **member)
+
+
+def _executed(call: ToolCallPart, output: ToolOutput, metadata: JsonObject | None = None) -> ToolCallPart:
+    """A call whose output is in the same message: the provider ran it, whatever the type of its part is."""
+    about = call.call_provider_metadata
+    return replace(
+        call,
+        state=state_after(output),
+        output=output,
+        provider_executed=True,
+        call_provider_metadata=about if call.provider_executed else add_notes(about, NAME, {KIND: TOOL_CALL}),
+        result_provider_metadata=metadata,
     )
 
 
-def _write_media(part: ImagePart | FilePart) -> JsonObject:
-    note = dict(noted(part.provider_metadata, NAME))
-    of, untyped = note.pop("of", None), note.pop("untyped", False)
-    media_type = None if untyped else part.media_type
-    has_modality = "modality" in note
-    modality = note.pop("modality", None)
-    if not has_modality:
-        modality = _modality(media_type, is_image=isinstance(part, ImagePart))
-    about = {**note, **present(modality=modality, mime_type=media_type)}
-    reference = part.provider_reference if isinstance(part, FilePart) else None
-    if reference and not part.url:
-        return {"type": "file", **about, "file_id": next(iter(reference.values()))}
+def read_call_response(block: wire.ToolCallResponse, call: ToolCallPart) -> ToolCallPart | None:
+    result = read_response(block, Called(call.id, call.name))
+    return None if result is None else _executed(call, result.output, result.provider_metadata)
+
+
+def write_call_response(call: ToolCallPart) -> Wire | None:
+    if call.output is None:
+        return None
+    return write_response(ToolResultPart(call.id, call.name, call.output, call.result_provider_metadata))
+
+
+def read_server_response(block: wire.ServerToolCallResponse, call: ToolCallPart) -> ToolCallPart:
+    value = block.server_tool_call_response
+    found = _without_type(value, call.name)
+    is_member = found is not value and found.keys() == {"output"}
+    return _executed(call, read_output(found["output"] if is_member else found))
+
+
+def write_server_response(call: ToolCallPart) -> Wire | None:
+    if call.output is None:
+        return None
+    value = _with_type(write_output(call.output), call.name, "output")
+    return wire.ServerToolCallResponse(id=call.id, server_tool_call_response=value)
+
+
+def is_server_call(call: ToolCallPart) -> bool:
+    """Whether a call is written as a server tool call."""
+    is_tool_call = notes(call.call_provider_metadata, NAME).get(KIND) == TOOL_CALL
+    return call.provider_executed is True and not is_tool_call
+
+
+# Files
+
+Media: TypeAlias = ImagePart | FilePart
+
+
+def _media(block: wire.Media, url: str) -> Media:
+    media_type = _media_type(block)
+    kind = block.modality or kind_of_media(media_type or OCTETS)
+    if kind == "image":
+        return ImagePart(url, media_type=media_type)
+    return FilePart(url, OCTETS if media_type is None else media_type)
+
+
+def _media_type(block: wire.Media) -> str | None:
+    return None if block.mime_type is UNSET else block.mime_type
+
+
+def _about(part: Media) -> Any:
+    modality = "image" if isinstance(part, ImagePart) else kind_of_media(part.media_type)
+    return {"modality": modality, "mime_type": UNSET if part.media_type is None else part.media_type}
+
+
+def read_blob(block: wire.Blob, context: Called) -> Media:
+    return _media(block, data_url(block.content, _media_type(block)))
+
+
+def write_blob(part: Media) -> Wire | None:
     inline = inline_of(part.url)
-    if inline is None or of == "uri":
-        return {"type": "uri", **about, "uri": part.url}
-    typed = {} if media_type or untyped else present(mime_type=inline.media_type)
-    return {"type": "blob", **typed, **about, "content": inline.data}
+    if inline is None:
+        return None
+    about = _about(part)
+    if part.media_type is None and inline.media_type is not None:
+        about["mime_type"] = inline.media_type
+    return wire.Blob(content=inline.data, **about)
 
 
-def _modality(media_type: str | None, *, is_image: bool) -> str:
-    if is_image:
-        return "image"
-    return kind_of_media(OCTETS if media_type is None else media_type)
+def read_uri(block: wire.Uri, context: Called) -> Media:
+    return _media(block, block.uri)
+
+
+def write_uri(part: Media) -> Wire:
+    return wire.Uri(uri=part.url, **_about(part))
+
+
+def read_file(block: wire.File, context: Called) -> FilePart:
+    media_type = _media_type(block)
+    reference = {NAME: block.file_id}
+    return FilePart("", OCTETS if media_type is None else media_type, provider_reference=reference)
+
+
+def write_file(part: FilePart) -> Wire | None:
+    if part.url or not part.provider_reference:
+        return None
+    return wire.File(file_id=next(iter(part.provider_reference.values())), **_about(part))
+
+
+# The tables
+
+PARTS: Final[PartCodecs[Called]] = PartCodecs(
+    NAME,
+    PartCodec(wire.Text, TextPart, read_text, write_text),
+    PartCodec(wire.Thinking, ReasoningPart, read_thinking, write_thinking, suits=is_thinking),
+    PartCodec(wire.Reasoning, ReasoningPart, read_reasoning, write_reasoning),
+    PartCodec(
+        wire.ServerToolCall,
+        ToolCallPart,
+        read_server_call,
+        write_server_call,
+        suits=is_server_call,
+        metadata="call_provider_metadata",
+    ),
+    PartCodec(wire.ToolCall, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
+    PartCodec(wire.File, FilePart, read_file, write_file),
+    PartCodec(wire.Blob, (ImagePart, FilePart), read_blob, write_blob),
+    PartCodec(wire.Uri, (ImagePart, FilePart), read_uri, write_uri),
+    PartCodec(wire.Compaction, CustomPart, read_compaction, write_compaction),
+    reserved=OLD_NOTES,
+)
+CALL_RESPONSES: Final[PartCodecs[ToolCallPart]] = PartCodecs(
+    NAME,
+    PartCodec(
+        wire.ServerToolCallResponse,
+        ToolCallPart,
+        read_server_response,
+        write_server_response,
+        suits=is_server_call,
+        metadata="result_provider_metadata",
+    ),
+    PartCodec(
+        wire.ToolCallResponse,
+        ToolCallPart,
+        read_call_response,
+        write_call_response,
+        metadata="result_provider_metadata",
+    ),
+    reserved=OLD_NOTES | {POSITION, MEMBER, NAMED},
+)
+RESPONSES: Final[PartCodecs[Called]] = PartCodecs(
+    NAME,
+    PartCodec(wire.ToolCallResponse, ToolResultPart, read_response, write_response),
+    reserved=OLD_NOTES | {MEMBER, NAMED},
+)
+FILES: Final = ("blob", "uri", "file")
+ITEMS: Final = (TextPart, ImagePart, FilePart, ForeignPart)

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.errors import DecodeError, PartitaError
-from partita.formats.ai_sdk.model import load as model
+from partita.formats.ai_sdk.model import format as model
 from partita.formats.ai_sdk.ui import load as ui
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss

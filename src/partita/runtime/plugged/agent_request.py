@@ -135,12 +135,13 @@ def _anthropic(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -
 
 
 def _chat(server: str | None, view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:
-    """Servers that speak Chat Completions do so in dialects."""
+    """Each server with Chat Completions has a dialect."""
     from partita.formats.openai_chat.dialects import DIALECTS, OPENAI
-    from partita.formats.openai_chat.request import build_request
+    from partita.formats.openai_chat.format import dump
 
     dialect = OPENAI if server is None else DIALECTS[server]
-    return _of(build_request(view, model=model, tools=tools, dialect=dialect).payload, "messages", "tools")
+    payload = dump(view, Request(tuple(tools), {"model": model}), dialect=dialect).payload
+    return _of(payload, "messages", "tools")
 
 
 def _responses(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:
@@ -152,9 +153,9 @@ def _responses(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -
 
 def _gemini(view: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> JsonObject:
     """The vendor's client takes all but the contents as its `config`."""
-    from partita.formats.gemini.request import build_request
+    from partita.formats.gemini.format import dump
 
-    payload = build_request(view, model=model, tools=tools).payload
+    payload = dump(view, Request(tuple(tools), {"model": model})).payload
     config = _of(payload, "systemInstruction", "tools")
     return {**_of(payload, "contents"), **({"config": config} if config else {})}
 

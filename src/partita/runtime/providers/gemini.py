@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from partita.errors import AgentError
-from partita.formats.format import Dumped, ToolSpec
+from partita.formats.format import Dumped, Request, ToolSpec
 from partita.types.json import JsonObject
 from partita.types.messages import Message
 
@@ -73,13 +73,14 @@ class GeminiService(ProviderService["Client"]):
     def _build(
         self, view: Sequence[Message], model: str, tools: Sequence[ToolSpec], settings: JsonObject
     ) -> Dumped:
-        from partita.formats.gemini.request import build_request
+        from partita.formats.gemini.format import FORMAT
 
         if not model or any(mark in model for mark in _UNSAFE):
             raise AgentError(f"no name of a model: {model!r}", hint="give one like gemini-2.5-flash")
-        request = build_request(view, model=model, tools=tools, settings=settings)
+        assert FORMAT.dump is not None
+        request = FORMAT.dump(view, Request(tuple(tools), {"model": model, **settings}))
         body = {name: value for name, value in request.payload.items() if name != "model"}
-        return Dumped(body, request.losses)  # the model is named in the address, not in the body
+        return Dumped(body, lambda: request.losses)  # the model is named in the address, not in the body
 
 
 def model_path(model: str, *, is_vertex: bool) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from partita.errors import AgentError
-from partita.formats.format import Dumped, ToolSpec
+from partita.errors import AgentError, ConversionError
+from partita.formats.format import Dumped, Request, ToolSpec
 from partita.formats.openai_chat.dialects import DIALECTS, OPENAI, Dialect
 from partita.formats.own import CHAT
 from partita.formats.registry import get_format
@@ -54,9 +54,15 @@ class OpenAIChatService(OpenAIService):
     def _build(
         self, view: Sequence[Message], model: str, tools: Sequence[ToolSpec], settings: JsonObject
     ) -> Dumped:
-        from partita.formats.openai_chat.request import build_request
+        from partita.formats.openai_chat.format import dump
 
-        return build_request(view, model=model, tools=tools, settings=settings, dialect=self._dialect)
+        streamed: JsonObject = {"model": model, "stream": True}
+        if self._dialect.stream_options:
+            streamed["stream_options"] = {"include_usage": True}
+        built = dump(view, Request(tuple(tools), {**streamed, **settings}), dialect=self._dialect)
+        if not built.payload["messages"]:
+            raise ConversionError("no message to send", where="$", hint="give at least one that has content")
+        return built
 
 
 def _dialect(named: Dialect | str) -> Dialect:

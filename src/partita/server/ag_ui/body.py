@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from partita.formats.ag_ui.load import load
+from partita.formats.ag_ui.format import load
 from partita.formats.format import Loaded
 from partita.runtime.session.approvals import Answer
 from partita.types.json import Json, JsonObject, is_object

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from partita.errors import ConversionError
 from partita.formats.format import Loaded
-from partita.formats.openai_chat.reading.load import load
+from partita.formats.openai_chat.format import load
 from partita.server.hub import CallerView
 from partita.server.problems import Problem
 from partita.server.roles import require

@@ -12,8 +12,7 @@ from litestar.params import Body, FromPath, HeaderParameter
 from litestar.types import ControllerRouterHandler
 
 from partita.errors import NotFoundError
-from partita.formats.openai_chat.encoding.completion import completion_of
-from partita.formats.openai_chat.encoding.encoder import ChatEncoder
+from partita.formats.openai_chat.encoder import ChatEncoder, completion_of
 from partita.runtime.client_tools import client_tools, declares_tools
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.service import AgentService, Options

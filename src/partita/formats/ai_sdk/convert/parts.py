@@ -21,7 +21,7 @@ def present(**members: Json) -> JsonObject:
 
 def part_type(part: Fields) -> str:
     """The type of a part, which must be a string."""
-    value = part.peek("type")
+    value = part.get("type")
     if not isinstance(value, str):
         raise no_part(part)
     return value
@@ -50,39 +50,39 @@ def is_data(type_: str) -> bool:
 
 def text(part: Fields) -> JsonObject:
     """Text, said by anyone."""
-    return present(type="text", text=part.take("text"), providerOptions=part.take_first("providerMetadata"))
+    return present(type="text", text=part.get("text"), providerOptions=part.first("providerMetadata"))
 
 
 def reasoning(part: Fields) -> JsonObject:
     """Words the model wrote for itself."""
-    return present(type="reasoning", text=part.take("text"), providerOptions=part.take("providerMetadata"))
+    return present(type="reasoning", text=part.get("text"), providerOptions=part.get("providerMetadata"))
 
 
 def custom(part: Fields) -> JsonObject:
     """Something only one provider knows."""
-    return present(type="custom", kind=part.take("kind"), providerOptions=part.take_first("providerMetadata"))
+    return present(type="custom", kind=part.get("kind"), providerOptions=part.first("providerMetadata"))
 
 
 def bare_file(part: Fields) -> JsonObject:
     """A file by its address, without provider options."""
     return present(
-        type="file", mediaType=part.take("mediaType"), filename=part.take("filename"), data=part.take("url")
+        type="file", mediaType=part.get("mediaType"), filename=part.get("filename"), data=part.get("url")
     )
 
 
 def plain_file(part: Fields) -> JsonObject:
     """A file by its address."""
-    return bare_file(part) | present(providerOptions=part.take_first("providerMetadata"))
+    return bare_file(part) | present(providerOptions=part.first("providerMetadata"))
 
 
 def tagged_file(part: Fields) -> JsonObject:
     """A file by the provider's reference to it, or by its normalized address."""
     return present(
         type="file",
-        mediaType=part.take("mediaType"),
-        filename=part.take("filename"),
+        mediaType=part.get("mediaType"),
+        filename=part.get("filename"),
         data=_file_data(part),
-        providerOptions=part.take_first("providerMetadata"),
+        providerOptions=part.first("providerMetadata"),
     )
 
 
@@ -90,24 +90,17 @@ def reasoning_file(part: Fields) -> JsonObject:
     """A file the model made while it reasoned."""
     return present(
         type="reasoning-file",
-        mediaType=part.take("mediaType"),
+        mediaType=part.get("mediaType"),
         data=_address_data(part),
-        providerOptions=part.take("providerMetadata"),
+        providerOptions=part.get("providerMetadata"),
     )
 
 
 def _file_data(part: Fields) -> JsonObject:
-    if is_nullish(part.peek("providerReference")):
+    if is_nullish(part.get("providerReference")):
         return _address_data(part)
-    part.lose("url", "the provider's own reference is sent instead")
-    return {"type": "reference", "reference": part.take("providerReference")}
+    return {"type": "reference", "reference": part.get("providerReference")}
 
 
 def _address_data(part: Fields) -> JsonObject:
-    url = part.peek("url")
-    normal = address(url, f"{part.where}.url")
-    if normal == url:
-        part.carry("url")
-    else:
-        part.lose("url", "the address is sent in its normal form")
-    return {"type": "url", "url": normal}
+    return {"type": "url", "url": address(part.get("url"), f"{part.where}.url")}

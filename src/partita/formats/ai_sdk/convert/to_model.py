@@ -6,28 +6,24 @@ shared with the input, not copied. What the SDK stumbles over is a `ConversionEr
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 from msgspec import UNSET
 
 from partita.errors import ConversionError
-from partita.formats.ai_sdk.validate.schema import check_version
-from partita.formats.losses import Loss
+from partita.formats.ai_sdk.versions import check_version
 from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
 
-from .fields import Fields, TrackedFields
-from .losses import all_losses
+from .fields import Fields
 from .parts import is_data, is_tool, no_part, part_type, present
 from .rules import COMPLETE_STATES, RULES, Rules
 from .tools import ModelTool, ToolCall, answers, said, tool_call
 from .values import is_nullish, joined, spread
 
-__all__ = ["ConvertDataPart", "ModelTool", "convert_to_model_messages", "convert_with_losses"]
+__all__ = ["ConvertDataPart", "ModelTool", "convert_to_model_messages"]
 
 ConvertDataPart: TypeAlias = Callable[[JsonObject], JsonObject | None]
 """Gives the text or file part that a data part is to the model; `None` leaves it out."""
-
-FieldsT = TypeVar("FieldsT", bound=Fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +54,15 @@ def convert_to_model_messages(
     convert_data_part: ConvertDataPart | None = None,
 ) -> list[JsonObject]:
     """The model messages that the SDK of that version makes of UI messages."""
-    sources = _sources(messages, Fields)
+    sources = _sources(messages)
     conversion = _conversion(sources, version, tools, ignore_incomplete_tool_calls, convert_data_part)
     return _convert(sources, conversion)
 
 
-def convert_with_losses(
-    messages: Sequence[JsonObject],
-    *,
-    version: int = 7,
-    tools: Mapping[str, ModelTool | None] | None = None,
-    ignore_incomplete_tool_calls: bool = False,
-    convert_data_part: ConvertDataPart | None = None,
-) -> tuple[list[JsonObject], list[Loss]]:
-    """The same model messages, and every member of the input that they do not tell."""
-    sources = _sources(messages, TrackedFields)
-    conversion = _conversion(sources, version, tools, ignore_incomplete_tool_calls, convert_data_part)
-    return _convert(sources, conversion), all_losses(sources, conversion.rules)
-
-
-def _sources(messages: Sequence[JsonObject], fields: type[FieldsT]) -> list[FieldsT]:
+def _sources(messages: Sequence[JsonObject]) -> list[Fields]:
     if not isinstance(messages, (list, tuple)):
         raise ConversionError(f"messages is {kind_of(messages)}", where="messages", hint="give a list")
-    return [fields(message, f"messages[{index}]") for index, message in enumerate(messages)]
+    return [Fields(message, f"messages[{index}]") for index, message in enumerate(messages)]
 
 
 def _conversion(
@@ -91,21 +73,20 @@ def _conversion(
     convert_data_part: ConvertDataPart | None,
 ) -> _Conversion:
     rules = RULES[check_version(version)]
-    users = (index for index, message in enumerate(sources) if message.peek("role") == "user")
+    users = (index for index, message in enumerate(sources) if message.get("role") == "user")
     last_user = max(users, default=0) if rules.user_supersedes else 0
     return _Conversion(rules, tools or {}, ignore_incomplete, convert_data_part, last_user)
 
 
 def _convert(sources: Sequence[Fields], conversion: _Conversion) -> list[JsonObject]:
     for index, message in enumerate(sources):
-        role = message.peek("role")
+        role = message.get("role")
         if not isinstance(role, str) or role not in _ROLES:
             raise ConversionError(
                 f"no such role: {role!r}" if isinstance(role, str) else "no message with a role",
                 where=message.where,
                 hint="use system, user or assistant",
             )
-        message.carry("role")
         if conversion.filters:
             parts = _complete_parts(message, index, conversion)
         elif role == "assistant" and _may_lack_parts(sources, index, conversion):
@@ -122,14 +103,14 @@ def _may_lack_parts(sources: Sequence[Fields], index: int, conversion: _Conversi
     Version 7 looks at all parts for a `rawInput` first, and breaks on a message without parts unless
     it found one before.
     """
-    parts = sources[index].peek("parts")
+    parts = sources[index].get("parts")
     if not is_nullish(parts) and parts != "":
         return False
     return not conversion.rules.needs_parts or any(_has_raw_input(message) for message in sources[:index])
 
 
 def _has_raw_input(message: Fields) -> bool:
-    parts = message.peek("parts")
+    parts = message.get("parts")
     return is_array(parts) and any(
         is_object(part)
         and isinstance(part.get("type"), str)
@@ -143,20 +124,17 @@ def _has_raw_input(message: Fields) -> bool:
 def _complete_parts(message: Fields, index: int, conversion: _Conversion) -> list[Fields]:
     kept: list[Fields] = []
     for part in message.items("parts"):
-        state = part.peek("state")
-        if not is_tool(part_type(part)):
-            kept.append(part)
-        elif index < conversion.last_user and state == "approval-requested":
-            part.drop("a later user message passed the request over")
-        elif conversion.ignore_incomplete and _is_incomplete(part, state, conversion.rules):
-            part.drop("incomplete tool calls are ignored")
-        else:
+        state = part.get("state")
+        is_call = is_tool(part_type(part))
+        is_superseded = index < conversion.last_user and state == "approval-requested"
+        is_ignored = conversion.ignore_incomplete and _is_incomplete(part, state, conversion.rules)
+        if not is_call or not (is_superseded or is_ignored):
             kept.append(part)
     return kept
 
 
 def _is_incomplete(part: Fields, state: Json, rules: Rules) -> bool:
-    if state == "output-available" and part.peek("preliminary") is True:
+    if state == "output-available" and part.get("preliminary") is True:
         return True
     if rules.incomplete_states is not None:
         return state in tuple(rules.incomplete_states)
@@ -166,22 +144,12 @@ def _is_incomplete(part: Fields, state: Json, rules: Rules) -> bool:
 def _convert_system(message: Fields, parts: Sequence[Fields], conversion: _Conversion) -> None:
     texts: list[Json] = []
     options: JsonObject = {}
-    owners: dict[str, Fields] = {}  # of two texts with options of one provider, the later one's count
     for part in parts:
         if part.value is None:
             raise no_part(part)
-        if part.peek("type") != "text":
-            part.drop("a system message holds text only")
-            continue
-        part.carry("type")
-        value = part.peek("text")
-        texts.append(part.take("text") if isinstance(value, str) else value)
-        metadata = part.peek("providerMetadata")
-        options |= spread(metadata)
-        if is_object(metadata) and metadata:
-            owners |= dict.fromkeys(metadata, part.inside("providerMetadata"))
-    for key, owner in owners.items():
-        owner.carry(key)
+        if part.get("type") == "text":
+            texts.append(part.get("text"))
+            options |= spread(part.get("providerMetadata"))
     conversion.emit("system", joined(texts, ""), providerOptions=options or UNSET)
 
 
@@ -190,36 +158,26 @@ def _convert_user(message: Fields, parts: Sequence[Fields], conversion: _Convers
     for part in parts:
         type_ = part_type(part)
         if type_ in conversion.rules.user_parts:
-            part.carry("type")
             content.append(conversion.rules.user_parts[type_](part))
         elif is_data(type_):
             content.extend(_convert_data(part, conversion))
-        else:
-            part.drop("a user message holds text and files only")
     conversion.emit("user", content)
 
 
 def _convert_assistant(message: Fields, parts: Sequence[Fields], conversion: _Conversion) -> None:
-    before = len(conversion.output)
     step: list[Fields] = []
     for part in parts:
         type_ = part_type(part)
         if type_ in conversion.rules.assistant_parts or is_tool(type_) or is_data(type_):
             step.append(part)
         elif type_ == "step-start":
-            part.carry("type")
             _convert_step(step, conversion)
             step = []
         elif type_ == "steering-message" and conversion.rules.steering:
-            part.carry("type")
             _convert_step(step, conversion)
             step = []
             conversion.emit("user", [_convert_steering(item, conversion) for item in part.items("parts")])
-        else:
-            part.drop("model messages have no such part")
     _convert_step(step, conversion)
-    if len(conversion.output) == before:
-        message.drop("none of its parts goes into a model message")
 
 
 def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
@@ -236,7 +194,6 @@ def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
         elif is_data(type_):
             content.extend(_convert_data(part, conversion))
         else:
-            part.carry("type")
             content.append(conversion.rules.assistant_parts[type_](part))
     if content or conversion.rules.empty_messages:
         conversion.emit("assistant", content)
@@ -247,19 +204,14 @@ def _convert_step(step: Sequence[Fields], conversion: _Conversion) -> None:
 
 
 def _convert_steering(part: Fields, conversion: _Conversion) -> JsonObject:
-    type_ = part.peek("type")
-    if type_ in ("text", "file"):
-        part.carry("type")
     # whatever is not text is taken for a file
-    return conversion.rules.user_parts["text" if type_ == "text" else "file"](part)
+    return conversion.rules.user_parts["text" if part.get("type") == "text" else "file"](part)
 
 
 def _convert_data(part: Fields, conversion: _Conversion) -> list[JsonObject]:
     if conversion.convert_data_part is None:
-        part.drop("no function to convert data parts was given")
         return []
     converted = conversion.convert_data_part(part.value)
-    part.drop("data parts become what the given function makes of them")
     return [] if converted is None else [converted]
 
 

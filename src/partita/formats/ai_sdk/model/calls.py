@@ -1,16 +1,25 @@
-"""A tool call, its approval and its result in model messages ↔ one canonical tool call.
+"""A tool call with its approval and its result, which are blocks apart in model messages.
 
-Written by way of UI messages, as the SDK does it. What a UI part cannot say is put right afterwards: typed
-outputs, and for a call with a note whatever the SDK's conversion would have added or changed.
+`_write` writes what `convertToModelMessages` writes for the UI part of a call. What a payload has beyond that
+is the residue of each block, kept as notes of the call.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace as replace_fields
+from typing import Any, Final, NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from partita.formats.bare import is_open, plain_result
+from partita.errors import ConversionError
+from partita.formats.ai_sdk.convert.rules import RULES as SDK_RULES
+from partita.formats.ai_sdk.convert.rules import Rules
+from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
+from partita.formats.ai_sdk.convert.tools import DENIED, OMITTED, UNKNOWN_ERROR
+from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.residue import residue, restore
+from partita.formats.core.tool_text import tool_text
+from partita.formats.core.wire import Wire
 from partita.types.fold import state_after, state_before
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import ToolCallPart
@@ -23,257 +32,332 @@ from partita.types.tools import (
     InterruptedOutput,
     JsonOutput,
     TextOutput,
+    ToolOutput,
+    ToolResultPart,
+    ToolState,
 )
 
-from .marks import amended, difference, note_of, options_of, with_note, with_options
-from .outputs import PLAIN_RESULT, plain_output, read_output, write_output
-from .parts import Pieces, by_way_of_ui
+from . import wire
+from .parts import metadata, options, read_item, read_output, write_items, write_output
+from .wire import NAME
 
-KINDS = {
-    "tool-call": "call",
-    "tool-approval-request": "request",
-    "tool-approval-response": "response",
-    "tool-result": "result",
+RULES: Final[Mapping[int, Rules]] = {
+    # Version 4 had no messages without content.
+    4: replace_fields(SDK_RULES[5], version=4, empty_messages=False),
+    **SDK_RULES,
 }
-"""Parts that a call may become, and what a note calls them."""
 
-FIXED = ("type", "toolCallId", "approvalId", "approved")
-"""Members that no note changes."""
+OWN_OPTIONS: Final = "ownOptions"
+"""The note of a result that does not repeat the options of its call."""
 
-
-PLAIN_CALL = frozenset({"type", "toolCallId", "toolName", "input"})
-
-
-class _Told(NamedTuple):
-    """What model messages tell about one call, each an empty object if it is not told."""
-
-    call: JsonObject
-    request: JsonObject
-    response: JsonObject
-    result: JsonObject
+STATES_WITHOUT_APPROVALS: Final[Mapping[str, ToolState]] = {
+    "approval-requested": "input-available",
+    "approval-responded": "input-available",
+}
+"""What states are in versions without approvals."""
 
 
-def is_call(raw: Json) -> bool:
-    """Whether a part is a tool call with an id and a name."""
-    return (
-        is_object(raw)
-        and raw.get("type") == "tool-call"
-        and isinstance(raw.get("toolCallId"), str)
-        and isinstance(raw.get("toolName"), str)
-    )
+class CallBlocks(NamedTuple):
+    """The blocks of one call. Not every call has every block."""
+
+    call: Any = None
+    request: Any = None
+    response: Any = None
+    result: Any = None
+    is_own: bool = False
+    """Whether the result is in the assistant message, because the provider ran the call."""
+    is_answered: bool = False
+    """Whether there is a tool message for the call, if only an empty one."""
 
 
-def is_request(raw: Json) -> bool:
-    """Whether a part asks if a call may run."""
-    return (
-        is_object(raw)
-        and raw.get("type") == "tool-approval-request"
-        and isinstance(raw.get("toolCallId"), str)
-        and isinstance(raw.get("approvalId"), str)
-    )
-
-
-def is_response(raw: Json) -> bool:
-    """Whether a part answers a request."""
-    return (
-        is_object(raw)
-        and raw.get("type") == "tool-approval-response"
-        and isinstance(raw.get("approvalId"), str)
-        and isinstance(raw.get("approved"), bool)
-    )
-
-
-def read_call(pieces: Pieces, version: int) -> ToolCallPart:
-    """The call that these parts tell, with a note if the SDK would tell it otherwise."""
-    plain = _read_plain(pieces, version)
-    if plain is not None:
-        return plain
-    told = _told(pieces)
-    for candidate in _candidates(told, pieces, version):
-        if write_call(candidate, version, "$") == pieces:
-            return candidate
-    exact = with_note(_exact(told, version), {})
-    return with_note(exact, _differences(write_call(exact, version, "$"), pieces))
-
-
-def write_call(call: ToolCallPart, version: int, path: str, superseded: bool = False) -> Pieces:
-    """The parts that a call becomes; nothing if its input is not whole, or a user passed its request over."""
-    if is_plain_call(call):
-        return _write_plain(call, version)
-    said, answered = by_way_of_ui(_sayable(call), "assistant", version, path, superseded)
-    note = note_of(call)
-    if note is None:
-        return Pieces(
-            said and [_typed(piece, call, version) for piece in said],
-            answered and [_typed(piece, call, version) for piece in answered],
-        )
-    return Pieces(
-        said and list(_exactly(said, call, note, version)),
-        list(_exactly(answered or [], call, note, version)) or None,
-    )
-
-
-# Calls that say no more than their input and their result: every version has them, and has them alike.
-
-
-def is_plain_call(call: ToolCallPart) -> bool:
-    """Whether a call is such a one."""
-    return plain_result(call) is not UNSET or is_open(call)
-
-
-def _write_plain(call: ToolCallPart, version: int) -> Pieces:
-    around = {"toolCallId": call.id, "toolName": call.name}
-    said = {"type": "tool-call", **around, "input": call.input}
-    value = plain_result(call)
-    if value is UNSET:
-        return Pieces([said], _unanswered(version))
-    output = {"type": "text" if isinstance(value, str) else "json", "value": value}
-    return Pieces([said], [{"type": "tool-result", **around, "output": output}])
-
-
-def _read_plain(pieces: Pieces, version: int) -> ToolCallPart | None:
-    if pieces.said is None or len(pieces.said) != 1 or pieces.said[0].keys() != PLAIN_CALL:
-        return None
-    call, answered = pieces.said[0], pieces.answered
-    id_, name = call["toolCallId"], call["toolName"]
-    if not answered:
-        is_as_written = answered == _unanswered(version)
-        return ToolCallPart(id_, name, "input-available", call["input"]) if is_as_written else None
-    result = answered[0]
-    if len(answered) != 1 or result.keys() != PLAIN_RESULT or result["toolName"] != name:
-        return None
-    output = plain_output(result["output"])
-    if output is None:
-        return None
-    return ToolCallPart(id_, name, "output-available", call["input"], output=output)
-
-
-def _unanswered(version: int) -> list[Json] | None:
-    """What stands behind a call without a result: in version 5, a tool message that says nothing."""
-    return [] if version == 5 else None
+BLOCKS: Final = ("call", "request", "response", "result")
 
 
 # Reading
 
 
-def _told(pieces: Pieces) -> _Told:
-    found: dict[str, JsonObject] = {
-        KINDS[piece["type"]]: piece for piece in (*(pieces.said or ()), *(pieces.answered or ()))
-    }
-    return _Told(*(found.get(name, {}) for name in _Told._fields))
+def read_call(blocks: CallBlocks, version: int) -> ToolCallPart:
+    """The call of some blocks, with notes of what would be written otherwise."""
+    candidates = _candidates(_call(blocks, version), blocks)
+    for call in candidates:
+        if _write(call, version) == blocks:
+            return call
+    call = candidates[-1]
+    found: JsonObject = {}
+    if call.result_provider_metadata is not None:
+        found[OWN_OPTIONS] = True
+    written = _write(_with_notes(call, found), version)
+    for name in BLOCKS:
+        one, other = getattr(written, name), getattr(blocks, name)
+        if one is not None and other is not None and (kept := residue(one, other)):
+            found[name] = kept
+    if blocks.result is None and (written.result is not None or written.is_answered != blocks.is_answered):
+        found["result"] = False
+    return _with_notes(call, found)
 
 
-def _candidates(told: _Told, pieces: Pieces, version: int) -> Iterator[ToolCallPart]:
-    """The calls that might have been converted to this, the likeliest first."""
-    call = _exact(told, version)
-    if call.result_provider_metadata == call.call_provider_metadata:
-        call = replace(call, result_provider_metadata=None)  # the conversion repeats that of the call
-    is_own = told.result in (pieces.said or ())
-    is_refused = call.approval is not None and call.approval.approved is False
-    match call.output:
-        case ErrorTextOutput() if is_refused:
-            yield replace(call, state="output-denied", output=None)
-        case ExecutionDeniedOutput() if is_refused and call.provider_executed and not is_own:
-            yield replace(call, state="approval-responded", output=None)
-        case ErrorJsonOutput(value=str() as text, provider_metadata=None, extra=None) if is_own:
-            yield replace(call, output=ErrorTextOutput(text))
-        case _:
-            pass
-    yield call
+def _with_notes(call: ToolCallPart, found: JsonObject) -> ToolCallPart:
+    return replace(call, call_provider_metadata=add_notes(call.call_provider_metadata, NAME, found))
 
 
-def _exact(told: _Told, version: int) -> ToolCallPart:
-    executed = told.call.get("providerExecuted")
-    output = read_output(told.result.get("output"), version) if told.result else None
+def _call(blocks: CallBlocks, version: int) -> ToolCallPart:
+    block = blocks.call
+    executed = getattr(block, "provider_executed", UNSET)
+    output = None if blocks.result is None else read_result(blocks.result, version).output
+    input_ = block.input
+    if version == 4 and block.args is not UNSET:
+        input_ = block.args
     call = ToolCallPart(
-        told.call["toolCallId"],
-        told.call["toolName"],
+        block.tool_call_id,
+        block.tool_name,
         "input-available",
-        told.call.get("input", UNSET),
+        input_,
         output=output,
-        approval=_approval(told) if told.request else None,
-        provider_executed=executed if isinstance(executed, bool) else None,
-        call_provider_metadata=options_of(told.call),
-        result_provider_metadata=options_of(told.result),
+        approval=None if blocks.request is None else _approval(blocks.request, blocks.response),
+        provider_executed=None if executed is UNSET else executed,
+        call_provider_metadata=metadata(block.provider_options),
+        result_provider_metadata=None if blocks.result is None else metadata(_options(blocks.result)),
     )
     return replace(call, state=state_before(call) if output is None else state_after(output))
 
 
-def _approval(told: _Told) -> Approval:
-    automatic = told.request.get("isAutomatic")
+def _approval(request: wire.Request, response: wire.Response | None) -> Approval:
     return Approval(
-        told.request["approvalId"],
-        told.response.get("approved"),
-        _text(told.response.get("reason")),
-        _text(told.request.get("reason")),
-        automatic if isinstance(automatic, bool) else None,
-        _text(told.request.get("signature")),
-        input_schema_input=told.request.get("inputSchemaInput", UNSET),
+        request.approval_id,
+        None if response is None else response.approved,
+        None if response is None else _or_none(response.reason),
+        _or_none(request.reason),
+        None if request.is_automatic is UNSET else request.is_automatic,
+        _or_none(request.signature),
+        input_schema_input=request.input_schema_input,
     )
 
 
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
+def _or_none(value: str | UnsetType) -> str | None:
+    return None if value is UNSET else value
 
 
-def _differences(written: Pieces, meant: Pieces) -> JsonObject:
-    ours, theirs = _told(written)._asdict(), _told(meant)._asdict()
-    found = {name: difference(ours[name], theirs[name]) for name in ours if ours[name] and theirs[name]}
-    return {name: note for name, note in found.items() if note}
+def _options(result: Any) -> JsonObject | UnsetType:
+    given: JsonObject | UnsetType = (
+        result.providerOptions if isinstance(result, wire.ResultV4) else result.provider_options
+    )
+    return given
+
+
+def read_result(block: Any, version: int) -> ToolResultPart:
+    """A result, without notes."""
+    if not isinstance(block, wire.ResultV4):
+        output = read_output(block.output, version)
+        return ToolResultPart(block.tool_call_id, block.tool_name, output, metadata(block.provider_options))
+    return ToolResultPart(
+        block.toolCallId, block.toolName, _read_output_v4(block), metadata(block.providerOptions)
+    )
+
+
+def _read_output_v4(block: wire.ResultV4) -> ToolOutput:
+    if block.result is UNSET and block.output is not UNSET:
+        return read_output(block.output, 5)
+    if block.experimental_content is not UNSET:
+        return ContentOutput(tuple(read_item(item, 4) for item in block.experimental_content))
+    value = None if block.result is UNSET else block.result
+    if block.isError is True:
+        return ErrorTextOutput(value) if isinstance(value, str) else ErrorJsonOutput(value)
+    return TextOutput(value) if isinstance(value, str) else JsonOutput(value)
+
+
+def _candidates(call: ToolCallPart, blocks: CallBlocks) -> list[ToolCallPart]:
+    """The calls that the SDK may have converted to these blocks, the likeliest first."""
+    if call.result_provider_metadata == call.call_provider_metadata:
+        call = replace(call, result_provider_metadata=None)  # the conversion repeats that of the call
+    is_refused = call.approval is not None and call.approval.approved is False
+    match call.output:
+        case ErrorTextOutput() if is_refused:
+            return [replace(call, state="output-denied", output=None), call]
+        case ExecutionDeniedOutput() if is_refused and call.provider_executed and not blocks.is_own:
+            return [replace(call, state="approval-responded", output=None), call]
+        case ErrorJsonOutput(value=str() as text, provider_metadata=None) if blocks.is_own:
+            return [replace(call, output=ErrorTextOutput(text)), call]
+        case _:
+            return [call]
 
 
 # Writing
 
 
-def _sayable(call: ToolCallPart) -> ToolCallPart:
-    """The call with an output that a UI part can hold, in place of one that it cannot."""
-    bare = replace(call, children=(), result_message=None)
-    match call.output:
+class Written(NamedTuple):
+    """What is written for a call in the assistant message, and in the tool message after it."""
+
+    said: list[Any]
+    answers: list[Any]
+    is_answered: bool
+
+
+NOTHING: Final = Written([], [], is_answered=False)
+
+
+def write_call(call: ToolCallPart, version: int, *, is_superseded: bool) -> Written:
+    """The blocks of a call; none if a later prompt superseded its request for approval."""
+    rules = RULES[version]
+    if is_superseded and rules.user_supersedes and _state(call, rules) == "approval-requested":
+        return NOTHING
+    blocks = _write(call, version)
+    kept = notes(call.call_provider_metadata, NAME)
+    if kept.get("result") is False and call.output is None:
+        blocks = blocks._replace(result=None, is_answered=False)
+    call_, request, response, result = (_restored(getattr(blocks, name), kept.get(name)) for name in BLOCKS)
+    said = [call_, request, result if blocks.is_own else None]
+    answers = [response, None if blocks.is_own else result]
+    return Written(
+        [block for block in said if block is not None],
+        [block for block in answers if block is not None],
+        blocks.is_answered,
+    )
+
+
+def convert_ui_part(ui: Json, version: int, *, is_superseded: bool, role: str = "assistant") -> Written:
+    """What the SDK writes for a UI part that does not fit its schema, such as a call without an id."""
+    later = [{"role": "user", "parts": []}] if is_superseded else []
+    try:
+        messages = convert_to_model_messages(
+            [{"role": role, "parts": [ui]}, *later], version=max(version, 5)
+        )[: -1 if later else None]
+    except ConversionError:
+        return NOTHING
+    found: JsonObject = {message["role"]: message["content"] for message in messages}
+    is_answered = RULES[version].empty_messages and "tool" in found
+    return Written(found.get(role, []), found.get("tool", []), is_answered)
+
+
+def _restored(block: Wire | None, kept: Json) -> Any:
+    return restore(block, kept) if block is not None and is_object(kept) else block
+
+
+def _write(call: ToolCallPart, version: int) -> CallBlocks:
+    """The blocks that the SDK writes for a call."""
+    rules = RULES[version]
+    is_like_static = rules.dynamic_is_static or not call.dynamic
+    is_executed = version > 4 and is_like_static and call.provider_executed is True
+    approval = call.approval if rules.approvals else None
+    approved = None if approval is None else approval.approved
+    response = None if approved is None else _response(call, approved)
+    is_answered = rules.empty_messages and not is_executed
+    if call.state == "input-streaming":
+        return CallBlocks(response=response, is_answered=is_answered)
+    state = _state(call, rules)
+    blocks = CallBlocks(
+        _call_block(call, rules, is_failed=state == "output-error", is_like_static=is_like_static),
+        None if approval is None else _request(call, approval, rules),
+        response,
+        is_answered=is_answered,
+    )
+    is_own = is_executed and state in ("output-available", "output-error")
+    output = _output(call, state, rules, is_executed=is_executed)
+    if output is None:
+        return blocks
+    return blocks._replace(result=_result(call, output, rules, is_own=is_own), is_own=is_own)
+
+
+def _state(call: ToolCallPart, rules: Rules) -> ToolState:
+    if isinstance(call.output, ErrorJsonOutput | ExecutionDeniedOutput | InterruptedOutput):
+        return "output-error"
+    if rules.approvals:
+        return call.state
+    if call.state == "output-denied":
+        return "output-error"
+    return STATES_WITHOUT_APPROVALS.get(call.state, call.state)
+
+
+def _call_block(call: ToolCallPart, rules: Rules, *, is_failed: bool, is_like_static: bool) -> Wire:
+    input_: Json = call.input
+    if is_failed and is_like_static and (input_ is UNSET or input_ is None):
+        input_ = call.raw_input
+    given = options(call.call_provider_metadata)
+    if given is UNSET and is_failed and rules.result_options:
+        given = options(call.result_provider_metadata)
+    about: JsonObject = {"tool_call_id": call.id, "tool_name": call.name, "provider_options": given}
+    if rules.version == 4:
+        return wire.CallV4(args=input_, **about)
+    executed = call.provider_executed if is_like_static else None
+    return wire.Call(input=input_, provider_executed=UNSET if executed is None else executed, **about)
+
+
+def _request(call: ToolCallPart, approval: Approval, rules: Rules) -> Wire:
+    about: JsonObject = {}
+    if rules.automatic_approvals:
+        about = {"is_automatic": approval.is_automatic, "reason": approval.request_reason}
+    about["signature"] = approval.signature
+    return wire.Request(
+        approval_id=approval.id,
+        tool_call_id=call.id,
+        input_schema_input=approval.input_schema_input,
+        **{name: value for name, value in about.items() if value is not None},
+    )
+
+
+def _response(call: ToolCallPart, approved: bool) -> Wire:
+    assert call.approval is not None
+    reason, executed = call.approval.reason, call.provider_executed
+    return wire.Response(
+        approval_id=call.approval.id,
+        approved=approved,
+        reason=UNSET if reason is None else reason,
+        provider_executed=UNSET if executed is None else executed,
+    )
+
+
+def _output(call: ToolCallPart, state: ToolState, rules: Rules, *, is_executed: bool) -> ToolOutput | None:
+    """The output of the result that the SDK writes; `None` if it writes none."""
+    output, approval = call.output, call.approval if rules.approvals else None
+    is_refused = approval is not None and approval.approved is False
+    if rules.refusal_results and state == "approval-responded" and is_refused:
+        return ExecutionDeniedOutput(None if approval is None else approval.reason)
+    if state == "output-denied" and not is_executed and not isinstance(output, ContentOutput):
+        reason = None if approval is None else approval.reason
+        return ErrorTextOutput(DENIED if reason is None else reason)
+    if state == "output-available" or (state == "output-denied" and not is_executed):
+        if call.dynamic and call.unavailable:
+            return TextOutput(OMITTED)
+        return JsonOutput(None) if output is None else output
+    if state != "output-error":
+        return None
+    match output:
+        case None if call.state == "output-denied":  # of a version without approvals
+            reason = None if call.approval is None else call.approval.reason
+            return ErrorTextOutput(DENIED if reason is None else reason)
         case None:
-            return bare
-        case JsonOutput(value=str()) | ContentOutput():
-            return replace(bare, output=TextOutput(""))
-        case ErrorJsonOutput() | ExecutionDeniedOutput() | InterruptedOutput():
-            return replace(bare, state="output-error", output=ErrorTextOutput(""))
+            return ErrorJsonOutput(None) if is_executed else ErrorTextOutput(UNKNOWN_ERROR)
+        case ErrorTextOutput() if is_executed:
+            return ErrorJsonOutput(output.value, provider_metadata=output.provider_metadata)
         case _:
-            return replace(bare, output=replace(call.output, provider_metadata=None, extra=None))
+            return output
 
 
-def _typed(piece: JsonObject, call: ToolCallPart, version: int) -> JsonObject:
-    """A piece with the typed output of the call, where the UI part could not hold it."""
-    if piece["type"] != "tool-result" or call.output is None or _is_withheld(call):
-        return piece
-    match call.output:
-        case TextOutput() | ErrorTextOutput():
-            unsaid = False
-        case JsonOutput(value=value):
-            unsaid = isinstance(value, str)
-        case _:
-            unsaid = True
-    output = write_output(call.output, version)
-    if unsaid:
-        return {**piece, "output": output}
-    around = {key: item for key, item in output.items() if key not in ("type", "value")}
-    return {**piece, "output": {**piece["output"], **around}} if around else piece
+def _result(call: ToolCallPart, output: ToolOutput, rules: Rules, *, is_own: bool) -> Wire:
+    given = options(call.result_provider_metadata)
+    if notes(call.call_provider_metadata, NAME).get(OWN_OPTIONS) is not True and (
+        given is UNSET or not (is_own and rules.result_options)
+    ):
+        given = options(call.call_provider_metadata)
+    return write_result(call.id, call.name, output, given, rules.version)
 
 
-def _is_withheld(call: ToolCallPart) -> bool:
-    """Whether the model is not to see the output: the conversion has put words in its place."""
-    return call.dynamic and call.unavailable
+def write_result(
+    id_: str, name: str, output: ToolOutput, given: JsonObject | UnsetType, version: int
+) -> Wire:
+    """The block of a result."""
+    if version > 4:
+        written = write_output(output, version)
+        return wire.Result(tool_call_id=id_, tool_name=name, output=written, provider_options=given)
+    block = wire.ResultV4(toolCallId=id_, toolName=name, providerOptions=given)
+    text = tool_text(output)
+    if text.items is not None:
+        items = write_items(text.items, 4)
+        return replace(block, result=items, experimental_content=items)
+    if isinstance(output, ExecutionDeniedOutput) and output.reason is None:
+        return replace(block, result=DENIED, isError=True)
+    return replace(block, result=text.value, isError=UNSET if text.outcome == "success" else True)
 
 
-def _exactly(pieces: list[Json], call: ToolCallPart, note: JsonObject, version: int) -> Iterator[JsonObject]:
-    """Pieces as the call has them, whatever the conversion made of it; a result only if there is one."""
-    for piece in pieces:
-        exact = piece
-        if piece["type"] == "tool-call":
-            bare = {key: item for key, item in piece.items() if key != "input"}
-            input_ = {} if call.input is UNSET else {"input": call.input}
-            exact = with_options({**bare, **input_}, call.call_provider_metadata)
-        elif piece["type"] == "tool-result":
-            if call.output is None:
-                continue
-            output = piece["output"] if _is_withheld(call) else write_output(call.output, version)
-            exact = with_options({**piece, "output": output}, call.result_provider_metadata)
-        fixed = {key: piece[key] for key in FIXED if key in piece}
-        yield amended(exact, note.get(KINDS[piece["type"]])) | fixed
+def write_result_part(part: ToolResultPart, version: int) -> Wire:
+    """The block of a result without a call."""
+    return write_result(part.id, part.name, part.output, options(part.provider_metadata), version)

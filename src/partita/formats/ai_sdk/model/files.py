@@ -1,129 +1,115 @@
-"""The many ways in which a model message holds a file, and the one url that stands for all of them.
+"""How a model message contains a file, and the URL that canonical parts have for it.
 
-A shape is the way with the file itself taken out: `"base64"`, or `{"type": "data", "data": "base64"}`.
-Put together with the url, it gives back what was read.
+A shape is what a message has, without the file itself: `"base64"`, or `{"type": "data", "data": "base64"}`.
+With the URL it gives what was read.
 """
 
 import re
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from base64 import b64decode
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
+from partita.formats.ai_sdk.convert.values import address
+from partita.types.data_url import data_url, inline_of, text_url
 from partita.types.json import Json, JsonObject, is_object
+from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
-SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-"""What a URL begins with."""
+SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+"""How a URL starts."""
 
-_DATA_URL = re.compile(r"data:[^,]*;base64,")
+TAGS: Final = ("data", "url", "text", "reference")
+"""Kinds of data in version 7; the member of the same name holds the file."""
 
-TAGS = ("data", "url", "text", "reference")
-"""Kinds of tagged data in version 7; the member of the same name holds the file."""
+ANY_IMAGE: Final = "image/*"
+"""The media type of an image that has none. The AI SDK uses the same."""
 
 
-class FileData(NamedTuple):
-    """Where a file is: its url, or its ids by provider; and the shape this was told in."""
+class FileSource(NamedTuple):
+    """Where a file is: its URL, or its ids by provider."""
 
     url: str
-    media_type: str | None = None
     reference: dict[str, str] | None = None
     shape: Json = "url"
 
 
-def read_data(raw: Json, media_type: str | None) -> FileData | None:
-    """The file that the `data` of a part stands for; `None` when it is none."""
+def source_of(part: FilePart | ImagePart | ReasoningFilePart) -> FileSource:
+    """Where the file of a part is."""
+    return FileSource(part.url, part.provider_reference if isinstance(part, FilePart) else None)
+
+
+def read_source(raw: Json, media_type: str | None) -> FileSource | None:
+    """The file that the data of a block stands for; `None` if it is not one."""
     if isinstance(raw, str):
-        return _read_text(raw, media_type)
+        if SCHEME.match(raw):
+            return FileSource(raw)
+        return FileSource(data_url(raw, media_type), shape="base64")
     if not is_object(raw):
         return None
     tag = raw.get("type")
     if tag not in TAGS:
-        return FileData("", media_type, raw, "reference") if is_reference(raw) else None
-    inner = _READERS[tag](raw.get(tag), media_type)
-    return None if inner is None else inner._replace(shape={**raw, tag: inner.shape})
+        return FileSource("", raw, "reference") if is_reference(raw) else None
+    source = _read_tagged(tag, raw.get(tag), media_type)
+    return None if source is None else source._replace(shape={**raw, tag: source.shape})
 
 
-def write_data(shape: Json, file: FileData) -> Json:
-    """The file in that shape; `UNSET` when the shape cannot hold it."""
-    if isinstance(shape, str):
-        return _WRITERS[shape](file) if shape in _WRITERS else UNSET
-    if not is_object(shape) or shape.get("type") not in TAGS:
-        return UNSET
-    tag: str = shape["type"]
-    inner = write_data(shape.get(tag), file) if isinstance(shape.get(tag), str) else UNSET
-    return UNSET if inner is UNSET else {**shape, tag: inner}
+def _read_tagged(tag: str, value: Json, media_type: str | None) -> FileSource | None:
+    if tag == "reference":
+        return FileSource("", value, "reference") if is_reference(value) else None
+    if not isinstance(value, str):
+        return None
+    if tag == "url":
+        return FileSource(value)
+    if tag == "data":
+        return read_source(value, media_type)
+    return FileSource(text_url(value, media_type or ""), shape="text")
 
 
-def base64_of(url: str, media_type: str | None) -> str | None:
-    """The base64 text in a data url."""
-    prefix = f"data:{media_type or ''};base64,"
-    if url.startswith(prefix):
-        return url[len(prefix) :]
-    found = _DATA_URL.match(url)
-    return url[found.end() :] if found else None
+def write_source(shape: Json, source: FileSource) -> Json:
+    """The file in that shape; `UNSET` if the shape cannot hold it."""
+    if is_object(shape) and shape.get("type") in TAGS:
+        tag: str = shape["type"]
+        inner = write_source(shape.get(tag), source) if isinstance(shape.get(tag), str) else UNSET
+        return UNSET if inner is UNSET else {**shape, tag: inner}
+    match shape:
+        case "url":
+            return source.url
+        case "reference" if source.reference is not None:
+            return source.reference
+        case "base64" if (encoded := base64_of(source.url)) is not None:
+            return encoded
+        case "text" if (encoded := base64_of(source.url)) is not None:
+            try:
+                return b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
+            except ValueError:
+                return UNSET
+        case _:
+            return UNSET
+
+
+def sdk_data(source: FileSource, version: int) -> Json:
+    """The data that the SDK's conversion of UI messages writes. It refuses a URL that is not absolute."""
+    if version != 7:
+        return source.url
+    if source.reference is not None:
+        return {"type": "reference", "reference": source.reference}
+    return {"type": "url", "url": address(source.url, "$.url")}
+
+
+def output_data(source: FileSource) -> JsonObject:
+    """The data of a file in an output of version 7."""
+    if source.reference is not None:
+        return {"type": "reference", "reference": source.reference}
+    encoded = base64_of(source.url)
+    return {"type": "url", "url": source.url} if encoded is None else {"type": "data", "data": encoded}
+
+
+def base64_of(url: str) -> str | None:
+    """The data of a data URL in base64."""
+    inline = inline_of(url)
+    return None if inline is None else inline.data
 
 
 def is_reference(value: Json) -> bool:
     """Whether a value can be file ids by provider."""
     return is_object(value) and all(isinstance(item, str) for item in value.values())
-
-
-def _read_text(raw: Json, media_type: str | None) -> FileData | None:
-    if not isinstance(raw, str):
-        return None
-    if SCHEME.match(raw):
-        return FileData(raw, media_type)
-    return FileData(f"data:{media_type or ''};base64,{raw}", media_type, shape="base64")
-
-
-def _read_url(raw: Json, media_type: str | None) -> FileData | None:
-    return FileData(raw, media_type) if isinstance(raw, str) else None
-
-
-def _read_words(raw: Json, media_type: str | None) -> FileData | None:
-    if not isinstance(raw, str):
-        return None
-    encoded = b64encode(raw.encode("utf-8", "surrogatepass")).decode()
-    return FileData(f"data:{media_type or ''};base64,{encoded}", media_type, shape="text")
-
-
-def _read_reference(raw: Json, media_type: str | None) -> FileData | None:
-    return FileData("", media_type, raw, "reference") if is_reference(raw) else None
-
-
-def _write_base64(file: FileData) -> Json:
-    encoded = base64_of(file.url, file.media_type)
-    return UNSET if encoded is None else encoded
-
-
-def _write_words(file: FileData) -> Json:
-    encoded = base64_of(file.url, file.media_type)
-    try:
-        return (
-            UNSET if encoded is None else b64decode(encoded, validate=True).decode("utf-8", "surrogatepass")
-        )
-    except ValueError:
-        return UNSET
-
-
-_READERS: Mapping[str, Callable[[Json, str | None], FileData | None]] = {
-    "data": _read_text,
-    "url": _read_url,
-    "text": _read_words,
-    "reference": _read_reference,
-}
-_WRITERS: Mapping[str, Callable[[FileData], Json]] = {
-    "url": lambda file: file.url,
-    "base64": _write_base64,
-    "text": _write_words,
-    "reference": lambda file: UNSET if file.reference is None else file.reference,
-}
-
-
-def tagged(file: FileData) -> JsonObject:
-    """The file as version 7 likes it best in tool results."""
-    if file.reference is not None:
-        return {"type": "reference", "reference": file.reference}
-    encoded = base64_of(file.url, file.media_type)
-    return {"type": "url", "url": file.url} if encoded is None else {"type": "data", "data": encoded}

@@ -1,22 +1,19 @@
-"""Parts of model messages, but for tool calls and results, ↔ canonical parts.
+"""Codecs for the blocks of messages other than calls, the outputs of calls, and the items of content."""
 
-Written by way of UI messages and the SDK's own conversion, so that a part that came from there gives what
-the SDK gives. Only what a UI part cannot hold is written here: images, and files in other shapes.
-"""
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, Literal, TypeAlias
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from msgspec import UNSET, UnsetType
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
-from partita.errors import ConversionError
-from partita.formats.ai_sdk.convert.to_model import convert_to_model_messages
-from partita.formats.ai_sdk.ui.dump import dump_bare, dump_part
-from partita.formats.bare import is_bare
-from partita.stream.rules import Version
+from partita.errors import ConversionError, DecodeError
+from partita.formats.ai_sdk.convert.tools import DENIED
+from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.tool_text import interruption_text
+from partita.formats.core.wire import Codec, Wire, to_json
+from partita.types.data_url import OCTETS, data_url
 from partita.types.json import Json, JsonObject, is_object
-from partita.types.messages import Part
 from partita.types.parts import (
     CustomPart,
     FilePart,
@@ -26,217 +23,550 @@ from partita.types.parts import (
     ReasoningPart,
     TextPart,
 )
+from partita.types.tools import (
+    ContentItem,
+    ContentOutput,
+    ErrorJsonOutput,
+    ErrorTextOutput,
+    ExecutionDeniedOutput,
+    InterruptedOutput,
+    JsonOutput,
+    TextOutput,
+    ToolOutput,
+)
 
-from .files import FileData, read_data, write_data
-from .marks import FORMAT, amended, difference, note_of, options_of, with_note, with_options
+from . import wire
+from .files import ANY_IMAGE, base64_of, output_data, read_source, sdk_data, source_of, write_source
+from .wire import NAME
 
-Speaker: TypeAlias = Literal["user", "assistant"]
-FileLike: TypeAlias = FilePart | ReasoningFilePart | ImagePart
+Role: TypeAlias = Literal["user", "assistant"]
+AnyFile: TypeAlias = FilePart | ImagePart | ReasoningFilePart
 
-PLAIN_SHAPES = ("url", "base64")
-"""Shapes of file data that all versions know."""
+UI: Final = "ai-sdk-ui"
+"""The format of UI parts that are kept whole."""
 
-NEUTRAL_URL = "data:,"
-"""Stands for a url that is put in after the conversion, which would refuse or change it."""
+SHAPE: Final = "data"
+"""The note of how a block contains its file, if not as the SDK's conversion of UI messages writes it."""
 
-PLAIN_MEMBERS = frozenset({"type", "text", "providerOptions"})
+OLD_OPTIONS: Final = "experimental_providerMetadata"
+"""What version 4 called provider options at first: https://github.com/vercel/ai/releases/tag/ai%404.2.0"""
 
-
-class Pieces(NamedTuple):
-    """What one part becomes: parts of the speaker's message, and of the tool message behind it.
-
-    `None` where there is no message at all: version 5 has messages without content.
-    """
-
-    said: list[Json] | None
-    answered: list[Json] | None = None
-
-
-def read_part(raw: Json, role: Speaker, version: int) -> Any:
-    """One part of a model message as a canonical part; as a foreign one if it fits nowhere."""
-    type_ = raw.get("type") if is_object(raw) else None
-    reader = _READERS[role].get(type_) if isinstance(type_, str) else None
-    part = reader(raw) if reader else None
-    if part is None:
-        return ForeignPart(FORMAT, raw)
-    # Most parts are plain text, and sure to be written as they were read.
-    is_plain = isinstance(part, TextPart | ReasoningPart) and raw.keys() <= PLAIN_MEMBERS
-    if is_plain and ("providerOptions" not in raw or part.provider_metadata is not None):
-        return part
-    return _noted(part, raw, role, version)
+PLAIN_SHAPES: Final = ("url", "base64")
+"""The shapes that all versions have."""
 
 
-def is_plain(part: Part) -> bool:
-    """Whether a part is words and no more, which every version has as UI messages have them."""
-    return isinstance(part, TextPart | ReasoningPart) and is_bare(part)
+# Provider options are provider metadata without our notes
 
 
-def write_part(part: Part, role: Speaker, version: int, path: str) -> Pieces:
-    """A canonical part, other than a tool call, as parts of a model message."""
-    if is_plain(part):
-        return Pieces([dump_bare(part)])
-    if isinstance(part, ForeignPart) and part.format == FORMAT:
-        return Pieces([part.value] if version == 7 or not _is_referenced_image(part.value) else None)
-    note = note_of(part)
-    if isinstance(part, ImagePart) and role == "user":
-        pieces = Pieces([_write_image(part, note or {})])
-    elif isinstance(part, FilePart | ReasoningFilePart) and note is not None:
-        pieces = _write_file(part, note, role, version, path)
-    else:
-        pieces = by_way_of_ui(part, role, version, path)
-    if note is None or pieces.said is None or len(pieces.said) != 1:
-        return pieces
-    return Pieces([amended(pieces.said[0], note)], pieces.answered)
+def options(metadata: JsonObject | None) -> JsonObject | UnsetType:
+    """The provider options of a block."""
+    if metadata is None:
+        return UNSET
+    if NAME not in metadata:
+        return metadata
+    return {name: value for name, value in metadata.items() if name != NAME} or UNSET
 
 
-def by_way_of_ui(part: Part, role: Speaker, version: int, path: str, superseded: bool = False) -> Pieces:
-    """What the SDK makes of the UI part that this part is; nothing of a part that it refuses."""
+def metadata(given: JsonObject | UnsetType) -> JsonObject | None:
+    """The provider metadata of a part. Empty options are residue."""
+    return given or None
+
+
+def with_new_options(raw: JsonObject) -> JsonObject:
+    """A message or a block of version 4 with the later name of its options."""
+    if OLD_OPTIONS not in raw or "providerOptions" in raw:
+        return raw
+    return {"providerOptions" if name == OLD_OPTIONS else name: value for name, value in raw.items()}
+
+
+# Texts
+
+
+def plain_codec(block: type[Any], part: type[Any], member: str) -> PartCodec[None]:
+    """The codec of a block that has one member besides its options, by the name that the part has for it."""
+
+    def read(raw: Any, _: None) -> Any:
+        return part(getattr(raw, member), provider_metadata=metadata(raw.provider_options))
+
+    def write(value: Any) -> Wire:
+        written: Wire = block(
+            **{member: getattr(value, member)}, provider_options=options(value.provider_metadata)
+        )
+        return written
+
+    return PartCodec(block, part, read, write)
+
+
+# Reasoning of version 4 has no provider: its signature is one of Anthropic's.
+
+
+def _signed(block: Any, name: str, value: str) -> JsonObject | None:
+    """Provider metadata with a value of Anthropic's; `None` if the options have one already."""
+    given = block.provider_options or {}
+    own = given.get("anthropic", {})
+    if not is_object(own) or name in own:
+        return None
+    return {**given, "anthropic": {**own, name: value}}
+
+
+def _unsigned(part: ReasoningPart, name: str) -> JsonObject | UnsetType:
+    """The provider options without a value of Anthropic's."""
+    given = dict(part.provider_metadata or {})
+    own = {key: value for key, value in given.pop("anthropic").items() if key != name}
+    return options({**given, **({"anthropic": own} if own else {})}) or UNSET
+
+
+def read_reasoning_v4(block: wire.ReasoningV4, _: None) -> ReasoningPart:
+    signed = None if block.signature is UNSET else _signed(block, "signature", block.signature)
+    return ReasoningPart(block.text, provider_metadata=signed or metadata(block.provider_options))
+
+
+def read_redacted(block: wire.RedactedReasoningV4, _: None) -> ReasoningPart | None:
+    signed = _signed(block, "redactedData", block.data)
+    return None if signed is None else ReasoningPart("", provider_metadata=signed)
+
+
+def write_redacted(part: ReasoningPart) -> Wire | None:
+    data = notes(part.provider_metadata, "anthropic").get("redactedData")
+    if part.text or not isinstance(data, str):
+        return None
+    return wire.RedactedReasoningV4(data=data, provider_options=_unsigned(part, "redactedData"))
+
+
+def write_reasoning_v4(part: ReasoningPart) -> Wire:
+    signature = notes(part.provider_metadata, "anthropic").get("signature")
+    if not isinstance(signature, str):
+        return wire.ReasoningV4(text=part.text, provider_options=options(part.provider_metadata))
+    given = _unsigned(part, "signature")
+    return wire.ReasoningV4(text=part.text, signature=signature, provider_options=given)
+
+
+# Files
+
+
+def _with_shape(given: JsonObject | None, raw: Json, shape: Json, default: Json) -> JsonObject | None:
+    """Provider metadata, with a note if the data is not what would be written."""
+    return given if raw == default else add_notes(given, NAME, {SHAPE: shape})
+
+
+def read_file(version: int, block: Any, _: None) -> AnyFile | None:
+    """A file. Its data may have many shapes."""
+    given = (block.mime_type, block.media_type) if version == 4 else (block.media_type,)
+    media_type = next((one for one in given if one is not UNSET), None)
+    source = None if media_type is None else read_source(block.data, media_type)
+    if source is None or media_type is None:
+        return None
+    noted = _with_shape(metadata(block.provider_options), block.data, source.shape, _default(source, version))
+    if isinstance(block, wire.ReasoningFile):
+        is_referenced = source.reference is not None
+        return None if is_referenced else ReasoningFilePart(source.url, media_type, provider_metadata=noted)
+    filename = None if block.filename is UNSET else block.filename
+    return FilePart(source.url, media_type, filename, source.reference, provider_metadata=noted)
+
+
+def _default(source: Any, version: int) -> Json:
     try:
-        return pieces_of(convert_part(part, role, version, path, superseded), role, version)
+        return sdk_data(source, version)
     except ConversionError:
-        return Pieces(None)
+        return UNSET
 
 
-def convert_part(
-    part: Part, role: Speaker, version: int, path: str, superseded: bool = False
-) -> list[JsonObject]:
-    """The model messages that the SDK makes of one part, told whether a user message follows somewhere."""
-    ui = dump_part(part, path, [], ui_version(version))
-    return [] if ui is None else convert_ui({"role": role, "parts": [ui]}, version, path, superseded)
+def _media_type(part: AnyFile) -> str:
+    return ANY_IMAGE if part.media_type is None else part.media_type
 
 
-def convert_ui(message: JsonObject, version: int, path: str, superseded: bool = False) -> list[JsonObject]:
-    """The model messages that the SDK makes of one UI message."""
-    later: list[JsonObject] = [{"role": "user", "parts": []}] if superseded else []
-    try:
-        converted = convert_to_model_messages([message, *later], version=ui_version(version))
-    except ConversionError as error:
-        where = error.where.removeprefix("messages[0]").removeprefix(".parts[0]")
-        raise ConversionError(error.what, where=path + where, hint=error.hint) from None
-    return converted[: len(converted) - len(later)]
+def _file_data(part: AnyFile, version: int) -> Json:
+    """The data of a file; unset if it has no URL that the SDK could read."""
+    shape: Json = notes(part.provider_metadata, NAME).get(SHAPE)
+    source = source_of(part)
+    is_known = shape is not None and (version == 7 or shape in PLAIN_SHAPES)
+    data = write_source(shape, source) if is_known else UNSET
+    return _default(source, version) if data is UNSET else data
 
 
-def pieces_of(messages: list[JsonObject], role: Speaker, version: int) -> Pieces:
-    """The content of what was converted, by who says it."""
-    found: dict[str, list[Json]] = {message["role"]: message["content"] for message in messages}
-    said, answered = found.get(role), found.get("tool")
-    if version == 4:  # which had no messages without content
-        return Pieces(said or None, answered or None)
-    return Pieces(said, answered)
-
-
-def ui_version(version: int) -> Version:
-    """The version of UI messages on the way. Version 4 is written like 5, and translated."""
-    return 5 if version == 4 else cast("Version", version)  # the others are checked at the door
-
-
-def file_data(part: FileLike) -> FileData:
-    """Where the file of a part is."""
-    reference = part.provider_reference if isinstance(part, FilePart) else None
-    return FileData(part.url, part.media_type, reference)
-
-
-def _noted(part: Any, raw: JsonObject, role: Speaker, version: int) -> Any:
-    """The part, with a note of what it does not say itself."""
-    key = "image" if isinstance(part, ImagePart) else "data"
-    written = _write_one(part, role, version)
-    if written is None:
-        return ForeignPart(FORMAT, raw)
-    note: JsonObject = {}
-    if key in raw and written.get(key) != raw[key]:
-        data = read_data(raw[key], part.media_type)
-        note = {} if data is None else {"data": data.shape}
-        written = _write_one(with_note(part, note), role, version) or {}
-    note |= difference(written, raw)
-    return with_note(part, note) if note else part
-
-
-def _write_one(part: Part, role: Speaker, version: int) -> JsonObject | None:
-    """What is written for a part; `None` when the version has nothing like it."""
-    try:
-        said = write_part(part, role, version, "$").said
-    except ConversionError:  # an address that is none
-        return {}
-    return said[0] if said else None
-
-
-def _write_image(part: ImagePart, note: JsonObject) -> JsonObject:
-    image = write_data(note.get("data", "url"), file_data(part))
-    piece: JsonObject = {"type": "image", "image": part.url if image is UNSET else image}
-    if part.media_type is not None:
-        piece["mediaType"] = part.media_type
-    return with_options(piece, part.provider_metadata)
-
-
-def _write_file(
-    part: FilePart | ReasoningFilePart, note: JsonObject, role: Speaker, version: int, path: str
-) -> Pieces:
-    shape = note.get("data")
-    data = write_data(shape, file_data(part)) if version == 7 or shape in PLAIN_SHAPES else UNSET
+def write_file(version: int, role: Role, part: AnyFile) -> Wire | None:
+    """A file. Version 5 has no options of files that an assistant sends."""
+    data = _file_data(part, version)
     if data is UNSET:
-        return by_way_of_ui(part, role, version, path)
-    pieces = by_way_of_ui(replace(part, url=NEUTRAL_URL), role, version, path)
-    if not pieces.said:
-        return pieces
-    return pieces._replace(said=[{**pieces.said[0], "data": data}])
-
-
-def _read_text(raw: JsonObject) -> TextPart | None:
-    text = raw.get("text")
-    return TextPart(text, provider_metadata=options_of(raw)) if isinstance(text, str) else None
-
-
-def _read_reasoning(raw: JsonObject) -> ReasoningPart | None:
-    text = raw.get("text")
-    return ReasoningPart(text, provider_metadata=options_of(raw)) if isinstance(text, str) else None
-
-
-def _read_custom(raw: JsonObject) -> CustomPart | None:
-    kind = raw.get("kind")
-    return CustomPart(kind, provider_metadata=options_of(raw)) if isinstance(kind, str) else None
-
-
-def _read_image(raw: JsonObject) -> ImagePart | None:
-    media_type = raw.get("mediaType")
-    known = media_type if isinstance(media_type, str) else None
-    data = read_data(raw.get("image"), known)
-    if data is None or data.reference is not None:
         return None
-    return ImagePart(data.url, known, provider_metadata=options_of(raw))
+    name = part.name if isinstance(part, ImagePart) else part.filename
+    is_bare = version < 6 and role == "assistant"
+    about: JsonObject = {
+        "data": data,
+        "filename": UNSET if name is None else name,
+        "provider_options": UNSET if is_bare else options(part.provider_metadata),
+    }
+    media_type = _media_type(part)
+    if version == 4:
+        return wire.FileV4(mime_type=media_type, **about)
+    return wire.File(media_type=media_type, **about)
 
 
-def _is_referenced_image(raw: Json) -> bool:
-    """Whether a part is an image that only a provider has, which version 7 brought."""
-    return is_object(raw) and raw.get("type") == "image" and is_object(raw.get("image"))
-
-
-def _read_file(raw: JsonObject) -> FilePart | None:
-    media_type, filename = raw.get("mediaType"), raw.get("filename")
-    if not isinstance(media_type, str):
+def write_reasoning_file(part: ReasoningFilePart) -> Wire | None:
+    data = _file_data(part, 7)
+    if data is UNSET:
         return None
-    data = read_data(raw.get("data"), media_type)
-    if data is None:
-        return None
-    name = filename if isinstance(filename, str) else None
-    return FilePart(data.url, media_type, name, data.reference, provider_metadata=options_of(raw))
-
-
-def _read_reasoning_file(raw: JsonObject) -> ReasoningFilePart | None:
-    file = _read_file(raw)
-    if file is None or file.provider_reference is not None:
-        return None
-    return ReasoningFilePart(
-        file.url, file.media_type, file.filename, provider_metadata=file.provider_metadata
+    return wire.ReasoningFile(
+        data=data, media_type=part.media_type, provider_options=options(part.provider_metadata)
     )
 
 
-_READERS: Mapping[Speaker, Mapping[str, Callable[[JsonObject], Any]]] = {
-    "user": {"text": _read_text, "image": _read_image, "file": _read_file},
-    "assistant": {
-        "text": _read_text,
-        "file": _read_file,
-        "reasoning": _read_reasoning,
-        "reasoning-file": _read_reasoning_file,
-        "custom": _read_custom,
-    },
+def read_image(version: int, block: Any, _: None) -> ImagePart | None:
+    """An image. One that only a provider has is kept whole."""
+    given = (block.mime_type, block.media_type) if version == 4 else (block.media_type,)
+    media_type = next((one for one in given if one is not UNSET), None)
+    source = read_source(block.image, media_type)
+    if source is None or source.reference is not None:
+        return None
+    noted = _with_shape(metadata(block.provider_options), block.image, source.shape, source.url)
+    return ImagePart(source.url, media_type, provider_metadata=noted)
+
+
+def write_image(version: int, part: ImagePart) -> Wire:
+    shape: Json = notes(part.provider_metadata, NAME).get(SHAPE)
+    image = UNSET if shape is None else write_source(shape, source_of(part))
+    about: JsonObject = {
+        "image": part.url if image is UNSET else image,
+        "provider_options": options(part.provider_metadata),
+    }
+    media_type = UNSET if part.media_type is None else part.media_type
+    if version == 4:
+        return wire.ImageV4(mime_type=media_type, **about)
+    return wire.Image(media_type=media_type, **about)
+
+
+def _codecs(version: int, role: Role) -> PartCodecs[None]:
+    file = wire.FileV4 if version == 4 else wire.File
+    codecs = [plain_codec(wire.Text, TextPart, "text")]
+    files: list[type[Any]] = [FilePart] if version == 7 else [FilePart, ReasoningFilePart]
+    if role == "user":
+        image = wire.ImageV4 if version == 4 else wire.Image
+        read, write = partial(read_image, version), partial(write_image, version)
+        codecs.append(PartCodec(image, ImagePart, read, write))
+    else:
+        files.append(ImagePart)
+    codecs.append(PartCodec(file, files, partial(read_file, version), partial(write_file, version, role)))
+    if role == "assistant" and version == 4:
+        codecs += [
+            PartCodec(wire.RedactedReasoningV4, ReasoningPart, read_redacted, write_redacted),
+            PartCodec(wire.ReasoningV4, ReasoningPart, read_reasoning_v4, write_reasoning_v4),
+        ]
+    elif role == "assistant":
+        codecs.append(plain_codec(wire.Reasoning, ReasoningPart, "text"))
+    if role == "assistant" and version == 7:
+        codecs += [
+            PartCodec(wire.ReasoningFile, ReasoningFilePart, partial(read_file, 7), write_reasoning_file),
+            plain_codec(wire.Custom, CustomPart, "kind"),
+        ]
+    return PartCodecs(NAME, *codecs, reserved=frozenset({SHAPE}))
+
+
+PARTS: Final[Mapping[tuple[int, Role], PartCodecs[None]]] = {
+    (version, role): _codecs(version, role) for version in wire.BLOCKS for role in ("user", "assistant")
 }
+BLOCK: Final[Mapping[int, Codec[Any]]] = {
+    version: wire.union_codec(types) for version, types in wire.BLOCKS.items()
+}
+
+
+def read_block(raw: Json, version: int) -> Any:
+    """A block; `None` if it is not one of this version."""
+    is_old = version == 4 and is_object(raw)
+    return _read_wire(with_new_options(raw) if is_old else raw, BLOCK[version])
+
+
+def _read_wire(raw: Json, codec: Codec[Any]) -> Any:
+    try:
+        block = codec.read(raw) if is_object(raw) else None
+    except DecodeError:
+        return None
+    return None if isinstance(block, wire.UnknownBlock) else block
+
+
+def read_part(raw: Json, block: Any, role: Role, version: int) -> Any:
+    """The part of a block; the block itself as a foreign part if it has none."""
+    codecs = PARTS[version, role]
+    return codecs.read(block, None) if codecs.reads(block) else ForeignPart(NAME, raw)
+
+
+def write_part(part: Any, role: Role, version: int) -> Wire | Json:
+    """The block of a part; `None` if this version has none."""
+    if type(part) is not ForeignPart:
+        return PARTS[version, role].write(part)
+    is_own = part.format == NAME and (version == 7 or not _is_referenced_image(part.value))
+    return part.value if is_own else None
+
+
+def _is_referenced_image(raw: Json) -> bool:
+    """Whether a block is an image that only a provider has: new in version 7."""
+    return is_object(raw) and raw.get("type") == "image" and is_object(raw.get("image"))
+
+
+# Items of content
+
+
+def _inline(part: AnyFile) -> JsonObject | None:
+    encoded = base64_of(part.url)
+    if encoded is None:
+        return None
+    given = options(part.provider_metadata)
+    return {"data": encoded, "media_type": _media_type(part), "provider_options": given}
+
+
+def _filename(part: FilePart | ImagePart) -> str | UnsetType:
+    name = part.filename if isinstance(part, FilePart) else part.name
+    return UNSET if name is None else name
+
+
+def read_inline(block: Any, _: None) -> FilePart:
+    name = getattr(block, "filename", UNSET)
+    return FilePart(
+        data_url(block.data, block.media_type),
+        block.media_type,
+        None if name is UNSET else name,
+        provider_metadata=metadata(block.provider_options),
+    )
+
+
+def read_inline_image(block: wire.ImageData, _: None) -> ImagePart:
+    url = data_url(block.data, block.media_type)
+    return ImagePart(url, block.media_type, provider_metadata=metadata(block.provider_options))
+
+
+def write_media(part: FilePart | ImagePart) -> Wire | None:
+    inline = _inline(part)
+    return None if inline is None else wire.Media(**inline)
+
+
+def write_file_data(part: FilePart | ImagePart) -> Wire | None:
+    inline = _inline(part)
+    return None if inline is None else wire.FileData(filename=_filename(part), **inline)
+
+
+def write_image_data(part: FilePart | ImagePart) -> Wire | None:
+    inline = _inline(part)
+    return None if inline is None else wire.ImageData(**inline)
+
+
+def read_tagged(block: wire.TaggedFile, _: None) -> FilePart | None:
+    source = read_source(block.data, block.media_type)
+    if source is None:
+        return None
+    given = metadata(block.provider_options)
+    noted = _with_shape(given, block.data, source.shape, output_data(source))
+    name = None if block.filename is UNSET else block.filename
+    return FilePart(source.url, block.media_type, name, source.reference, provider_metadata=noted)
+
+
+def write_tagged(part: FilePart | ImagePart) -> Wire:
+    source = source_of(part)
+    data = write_source(notes(part.provider_metadata, NAME).get(SHAPE), source)
+    return wire.TaggedFile(
+        data=data if is_object(data) else output_data(source),
+        media_type=_media_type(part),
+        filename=_filename(part),
+        provider_options=options(part.provider_metadata),
+    )
+
+
+def read_file_url(block: wire.FileUrl, _: None) -> FilePart:
+    media_type = OCTETS if block.media_type is UNSET else block.media_type
+    return FilePart(block.url, media_type, provider_metadata=metadata(block.provider_options))
+
+
+def write_file_url(part: FilePart | ImagePart) -> Wire | None:
+    if source_of(part).reference is not None:
+        return None
+    media_type = UNSET if part.media_type is None else part.media_type
+    return wire.FileUrl(url=part.url, media_type=media_type, provider_options=options(part.provider_metadata))
+
+
+def read_image_url(block: wire.ImageUrl, _: None) -> ImagePart:
+    return ImagePart(block.url, provider_metadata=metadata(block.provider_options))
+
+
+def write_image_url(part: FilePart | ImagePart) -> Wire | None:
+    if source_of(part).reference is not None:
+        return None
+    return wire.ImageUrl(url=part.url, provider_options=options(part.provider_metadata))
+
+
+def read_file_id(block: wire.FileId | wire.FileReference, _: None) -> FilePart:
+    ids = block.file_id if isinstance(block, wire.FileId) else block.provider_reference
+    return FilePart("", OCTETS, provider_reference=ids, provider_metadata=metadata(block.provider_options))
+
+
+def write_file_id(part: FilePart) -> Wire | None:
+    if part.provider_reference is None:
+        return None
+    return wire.FileId(file_id=part.provider_reference, provider_options=options(part.provider_metadata))
+
+
+def write_file_reference(part: FilePart) -> Wire | None:
+    if part.provider_reference is None:
+        return None
+    given = options(part.provider_metadata)
+    return wire.FileReference(provider_reference=part.provider_reference, provider_options=given)
+
+
+def read_image_item_v4(block: wire.ImageItemV4, _: None) -> FilePart:
+    media_type = ANY_IMAGE if block.mime_type is UNSET else block.mime_type
+    return FilePart(
+        data_url(block.data, media_type), media_type, provider_metadata=metadata(block.provider_options)
+    )
+
+
+def write_image_item_v4(part: FilePart | ImagePart) -> Wire | None:
+    inline = _inline(part)
+    if inline is None:
+        return None
+    media_type = inline.pop("media_type")
+    return wire.ImageItemV4(mime_type=UNSET if media_type == ANY_IMAGE else media_type, **inline)
+
+
+def read_text_item(block: wire.Text, _: None) -> TextPart:
+    return TextPart(block.text, provider_metadata=metadata(block.provider_options))
+
+
+def write_text_item(part: TextPart | FilePart | ImagePart) -> Wire:
+    """A text. Files that a version has no item for are named by their URL."""
+    text = part.text if isinstance(part, TextPart) else part.url
+    return wire.Text(text=text, provider_options=options(part.provider_metadata))
+
+
+_FILES: Final = (FilePart, ImagePart)
+_MEDIA: Final = PartCodec[None](wire.Media, _FILES, read_inline, write_media)
+_TEXT: Final = PartCodec[None](wire.Text, (TextPart, FilePart, ImagePart), read_text_item, write_text_item)
+_FILES_6: Final = (
+    PartCodec[None](wire.ImageData, ImagePart, read_inline_image, write_image_data),
+    PartCodec[None](wire.ImageUrl, ImagePart, read_image_url, write_image_url),
+    PartCodec[None](wire.FileId, FilePart, read_file_id, write_file_id),
+    PartCodec[None](wire.FileData, FilePart, read_inline, write_file_data),
+    PartCodec[None](wire.FileUrl, FilePart, read_file_url, write_file_url),
+)
+_ITEM_CODECS: Final[Mapping[int, tuple[PartCodec[None], ...]]] = {
+    4: (PartCodec(wire.ImageItemV4, _FILES, read_image_item_v4, write_image_item_v4), _TEXT),
+    5: (_MEDIA, _TEXT),
+    6: (*_FILES_6, _MEDIA, _TEXT),
+    7: (
+        PartCodec(wire.TaggedFile, _FILES, read_tagged, write_tagged),
+        *_FILES_6,
+        PartCodec(wire.FileReference, FilePart, read_file_id, write_file_reference),
+        _TEXT,
+    ),
+}
+ITEMS: Final = {
+    version: PartCodecs(NAME, *codecs, reserved=frozenset({SHAPE}))
+    for version, codecs in _ITEM_CODECS.items()
+}
+ITEM: Final = {version: wire.union_codec(types) for version, types in wire.ITEMS.items()}
+
+NEW_ITEMS: Final[Mapping[str, int]] = {
+    "file-data": 6,
+    "file-url": 6,
+    "file-id": 6,
+    "image-data": 6,
+    "image-url": 6,
+    "image-file-id": 6,
+    "custom": 6,
+    "file": 7,
+    "file-reference": 7,
+    "image-file-reference": 7,
+}
+"""Items that not every version has, and the first that has them."""
+
+
+def read_item(raw: Json, version: int) -> ContentItem:
+    """The part of an item; the item itself as a foreign part if it has none."""
+    block = _read_wire(raw, ITEM[version])
+    item: ContentItem = ForeignPart(NAME, raw) if block is None else ITEMS[version].read(block, None)
+    return item
+
+
+def write_item(part: ContentItem, version: int) -> Json:
+    """The item of a part; unset if this version has none."""
+    if type(part) is not ForeignPart:
+        written = ITEMS[version].write(part)
+        return UNSET if written is None else to_json(written)
+    kind = part.value.get("type") if is_object(part.value) else None
+    is_known = not isinstance(kind, str) or NEW_ITEMS.get(kind, 4) <= version
+    return part.value if part.format == NAME and is_known else UNSET
+
+
+# Outputs
+
+
+def read_error_text(block: wire.ErrorTextOut, _: None) -> ErrorTextOutput:
+    return ErrorTextOutput(block.value, provider_metadata=metadata(block.provider_options))
+
+
+def write_error_text(output: ErrorTextOutput | InterruptedOutput | ExecutionDeniedOutput) -> Wire:
+    """An error as text. Version 5 has no other form for calls that were denied."""
+    match output:
+        case ErrorTextOutput():
+            text = output.value
+        case InterruptedOutput():
+            text = interruption_text(output)
+        case ExecutionDeniedOutput():
+            text = DENIED if output.reason is None else output.reason
+    return wire.ErrorTextOut(value=text, provider_options=options(output.provider_metadata))
+
+
+def read_denied(block: wire.DeniedOut, _: None) -> ExecutionDeniedOutput:
+    reason = None if block.reason is UNSET else block.reason
+    return ExecutionDeniedOutput(reason, provider_metadata=metadata(block.provider_options))
+
+
+def write_denied(output: ExecutionDeniedOutput) -> Wire:
+    reason = UNSET if output.reason is None else output.reason
+    return wire.DeniedOut(reason=reason, provider_options=options(output.provider_metadata))
+
+
+def read_content(version: int, block: wire.ContentOut, _: None) -> ContentOutput:
+    items = tuple(read_item(item, version) for item in block.value)
+    return ContentOutput(items, provider_metadata=metadata(block.provider_options))
+
+
+def write_items(items: tuple[ContentItem, ...], version: int) -> list[Any]:
+    """Content, without the items that this version has no form for."""
+    written = (write_item(item, version) for item in items)
+    return [item for item in written if item is not UNSET]
+
+
+def write_content(version: int, output: ContentOutput) -> Wire:
+    return wire.ContentOut(
+        value=write_items(output.value, version), provider_options=options(output.provider_metadata)
+    )
+
+
+def _output_codecs(version: int) -> PartCodecs[None]:
+    errors: list[type[Any]] = [ErrorTextOutput, InterruptedOutput]
+    codecs = [
+        plain_codec(wire.TextOut, TextOutput, "value"),
+        plain_codec(wire.JsonOut, JsonOutput, "value"),
+        plain_codec(wire.ErrorJsonOut, ErrorJsonOutput, "value"),
+    ]
+    if version == 5:
+        errors.append(ExecutionDeniedOutput)
+    else:
+        codecs.append(PartCodec(wire.DeniedOut, ExecutionDeniedOutput, read_denied, write_denied))
+    codecs.append(PartCodec(wire.ErrorTextOut, errors, read_error_text, write_error_text))
+    content = partial(read_content, version), partial(write_content, version)
+    return PartCodecs(NAME, *codecs, PartCodec(wire.ContentOut, ContentOutput, *content))
+
+
+OUTPUTS: Final = {version: _output_codecs(version) for version in wire.OUTPUTS}
+OUTPUT: Final = {version: wire.union_codec(types) for version, types in wire.OUTPUTS.items()}
+
+
+def read_output(raw: Json, version: int) -> ToolOutput:
+    """An output. One without a type here is JSON."""
+    block = None if raw is UNSET else _read_wire(raw, OUTPUT[version])
+    output = None if block is None else OUTPUTS[version].read(block, None)
+    return output if isinstance(output, ToolOutput) else JsonOutput(None if raw is UNSET else raw)
+
+
+def write_output(output: ToolOutput, version: int) -> JsonObject:
+    """An output as JSON."""
+    written: JsonObject = to_json(OUTPUTS[version].write(output))
+    return written

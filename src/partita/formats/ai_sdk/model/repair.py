@@ -21,8 +21,8 @@ from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, Steering
 from partita.types.tools import ContentOutput
 from partita.types.value import Value
 
-from .dump import dump
 from .files import SCHEME
+from .format import dump
 
 NO_INPUT: Final = "the SDK refuses a call without input"
 NOT_OPTIONS: Final = "provider options are objects, by provider"

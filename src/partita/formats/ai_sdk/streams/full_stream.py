@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from partita.errors import ConversionError, DecodeError, StreamError
 from partita.formats.ai_sdk.convert.values import json_text
-from partita.formats.ai_sdk.validate.schema import check_version
+from partita.formats.ai_sdk.versions import check_version
 from partita.formats.losses import Loss
 from partita.stream.rules import Version
 from partita.types.chunks import Chunk, MessageFinish, MessageMetadata, MessageStart, StepFinish

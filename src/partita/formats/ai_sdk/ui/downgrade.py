@@ -1,19 +1,14 @@
-"""UI parts for readers of AI SDK 5 and 6: what they do not know is said in older words, or left out."""
+"""UI parts for readers of AI SDK 5 and 6: what they do not know is written in an older form, or left out."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from partita.formats.ai_sdk.versions import PART_TYPES, PARTS, newer_members
 from partita.formats.losses import Loss
 from partita.stream.rules import Version
+from partita.stream.targets import Target
 from partita.types.json import Json, JsonObject, is_object
-
-UNKNOWN_PARTS = frozenset({"custom", "steering-message"})
-"""Part types that version 7 brought and that older readers refuse."""
-
-NEWER_MEMBERS: Mapping[str, tuple[str, ...]] = {"text": ("citations",), "file": ("providerReference",)}
-"""Members that version 7 brought."""
-
-APPROVAL_MEMBERS = ("isAutomatic", "requestReason")
+from partita.types.tools import Approval
 
 STATES_OF_5: Mapping[str, str] = {
     "approval-requested": "input-available",
@@ -30,13 +25,15 @@ def downgrade(part: JsonObject, version: Version, path: str, losses: list[Loss])
     if version == 7:
         return part
     type_: str = part["type"]
-    if type_ in UNKNOWN_PARTS:
-        losses.append(Loss.of(path, part, f"version {version} has no {type_} parts"))
-        return None
+    known = PART_TYPES.get(type_)
     if type_ == "reasoning-file":
         losses.append(Loss(f"{path}.type", type_, f"in version {version} it is a file like any other"))
         part = {**part, "type": "file"}
-    part = _without(part, NEWER_MEMBERS.get(type_, ()), version, path, losses)
+    elif known is not None and not Target(version).knows(PARTS[known]):
+        losses.append(Loss.of(path, part, f"version {version} has no {type_} parts"))
+        return None
+    if known is not None:
+        part = _without(part, newer_members(known, version), version, path, losses)
     if type_ == "dynamic-tool" or type_.startswith("tool-"):
         return _downgrade_tool(part, version, path, losses)
     return part
@@ -45,7 +42,10 @@ def downgrade(part: JsonObject, version: Version, path: str, losses: list[Loss])
 def _downgrade_tool(part: JsonObject, version: Version, path: str, losses: list[Loss]) -> JsonObject:
     approval: Any = part.get("approval")
     if is_object(approval) and version == 6:
-        part = {**part, "approval": _without(approval, APPROVAL_MEMBERS, 6, f"{path}.approval", losses)}
+        part = {
+            **part,
+            "approval": _without(approval, newer_members(Approval, 6), 6, f"{path}.approval", losses),
+        }
     if version == 6:
         return part
     state: Json = part.get("state")

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from partita.types.json import JsonObject
 
-from .schema_checks import Problem, Reading
+from .checks import Problem, Reading
 from .values import Check, Schema, compiled, same_json
 
 

@@ -10,10 +10,11 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.errors import DecodeError, PartitaError
+from partita.formats.ai_sdk.versions import check_version
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .schema import check_version, message_schema
-from .schema_checks import Problem, Reading, shown
+from .checks import Problem, Reading, shown
+from .schema import message_schema
 from .tools import ToolChecks, ToolSchemas, tool_checks
 from .values import Check, Schema, compiled
 

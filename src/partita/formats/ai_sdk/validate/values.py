@@ -9,7 +9,7 @@ from msgspec import UNSET
 from partita.errors import ConversionError, PartitaError
 from partita.types.json import Json, JsonObject, is_array, is_object
 
-from .schema_checks import MAX_DEPTH, NOTHING, Problem, is_deeper, rebuild, shown
+from .checks import MAX_DEPTH, NOTHING, Problem, is_deeper, rebuild, shown
 
 Schema: TypeAlias = JsonObject | Callable[[Json], Json]
 """A JSON Schema, or a function that gives the value (perhaps changed) or raises a `ValueError`,

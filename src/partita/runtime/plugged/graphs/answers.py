@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 
+from partita.formats.langchain.parts import USAGE
 from partita.runtime.plugged.jsonable import as_json
 from partita.types.chunks import MessageFinish
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, dumps, is_object
-from partita.types.usage import Usage
 
 REASONS: Final[Mapping[str, str]] = {
     "end_turn": "stop",
@@ -63,21 +63,6 @@ def told(message: AIMessage, has_calls: bool) -> MessageFinish:
     model: Json = said.get("model_name") or said.get("model")
     if isinstance(model, str):
         end["model"] = model
-    usage = _usage(message.usage_metadata)
+    counts: Json = as_json(message.usage_metadata)
+    usage = USAGE.read(counts) if is_object(counts) else None
     return MessageFinish(reason, end if usage is None else {**end, "usage": to_json(usage)})
-
-
-def _usage(raw: Any) -> Usage | None:
-    if not is_object(raw):
-        return None
-    given: JsonObject = raw.get("input_token_details") or {}
-    made: JsonObject = raw.get("output_token_details") or {}
-    return Usage(
-        raw.get("input_tokens"),
-        raw.get("output_tokens"),
-        raw.get("total_tokens"),
-        made.get("reasoning"),
-        given.get("cache_read"),
-        given.get("cache_creation"),
-        as_json(raw),
-    )

@@ -1,0 +1,113 @@
+"""Messages, artifacts, tasks and streams of the Agent2Agent protocol ↔ canonical messages.
+
+Read are protocol 1.0 and the JSON before it, alone, in lists, or in JSON-RPC. Written are messages of 1.0,
+one for each message. What A2A has no part for is written as data of a media type of ours, and read back.
+
+Specification: https://a2a-protocol.org/latest/specification/
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from partita.errors import ConversionError
+from partita.formats.core.report import Entry, Place, Record, Report
+from partita.formats.core.sidecar import in_messages
+from partita.formats.core.turns import join
+from partita.formats.core.wire import to_json
+from partita.formats.format import Dumped, Format, Loaded, Request
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.messages import Message
+
+from .messages import read_message, write_message
+from .parts import is_own, write_part
+from .tasks import HINT, TaskReader
+from .wire import NAME
+
+ENVELOPE: Final = "the envelope of a call is not part of the conversation"
+AS_DATA: Final = "A2A has no such part: it is written as data, and read back as it was"
+REQUEST_MEMBERS: Final = ("configuration", "metadata", "tenant")
+"""What a request to send a message has besides it."""
+
+REPORT: Final = Report(
+    NAME,
+    default="a message of A2A has no place for it",
+    reasons={"role": "A2A has only users and agents"},
+)
+
+
+def load(payload: Json) -> Loaded:
+    """Read a message, an artifact, a task, an event of a stream, a list of them, or `{messages}`."""
+    reader = TaskReader()
+    settings: JsonObject = {}
+    if is_object(payload) and is_array(payload.get("messages")):
+        settings |= {name: value for name, value in payload.items() if name != "messages"}
+        payload = payload["messages"]
+    if not is_array(payload) and not is_object(payload):
+        raise ConversionError(f"a message is {kind_of(payload)}", where="$", hint=HINT)
+    for number, item in enumerate(payload if is_array(payload) else [payload]):
+        path = f"$[{number}]" if is_array(payload) else "$"
+        raw, where = _without_envelope(item, path, reader)
+        if is_object(raw) and is_object(raw.get("message")) and not raw.keys().isdisjoint(REQUEST_MEMBERS):
+            settings |= {name: value for name, value in raw.items() if name in REQUEST_MEMBERS}
+            raw = {name: value for name, value in raw.items() if name not in REQUEST_MEMBERS}
+        reader.read(raw, where)
+    request = Request((), settings) if settings else None
+    # Only messages of 1.0 are written back. Of everything else all members are read, or reported here
+    is_complete = not reader.is_written_back or request is not None
+    return Loaded(tuple(join(reader.messages())), tuple(reader.losses), request, is_complete=is_complete)
+
+
+def _without_envelope(item: Json, path: str, reader: TaskReader) -> tuple[Json, str]:
+    """What is in an envelope of JSON-RPC, or the item itself."""
+    if not is_object(item) or "jsonrpc" not in item:
+        return item, path
+    found = next((name for name in ("result", "params") if is_object(item.get(name))), None)
+    if found is None:
+        raise ConversionError("an envelope without a result", where=path, hint=HINT)
+    reader.is_written_back = False
+    for name, value in item.items():
+        if name != found:
+            reader.losses.append(Loss.of(f"{path}.{name}", value, ENVELOPE, "minor"))
+    return item[found], f"{path}.{found}"
+
+
+def dump(messages: Sequence[Message]) -> Dumped:
+    """Write one message of A2A for each message, in order."""
+    joined = join(messages)
+    blocks = [tuple(map(write_part, message.parts)) for message in joined]
+    payload = [to_json(write_message(one, parts)) for one, parts in zip(joined, blocks, strict=True)]
+
+    def losses() -> Iterator[Loss]:
+        record = Record()
+        for at, message in enumerate(joined):
+            path = f"$[{at}]"
+            record.entries.append(Entry(message, path, (at,)))
+            for number, part in enumerate(message.parts):
+                where = f"{path}.content.parts[{number}]"
+                record.entries.append(Entry(part, where, (at, number)))
+                if is_own(blocks[at][number]):
+                    record.losses.append(Loss.of(where, part, AS_DATA, "changed"))
+        yield from REPORT.compare(record, _places(payload, joined))
+
+    return Dumped(payload, losses)
+
+
+def _places(payload: Sequence[JsonObject], messages: Sequence[Message]) -> dict[Place, Any]:
+    """The messages and parts that are read back, by their numbers."""
+    places: dict[Place, Any] = {}
+    for at, raw in enumerate(payload):
+        places[at,] = message = read_message(raw, f"$[{at}]", messages[at].id)
+        for number, part in enumerate(message.parts):
+            places[at, number] = part
+    return places
+
+
+FORMAT: Final = Format(
+    NAME,
+    "Agent2Agent messages, artifacts and tasks",
+    load,
+    dump,
+    slot=in_messages("metadata"),
+    is_complete=True,
+)

@@ -1,1 +1,0 @@
-"""AG-UI events → chunks."""

@@ -1,1 +1,0 @@
-"""Chunks → AG-UI events."""

@@ -1,0 +1,632 @@
+"""AG-UI messages, inputs of runs and recorded events ↔ canonical messages.
+
+An assistant message of AG-UI is one text, then calls. So a canonical message is written as a message for each
+step: the first has its id, step K has `ID#K`, and its results are `ID#K:results`, `ID#K:results:2` and so on,
+which are the ids that `partita.types.fold` uses. Reasoning is a message of its own before the step. Messages
+of a sub-agent name it in `subagentRunId`; here that is the id of the call that started it, and they are
+written after the call. An activity is an event with data.
+
+Wire: https://docs.ag-ui.com/concepts/messages
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import ConversionError
+from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
+from partita.formats.core.report import Entry, Place, Record
+from partita.formats.core.residue import residue, restore
+from partita.formats.core.sidecar import in_messages
+from partita.formats.core.turns import (
+    Instructions,
+    Placed,
+    Prompt,
+    Results,
+    Step,
+    join,
+    misplaced_results,
+    split,
+)
+from partita.formats.core.wire import Wire, read_wire, to_json
+from partita.formats.events import load_events
+from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of, limited_depth
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    AssistantPart,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolContent,
+    ToolMessage,
+)
+from partita.types.parts import DataPart, ForeignPart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import ToolResultPart
+from partita.types.value import kept, unkept
+
+from . import wire
+from .encoder import AgUiEncoder
+from .parts import (
+    CALLS,
+    CONTENT,
+    REASONING,
+    REPORT,
+    RESULTS,
+    ROLE,
+    TEXTS,
+    read_activity,
+    read_system,
+    read_user,
+    write_activity,
+    write_system,
+    write_user,
+)
+from .stream import AgUiDecoder
+from .wire import MESSAGE, MESSAGE_ID, NAME, NAMESPACE, PARENT, ROLES
+
+HINT: Final = "give a list of messages or events, or {threadId, runId, messages}"
+
+# In places of assistant messages
+TEXT: Final = "text"
+STEP: Final = "step"  # the start of the step
+
+ONE_TEXT: Final = "a message has one text, before its calls: another one begins"
+OWN_ID: Final = "every message has an id of its own"
+
+REQUEST: Final = frozenset(
+    {"threadId", "runId", "protocolVersion", "parentRunId", "state", "context", "forwardedProps", "resume"}
+)
+"""The members of `RunAgentInput` besides its messages and tools."""
+
+
+@limited_depth()
+def load(payload: Json) -> Loaded:
+    """Read a list of messages or events, or the input of a run, whose other members are the request."""
+    request = None
+    if is_object(payload) and is_array(payload.get("messages")) and not _is_event(payload):
+        request = _read_request(payload)
+        reader = Reader(payload["messages"], "$.messages")
+    else:
+        items = payload if is_array(payload) else [payload]
+        if items and all(map(_is_event, items)):
+            return load_events(AgUiDecoder(), items)
+        if not is_array(payload) and not (is_object(payload) and "role" in payload):
+            raise ConversionError(f"expected messages, found {kind_of(payload)}", where="$", hint=HINT)
+        reader = Reader(items, "$")
+    return Loaded(tuple(reader.messages), reader.losses, request)
+
+
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    """Write a list of messages, or the input of a run."""
+    writer = Writer()
+    AgentWriter(writer, messages, "$", None)
+    payload: list[Json] = to_json(writer.payload)
+
+    def losses() -> list[Loss]:
+        return REPORT.compare(writer.record, Reader(payload, "$").places)
+
+    if request is None:
+        return Dumped(payload, losses)
+    thread_id = next((message.thread_id for message in messages if message.thread_id), "thread-1")
+    return Dumped(_write_request(payload, request, thread_id, writer), losses)
+
+
+def _write_request(messages: list[Json], request: Request, thread_id: str, writer: "Writer") -> JsonObject:
+    """The input of a run. It must name a thread and a run: those of the settings, or generated ones."""
+    payload: JsonObject = {"threadId": thread_id, "runId": "run-1"}
+    for name, value in payload.items():
+        if name not in request.settings:
+            writer.repaired(f"$.settings.{name}", value, "the input of a run must name it")
+    for name, value in request.settings.items():
+        if name in REQUEST or name == "tools":  # that are no list
+            payload[name] = value
+        else:
+            loss = Loss.of(f"$.settings.{name}", value, "the input of a run has no such setting")
+            writer.record.losses.append(loss)
+    payload["messages"] = messages
+    if request.tools:
+        payload["tools"] = [_write_tool(tool, index, writer) for index, tool in enumerate(request.tools)]
+    return payload
+
+
+def _is_event(raw: Json) -> bool:
+    return is_object(raw) and isinstance(type_ := raw.get("type"), str) and type_.isupper()
+
+
+def _read_request(payload: JsonObject) -> Request:
+    settings = {name: value for name, value in payload.items() if name != "messages"}
+    tools = payload.get("tools")
+    if not is_array(tools):
+        return Request((), settings)
+    del settings["tools"]
+    return Request(tuple(_read_tool(raw, f"$.tools[{at}]") for at, raw in enumerate(tools)), settings)
+
+
+def _read_tool(raw: Json, path: str) -> ToolSpec:
+    if not is_object(raw) or not isinstance(raw.get("name"), str):
+        raise ConversionError("a tool without a name", where=path, hint="give {name, description}")
+    rest = dict(raw)
+    description = rest.pop("description") if isinstance(raw.get("description"), str) else None
+    schema = rest.pop("parameters") if is_object(raw.get("parameters")) else None
+    name = rest.pop("name")
+    return ToolSpec(name=name, description=description, input_schema=schema, extra=kept(rest, ToolSpec))
+
+
+def _write_tool(tool: ToolSpec, index: int, writer: "Writer") -> JsonObject:
+    rest = unkept(tool.extra)
+    if tool.description is None and "description" not in rest:
+        writer.repaired(f"$.tools[{index}].description", "", "a tool must have a description")
+    schema = {} if tool.input_schema is None else {"parameters": tool.input_schema}
+    return {"name": tool.name, "description": tool.description or "", **schema, **rest}
+
+
+# Ids of results
+
+_NUMBERED: Final = re.compile(r"(.*#\d+:results):\d+", re.DOTALL)
+
+
+def results_group(message_id: str) -> str:
+    """The id that all results of a step have in common."""
+    found = _NUMBERED.fullmatch(message_id) if ":results:" in message_id else None
+    return found[1] if found else message_id
+
+
+def unused_id(message_id: str, used: dict[str, int]) -> str:
+    """An id for a result: the given one, or the next one of its group."""
+    if message_id not in used:
+        used[message_id] = 1
+        return message_id
+    group = results_group(message_id)
+    number = used.get(group, 1) + 1
+    while f"{group}:{number}" in used:
+        number += 1
+    used[group] = number
+    used[f"{group}:{number}"] = 1
+    return f"{group}:{number}"
+
+
+# Reading
+
+
+class Found(NamedTuple):
+    """A message of a payload, and where it is."""
+
+    index: int
+    path: str
+    message: Any
+    """A wire message, or an object whose role is not known."""
+    agent: Any
+    """The sub-agent that it names and that a call has started; `UNSET` for the main agent."""
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it is of a sub-agent that no call has started."""
+        return self.agent is UNSET and self.message.subagent_run_id is not UNSET
+
+    @property
+    def members(self) -> Any:
+        """What is read of all messages."""
+        return {"id": self.message.id, "metadata": self.message.metadata, "subagent_run_id": self.agent}
+
+    def block(self, **members: Any) -> Any:
+        """The message as a block of a part, without its sub-agent."""
+        agent = self.message.subagent_run_id if self.agent is UNSET else UNSET
+        return replace(self.message, subagent_run_id=agent, **members)
+
+
+class Reader:
+    """Reads messages. The place of a message is its index, that of a part has the part's number, too."""
+
+    def __init__(self, payload: Sequence[Json], root: str) -> None:
+        self.places: dict[Place, Any] = {}
+        self.calls: dict[str, Place] = {}
+        """The first call with each id. It has the messages of the sub-agent of that name after it."""
+        self._repairs: list[Loss] = []
+        self._apart: list[tuple[Sequence[Message], Sequence[str]]] = []
+        self._by_agent: dict[Any, list[Found]] = {}
+        is_started: dict[Any, bool] = {}
+        for index, raw in enumerate(payload):
+            message, agent = self._read_wire(raw, index, f"{root}[{index}]")
+            if not is_started.setdefault(agent, agent in self.calls):
+                agent = UNSET
+            self._by_agent.setdefault(agent, []).append(Found(index, f"{root}[{index}]", message, agent))
+            calls = message.tool_calls or () if type(message) is wire.Assistant else ()
+            for number, call in enumerate(calls):
+                self.calls.setdefault(call.id, (index, number))
+        self.messages = self.read_agent(UNSET)
+
+    def losses(self) -> Iterator[Loss]:
+        """Ids that were added, and results whose place is not kept."""
+        yield from self._repairs
+        for messages, paths in self._apart:
+            yield from misplaced_results(messages, paths)
+
+    def has_agent(self, agent: str) -> bool:
+        """Whether a sub-agent has messages that were not read."""
+        return agent in self._by_agent
+
+    def read_agent(self, agent: Any) -> list[Message]:
+        """The messages of an agent."""
+        read = AgentReader(self, self._by_agent.pop(agent, []))
+        self._apart.append((read.messages, read.paths))
+        return join(read.messages)
+
+    def _read_wire(self, raw: Json, index: int, path: str) -> tuple[Any, Any]:
+        """A wire message and the sub-agent that it names. A message whose role is not known is not read."""
+        if is_object(raw) and "id" not in raw:
+            id_ = f"message-{index + 1}"
+            self._repairs.append(Loss.of(f"{path}.id", id_, "the message had no id", "repaired"))
+            raw = {**raw, "id": id_}
+        if is_object(raw) and isinstance(role := raw.get("role"), str) and role not in ROLES:
+            read_wire(wire.STRING, raw["id"], f"{path}.id", "make it a string")
+            return raw, UNSET
+        message = read_wire(MESSAGE, raw, path, "give {id, role, content}")
+        for name in wire.CHECKED if type(message) is wire.Assistant and message.extra else ():
+            if name in message.extra:  # not to be kept like an unknown member
+                read_wire(
+                    wire.CHECKED[name], message.extra[name], f"{path}.{name}", "leave it out, or repair it"
+                )
+        return message, message.subagent_run_id
+
+
+class AgentReader:
+    """Reads the messages of one agent. In `messages` results and steps are apart."""
+
+    def __init__(self, reader: Reader, found: Sequence[Found]) -> None:
+        self.messages: list[Message] = []
+        self.paths: list[str] = []
+        self._reader, self._places, self._found = reader, reader.places, found
+        self._reasoning: list[tuple[Found, ReasoningPart]] = []
+        self._steps: list[
+            tuple[int, int]
+        ] = []  # of the last assistant message: where, and where in the payload
+        self._open: dict[str, list[str]] = {}  # names of calls without a result by id, the next one last
+        for one in found:
+            self._read(one)
+        self._end_reasoning()
+
+    def _read(self, one: Found) -> None:
+        message = one.message
+        if type(message) is wire.Reasoning:
+            part = self._places[one.index, 0] = REASONING.read(one.block(), None)
+            self._reasoning.append((one, part))
+            return
+        if type(message) is wire.Assistant:
+            self._assistant(one, message)
+            return
+        self._end_reasoning()
+        if type(message) is wire.Tool:
+            self._result(one, message)
+            return
+        self._steps = []
+        read: Any
+        match message:
+            case wire.System() | wire.Developer():
+                read = read_system(message)
+                found = residue(write_system(read, **one.members), message)
+                read = with_message_notes(read, NAMESPACE, found)
+            case wire.User():
+                read = read_user(message)
+                found = residue(write_user(read, **one.members), message)
+                read = with_message_notes(read, NAMESPACE, found)
+            case wire.Activity(activity_type=str()):
+                data = read_activity(message)
+                found = residue(write_activity(data, **one.members), message)
+                data = replace(data, provider_metadata=add_notes(data.provider_metadata, NAMESPACE, found))
+                content = AssistantContent(parts=(data,), metadata=message.metadata)
+                read = AssistantMessage(id=message.id, type="event", content=content)
+            case _:
+                raw: JsonObject = message if is_object(message) else to_json(message)
+                read = AssistantMessage(id=raw["id"], type="event", content=[ForeignPart(NAME, raw)])
+                self._add(read, one)
+                return
+        self._add(replace(read, internal=True) if one.is_internal else read, one)
+
+    def _add(self, message: Message, one: Found, *, has_parts: bool = True) -> None:
+        self.messages.append(message)
+        self.paths.append(one.path)
+        self._places[one.index,] = message
+        for number, part in enumerate(message.content.parts if has_parts else ()):
+            self._places[one.index, number] = part
+
+    def _assistant(self, one: Found, message: wire.Assistant) -> None:
+        parts: list[AssistantPart] = [part for _, part in self._reasoning]
+        self._reasoning = []
+        calls = message.tool_calls or ()
+        block = one.block(id="", metadata=UNSET, tool_calls=UNSET if calls else message.tool_calls)
+        found: JsonObject = {}
+        if isinstance(message.content, str):
+            text = self._places[one.index, TEXT] = TEXTS.read(block, None)
+            parts.append(text)
+        else:
+            found = residue(wire.Assistant(id=""), block)
+        for number, call in enumerate(calls):
+            part = self._places[one.index, number] = CALLS.read(call, None)
+            if self._reader.has_agent(call.id) and self._reader.calls[call.id] == (one.index, number):
+                part = replace(part, children=tuple(self._reader.read_agent(call.id)))
+            parts.append(part)
+        if found or message.metadata is not UNSET or not self._continue(one, parts):
+            content = AssistantContent(parts=tuple(parts), metadata=message.metadata)
+            read = AssistantMessage(id=message.id, content=content, internal=one.is_internal)
+            self._steps = [(len(self.messages), one.index)]
+            self._add(with_message_notes(read, NAMESPACE, found), one, has_parts=False)
+        for call in reversed(calls):
+            self._open.setdefault(call.id, []).append(call.function.name)
+
+    def _continue(self, one: Found, parts: Sequence[AssistantPart]) -> bool:
+        """Add the next step of the last assistant message, if it is that. `join` brings them together."""
+        if not self._steps:
+            return False
+        message: wire.Assistant = one.message
+        at, index = self._steps[0]
+        first: Any = self.messages[at]
+        if message.id != f"{first.id}#{len(self._steps) + 1}" or one.is_internal != first.internal:
+            return False
+        if message.tool_calls and first.type != "tool":  # `join` needs one type in all steps
+            for other, _ in self._steps:
+                self.messages[other] = replace(self.messages[other], type="tool")
+            self._places[index,] = first = self.messages[at]
+        start = self._places[one.index, STEP] = StepStartPart()
+        self._steps.append((len(self.messages), one.index))
+        step = replace(first, id=message.id, content=AssistantContent(parts=(start, *parts)))
+        self._add(step, one, has_parts=False)
+        return True
+
+    def _result(self, one: Found, message: wire.Tool) -> None:
+        names = self._open.get(message.tool_call_id)
+        name = names.pop() if names else self._names.get(message.tool_call_id, "")
+        content = ToolContent(
+            parts=(RESULTS.read(one.block(id="", metadata=UNSET), name),), metadata=message.metadata
+        )
+        id_ = results_group(message.id)
+        self._add(ToolMessage(id=id_, content=content, internal=one.is_internal), one)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The names of the calls by id. Of several calls with an id, the first counts."""
+        messages = [one.message for one in self._found if type(one.message) is wire.Assistant]
+        calls = [call for message in messages for call in message.tool_calls or ()]
+        return {call.id: call.function.name for call in reversed(calls)}
+
+    def _end_reasoning(self) -> None:
+        """Reasoning without an assistant message after it is a message of its own."""
+        if self._reasoning:
+            first, part = self._reasoning[0]
+            message = AssistantMessage(id=part.id or "", content=[part for _, part in self._reasoning])
+            self._add(with_message_notes(message, NAMESPACE, {ROLE: "reasoning"}), first, has_parts=False)
+            self._reasoning, self._steps = [], []
+
+
+# Writing
+
+
+def _is_written(part: AssistantPart) -> bool:
+    return isinstance(part, TextPart | ReasoningPart | ToolCallPart)
+
+
+def _must_cut(parts: Sequence[Placed], part: AssistantPart) -> bool:
+    """A text and reasoning must not follow a text or a call in one message."""
+    is_first = type(part) is TextPart or type(part) is ReasoningPart
+    return is_first and any(type(one.part) is TextPart or type(one.part) is ToolCallPart for one in parts)
+
+
+class Writer:
+    """What the writers of all agents share."""
+
+    def __init__(self) -> None:
+        self.payload: list[Wire | JsonObject] = []
+        self.record = Record()
+        self.calls: dict[str, str] = {}
+        """The paths of the first calls with each id, which have the sub-agents: see `Reader`."""
+        self.reasoning_ids: set[str] = set()
+        self.result_ids: dict[str, int] = {}
+
+    def repaired(self, path: str, value: Json, why: str) -> None:
+        """Report what was added or changed because AG-UI demands it."""
+        self.record.losses.append(Loss.of(path, value, why, "repaired"))
+
+
+class AgentWriter:
+    """Writes the messages of one agent, and of its sub-agents."""
+
+    def __init__(self, writer: Writer, messages: Sequence[Message], root: str, agent: str | None) -> None:
+        self._writer, self._record, self._payload = writer, writer.record, writer.payload
+        self._agent: Any = UNSET if agent is None else agent
+        self._calls: list[Placed] = []  # those of the last step, until their sub-agents are written
+        self._reasoning_count = 0
+        turns = list(split(messages, _is_written, must_cut=_must_cut, results="all", root=root))
+        for turn, following in zip_longest(turns, turns[1:]):
+            if not isinstance(turn, Results):
+                self._write_sub_agents()
+            match turn:
+                case Step():
+                    self._step(turn, is_followed=isinstance(following, Step))
+                case Results():
+                    self._results(turn)
+                case Instructions() | Prompt():
+                    self._prompt(turn)
+        self._write_sub_agents()
+
+    def _append(self, block: Any) -> int:
+        """Append a message and return its index."""
+        self._payload.append(block)
+        return len(self._payload) - 1
+
+    def _members(self, id: str, metadata: Json = UNSET) -> Any:
+        """What all messages have."""
+        own = metadata if is_object(metadata) else UNSET
+        return {"id": id, "metadata": own, "subagent_run_id": self._agent}
+
+    def _append_block(self, block: Any, id: str, metadata: Json = UNSET) -> int:
+        """Append the block of a part as a message."""
+        members = self._members(id, metadata)
+        return self._append(
+            replace(block, **{name: one for name, one in members.items() if one is not UNSET})
+        )
+
+    def _prompt(self, turn: Instructions | Prompt) -> None:
+        message = turn.message
+        members = self._members(message.id, message.content.metadata)
+        if isinstance(message, SystemMessage):
+            numbers = [0 if isinstance(part, TextPart) else None for part, _ in turn.parts]
+            block = write_system(message, **members)
+            if 0 not in numbers:
+                self._writer.repaired(f"{turn.path}.content.parts", "", "instructions must have a text")
+        else:
+            count = iter(range(len(turn.parts)))
+            numbers = [next(count) if CONTENT.can_write(part) else None for part, _ in turn.parts]
+            block = write_user(message, **members)
+        place = None
+        if not isinstance(turn, Prompt) or turn.steering is None or 0 in numbers:
+            place = (self._append(restore(block, message_notes(message, NAMESPACE))),)
+        places = [(*place, number) if place and number is not None else None for number in numbers]
+        self._record.add(turn, place, places)
+
+    # Steps
+
+    def _event(self, message: AssistantMessage) -> int | None:
+        """Write an activity or a message whose role was not known, and return its index."""
+        match message.parts:
+            case (ForeignPart(format=format_, value=value),) if format_ == NAME and _is_unknown(value):
+                return self._append(value)
+            case (DataPart() as data,) if notes(data.provider_metadata, NAMESPACE).get(ROLE) == "activity":
+                members = self._members(message.id, message.content.metadata)
+                block = write_activity(data, **members)
+                return self._append(restore(block, notes(data.provider_metadata, NAMESPACE)))
+            case _:
+                return None
+
+    def _step(self, step: Step, *, is_followed: bool) -> None:
+        message, start = step.message, len(self._payload)
+        if (index := self._event(message)) is not None:
+            self._record.add(step, (index,), [(index, 0)])
+            return
+        self._reasoning_count = 0 if step.number == 1 else self._reasoning_count
+        text: TextPart | None = None
+        calls: list[Placed] = []
+        places: list[Place | None] = []
+        for placed in step.parts:
+            match placed.part:
+                case ReasoningPart():
+                    places.append((self._reasoning(placed, message), 0))
+                case TextPart() as text:
+                    places.append((len(self._payload), TEXT))
+                case ToolCallPart():
+                    places.append((len(self._payload), len(calls)))
+                    calls.append(placed)
+                case _:
+                    places.append(None)
+        is_reasoning = (
+            message_notes(message, NAMESPACE).get(ROLE) == "reasoning" and len(self._payload) > start
+        )
+        place: Place | None = (start,)
+        if text is not None or calls or not is_reasoning or is_followed:
+            is_written = step.number == 1 or any(place is not None for place in places)
+            place = (self._assistant(step, text, calls),) if is_written else None
+        self._boundaries(step, place)
+        parts = [self._without_children(placed) for placed in step.parts]
+        self._record.add(step._replace(parts=parts), place, places)
+        if any(call.part.children for call in calls):
+            self._calls = calls
+
+    def _boundaries(self, step: Step, place: Any) -> None:
+        """Record the step starts before a step. Its message implies one."""
+        boundaries = list(step.boundaries)
+        if step.is_cut and place is not None and step.parts:
+            self._writer.repaired(step.parts[0].path, f"{step.message.id}#{step.number}", ONE_TEXT)
+        elif step.number > 1 and boundaries and place is not None:
+            part, path = boundaries.pop(0)
+            self._record.entries.append(Entry(part, path, (*place, STEP)))
+        self._record.add_boundaries(boundaries, REPORT.default)
+
+    def _assistant(self, step: Step, text: TextPart | None, calls: Sequence[Placed]) -> int:
+        """Append the message of a step. It has the id that its text or its calls came with, if they did."""
+        message, is_first = step.message, step.number == 1
+        if text is not None:
+            known = notes(text.provider_metadata, NAMESPACE).get(MESSAGE_ID)
+        else:
+            known = notes(calls[0].part.call_provider_metadata, NAMESPACE).get(PARENT) if calls else None
+        block: Any = wire.Assistant(id="") if text is None else TEXTS.write(text)
+        if calls:
+            block = replace(block, tool_calls=tuple([CALLS.write(call) for call, _ in calls]))
+        if is_first:
+            block = restore(block, message_notes(message, NAMESPACE))
+        for call, path in calls:
+            self._writer.calls.setdefault(call.id, path)
+            if call.input is UNSET and not isinstance(call.raw_input, str):
+                self._writer.repaired(f"{path}.input", "{}", "a call must have an input")
+        id_ = message.id if is_first else f"{message.id}#{step.number}"
+        metadata = message.content.metadata if is_first else UNSET
+        return self._append_block(block, known if isinstance(known, str) else id_, metadata)
+
+    def _without_children(self, placed: Placed) -> Placed:
+        """A call without the messages of its sub-agent, if these are written."""
+        part, path = placed
+        is_home = type(part) is ToolCallPart and part.children and self._writer.calls.get(part.id) == path
+        return Placed(replace(part, children=()), path) if is_home else placed
+
+    def _reasoning(self, placed: Placed, message: AssistantMessage) -> int:
+        part, path = placed
+        self._reasoning_count += 1
+        ids, id_ = self._writer.reasoning_ids, part.id
+        if id_ is None or id_ in ids:
+            id_ = f"{message.id}:reasoning-{self._reasoning_count}"
+            self._writer.repaired(f"{path}.id", id_, OWN_ID)
+        ids.add(id_)
+        return self._append_block(REASONING.write(part), id_)
+
+    # Results and sub-agents
+
+    def _results(self, turn: Results) -> None:
+        places: list[Any] = []
+        for part, path in turn.parts:
+            self._write_sub_agents(path)
+            if type(part) is not ToolResultPart:
+                places.append(None)
+                continue
+            known = notes(part.provider_metadata, NAMESPACE).get(MESSAGE_ID)
+            wanted = known if isinstance(known, str) else turn.message.id
+            id_ = unused_id(wanted, self._writer.result_ids)
+            if any(places) and results_group(id_) not in (turn.message.id, known):
+                self._writer.repaired(f"{turn.path or f'{path}.resultMessage'}.id", id_, OWN_ID)
+            places.append((self._append_block(RESULTS.write(part), id_, turn.message.content.metadata), 0))
+        first = next(filter(None, places), None)
+        self._record.add(turn, first and first[:1], places)
+
+    def _write_sub_agents(self, until: str | None = None) -> None:
+        """Write the sub-agents of the calls of the last step, up to the call with that path."""
+        while self._calls:
+            call, path = self._calls.pop(0)
+            if call.children and self._writer.calls[call.id] == path:
+                AgentWriter(self._writer, call.children, f"{path}.children", call.id)
+            if path == until:
+                break
+
+
+def _is_unknown(value: Json) -> bool:
+    """Whether a message was kept whole: its role is not known, or it is an activity without a type."""
+    if not is_object(value) or not isinstance(value.get("role"), str):
+        return False
+    is_activity = value["role"] == "activity" and not isinstance(value.get("activityType"), str)
+    return is_activity or value["role"] not in ROLES
+
+
+FORMAT: Final = Format(
+    NAME,
+    "AG-UI messages, inputs of runs and events",
+    load,
+    dump,
+    AgUiDecoder,
+    AgUiEncoder,
+    dump,
+    in_messages("metadata"),
+    is_complete=True,
+)

@@ -1,1 +1,0 @@
-"""AG-UI messages → canonical messages."""

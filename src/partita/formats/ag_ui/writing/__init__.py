@@ -1,1 +1,0 @@
-"""Canonical messages → AG-UI messages."""

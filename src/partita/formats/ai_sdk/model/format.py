@@ -1,0 +1,116 @@
+"""Model messages of AI SDK 4 to 7 ↔ canonical messages.
+
+What came from UI messages is written as the SDK's `convertToModelMessages` writes it. What came from model
+messages is written as it was read.
+
+Assistant and tool messages in a row are read as one assistant message: its steps are separated by step starts
+and its results are in their calls. Model messages have no ids: a message is `message-N`, where N is the
+position of its first model message in the payload, counted from one. Results without a call stay tool
+messages.
+
+Reading and writing have modules of their own, because calls are several blocks that have to be matched.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from partita.errors import FormatError
+from partita.formats.core.report import Report
+from partita.formats.core.sidecar import in_messages
+from partita.formats.core.turns import join
+from partita.formats.format import Dumped, Format, Loaded
+from partita.formats.losses import Loss, json_losses
+from partita.types.json import Json, dumps, is_array
+from partita.types.messages import (
+    Message,
+)
+
+from .calls import (
+    RULES,
+)
+from .marks import conversion
+from .reader import CONTENT, Reader
+from .wire import NAME
+from .writer import Writer
+
+UNLIKE: Final = "it is not written back as it was"
+
+_DISPLAY: Final = "it is for display only"
+_COST: Final = "model messages do not contain costs"
+REASONS: Final = {
+    "id": "model messages have no id",
+    "threadId": "model messages do not name their thread",
+    "createdAt": "model messages have no time",
+    "runId": "model messages do not name their run",
+    "metadata": "model messages have no metadata",
+    "usage": _COST,
+    "tokenCount": _COST,
+    "networkExecution": "the model sees it as a tool call",
+    "citations": _DISPLAY,
+    "descriptor": _DISPLAY,
+    "rawInput": "only one input is sent: the raw one of a failed call that has no other",
+    "inputEncoding": "only the stream needs it",
+    "preliminary": "the model sees every output as final",
+    "state": "a model message is always complete",
+    "children": "the model does not see the messages of a sub-agent",
+    "resultProviderMetadata": "results have the options of their call",
+}
+
+
+def report(version: int) -> Report:
+    """The loss report of a version."""
+    default = f"model messages of version {version} have no place for it"
+    return Report(NAME, default, REASONS, frozenset({CONTENT}))
+
+
+def load(payload: Json, version: int = 7) -> Loaded:
+    """Read model messages, one or a list of them."""
+    with conversion():
+        messages = tuple(join(Reader(payload, _checked_version(version)).messages))
+    return Loaded(messages, lambda: _unlike(payload, messages, version), is_complete=True)
+
+
+def dump(messages: Sequence[Message], version: int = 7) -> Dumped:
+    """Write messages as the list that `generateText` takes."""
+    with conversion():
+        writer = Writer(_checked_version(version))
+        payload = writer.write(messages)
+    return Dumped(payload, lambda: report(version).compare(writer.record, Reader(payload, version).places))
+
+
+def _checked_version(version: int) -> int:
+    if version not in RULES:
+        raise FormatError(f"no rules for version {version} of the AI SDK", hint="use 4, 5, 6 or 7")
+    return version
+
+
+def _unlike(payload: Json, messages: Sequence[Message], version: int) -> Iterator[Loss]:
+    """What of a payload is not there when it is written back, and what is in another place."""
+    again: list[Json] = dump(messages, version).payload
+    raws = payload if is_array(payload) else [payload]
+    paths = [f"$[{index}]" for index in range(len(raws))] if is_array(payload) else ["$"]
+    if len(raws) == len(again):
+        for raw, other, path in zip(raws, again, paths, strict=True):
+            yield from json_losses(raw, other, path, UNLIKE)
+        return
+    others = set(map(dumps, again))
+    changed = [at for at, raw in enumerate(raws) if dumps(raw) not in others]
+    if not changed:
+        yield Loss.of("$", payload, UNLIKE, "changed")
+    for at in changed:
+        yield Loss.of(paths[at], raws[at], UNLIKE, "changed")
+
+
+FORMATS: Final = tuple(
+    Format(
+        f"ai-sdk-model-v{version}",
+        f"AI SDK {version} {'core' if version == 4 else 'model'} messages",
+        partial(load, version=version),
+        partial(dump, version=version),
+        slot=in_messages("providerOptions"),
+        is_complete=True,
+    )
+    for version in RULES
+)
+V4, V5, V6, V7 = FORMATS

@@ -1,0 +1,91 @@
+"""Which version of the AI SDK has which parts of UI messages, and which members of them.
+
+UI messages have the canonical parts under the same names, so `types.parts` is their schema too. These tables
+say what differs. Releases: 5.0.277, 6.0.326, 7.0.169. Chunks have the same tables in `stream.targets`.
+
+Source: https://github.com/vercel/ai/blob/main/packages/ai/src/ui/validate-ui-messages.ts
+"""
+
+from collections.abc import Mapping, Set
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from partita.errors import FormatError
+from partita.stream.rules import Version
+from partita.stream.targets import Since, Target
+from partita.types.chunks import DataChunk
+from partita.types.parts import (
+    CustomPart,
+    FilePart,
+    ReasoningFilePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    SteeringMessagePart,
+    StepStartPart,
+    TextPart,
+)
+from partita.types.tools import Approval
+
+VERSIONS: Final = (5, 6, 7)
+"""Major versions of the SDK whose rules are known."""
+
+SIX: Final = Since(None)
+SEVEN: Final = Since(None, None)
+
+PARTS: Final[Mapping[type[Any], Since]] = {
+    TextPart: Since(),
+    ReasoningPart: Since(),
+    CustomPart: SEVEN,
+    SourceUrlPart: Since(),
+    SourceDocumentPart: Since(),
+    FilePart: Since(),
+    ReasoningFilePart: SEVEN,
+    SteeringMessagePart: SEVEN,
+    StepStartPart: Since(),
+}
+"""The parts of UI messages besides tool and data parts."""
+
+MEMBERS: Final[Mapping[type[Any], Mapping[str, Since]]] = {
+    TextPart: {"citations": SEVEN},
+    FilePart: {"provider_reference": SEVEN},
+    Approval: {
+        "descriptor": SIX,
+        "signature": SIX,
+        "input_schema_input": SIX,
+        "request_reason": SEVEN,
+        "is_automatic": SEVEN,
+    },
+}
+"""Members that not every version has."""
+
+CANONICAL_ONLY: Final[Mapping[type[Any], Set[str]]] = {
+    ReasoningPart: {"token_count"},
+    ReasoningFilePart: {"filename"},
+    SteeringMessagePart: {"provider_metadata"},
+    StepStartPart: {"provider_metadata"},
+    Approval: {"responded_by", "responded_at"},
+    DataChunk: {"transient"},  # a part of a message is never transient
+}
+"""Members that no version has in messages."""
+
+
+PART_TYPES: Final[Mapping[str, type[Any]]] = {str(type_.__struct_config__.tag): type_ for type_ in PARTS}
+"""The same parts by their names."""
+
+
+@cache
+def newer_members(type_: type[Any], version: Version) -> tuple[str, ...]:
+    """The members of a part or an approval, by their names on the wire, that a version does not have."""
+    since = MEMBERS.get(type_, {})
+    fields = [one for one in msgspec.structs.fields(type_) if one.name in since]
+    return tuple(one.encode_name for one in fields if not Target(version).knows(since[one.name]))
+
+
+def check_version(version: int) -> int:
+    """The version, if its rules are known."""
+    if version not in VERSIONS:
+        raise FormatError(f"no rules for version {version} of the AI SDK", hint="use 5, 6 or 7")
+    return version

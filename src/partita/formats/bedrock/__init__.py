@@ -1,0 +1,1 @@
+"""Amazon Bedrock Converse: requests, responses and the events of ConverseStream."""

@@ -1,0 +1,419 @@
+"""The events of ConverseStream → chunks. One response is one step of a message.
+
+An event is `{name: payload}`, as the SDKs of AWS have it. While a block is streamed, its text and its input
+become deltas. When it ends, it is read like the block of a body, so that metadata, citations and results are
+the same. What is unknown becomes `data-bedrock-unknown`. Nothing makes the decoder fail.
+
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.metadata import add_notes, notes
+from partita.formats.losses import Loss
+from partita.types.chunks import (
+    Chunk,
+    CustomChunk,
+    DataChunk,
+    FileChunk,
+    ToolOutputAvailable,
+    ToolOutputChunk,
+    ToolOutputError,
+)
+from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.messages import ToolCallPart
+from partita.types.parts import FilePart, ReasoningPart, TextPart
+from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
+from partita.types.usage import Usage, UsageNames
+
+from .blocks import BEHIND, read_block
+from .parts import SERVER
+from .wire import BLOCKS, NAME
+
+UNKNOWN: Final = "data-bedrock-unknown"
+UNPARSABLE: Final = "unparsable record"
+INDEX: Final = "contentBlockIndex"
+
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_MessageStopEvent.html
+REASONS: Final[Mapping[str, str]] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool-calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "content-filter",
+    "content_filtered": "content-filter",
+    "malformed_model_output": "error",
+    "malformed_tool_use": "error",
+}
+"""Finish reasons by stop reason; any other is `other`."""
+
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
+# The second names of cached input occur in logs: https://github.com/BerriAI/litellm/issues/31693
+USAGE: Final = UsageNames(
+    input=("inputTokens",),
+    output=("outputTokens",),
+    cached=("cacheReadInputTokens", "cacheReadInputTokenCount"),
+    cache_write=("cacheWriteInputTokens", "cacheWriteInputTokenCount"),
+    total=("totalTokens",),
+    excludes_cache=True,
+)
+
+CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
+"""Finish reasons after which an input that is not JSON was cut, and is not an error."""
+
+PADDING: Final = "padding against traffic analysis"
+POSITION: Final = "blocks are in order by their place in the message"
+NOTHING: Final = "a block without content"
+REPLACED: Final = "a later event has replaced it"
+UNREAD: Final = "a message has no place for it"
+
+
+class _Block:
+    """A block that is being streamed, as a body would have it."""
+
+    def __init__(self, kind: str, value: Any, index: int) -> None:
+        self.kind, self.value, self.index = kind, value, index
+        self.call: Call | None = None
+        self.citations: list[JsonObject] = []
+        self.data: bytes | None = None
+        self.unknown: list[JsonObject] = []
+        self.is_ended = False
+
+    def raw(self) -> JsonObject:
+        """The block, grown by its deltas."""
+        data = None if self.data is None else b64encode(self.data).decode()
+        match self.kind:
+            case "text" if self.citations:
+                content: list[Json] = [{"text": self.value}]
+                return {"citationsContent": {"content": content, "citations": self.citations}}
+            case "reasoningContent" if data is not None:
+                return {
+                    self.kind: {
+                        **({"reasoningText": self.value} if self.value else {}),
+                        "redactedContent": data,
+                    }
+                }
+            case "reasoningContent":
+                return {self.kind: {"reasoningText": {"text": "", **self.value}}}
+            case "image" if data is not None:
+                return {self.kind: {**self.value, "source": {"bytes": data}}}
+            case _:
+                return {self.kind: self.value}
+
+
+class BedrockDecoder:
+    """Events in, chunks out. One decoder reads one response."""
+
+    def __init__(self) -> None:
+        self.losses: list[Loss] = []
+        """What chunks have no place for."""
+        self._outlet = Outlet(NAME)
+        self._number = -1
+        self._stop: str | None = None
+        self._usage: JsonObject = {}
+        self._said: JsonObject = {}
+        self._failures: list[Json] = []
+        self._blocks: dict[int, _Block] = {}
+        self._calls: dict[str, _Block] = {}
+        self._answered: set[str] = set()
+        self._opened = 0
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunks of one event. A text is a record that is not JSON."""
+        self._number += 1
+        if isinstance(event, str):
+            self._outlet.error(UNPARSABLE)
+        if not is_object(event) or not self._take(event):
+            self._outlet.emit(DataChunk(UNKNOWN, event))
+        return self._outlet.take()
+
+    def finish(self) -> list[Chunk]:
+        """The chunks that close what is open when the stream ends.
+
+        A response ends with its stream: the order of the last events is not documented.
+        """
+        reason = INTERRUPTED if self._stop is None else REASONS.get(self._stop, "other")
+        reason = "error" if self._failures else reason
+        for block in list(self._blocks.values()):
+            self._close(block)
+        for block in self._calls.values() if reason not in CUT else ():
+            self._end_call(block, is_final=True)
+        more: JsonObject = {"complete": False} if self._failures or self._stop is None else {}
+        own = {**self._said, **({"errors": self._failures} if self._failures else {})}
+        more |= {NAME: own} if own else {}
+        self._outlet.finish(reason, self._stop, read_usage(self._usage) if self._usage else None, more)
+        return self._outlet.take()
+
+    def _take(self, event: JsonObject) -> bool:
+        """Read an event; whether it is known."""
+        name, payload = next(iter(event.items()), ("", None))
+        if len(event) != 1 or not is_object(payload):
+            return False
+        if "p" in payload:  # seen by the AI SDK, which deletes it
+            self._lose(f"{name}.p", payload["p"], PADDING)
+            payload = {key: item for key, item in payload.items() if key != "p"}
+        if name.endswith("Exception"):
+            self._failures.append(event)
+            self._outlet.error(error_text(payload) or name)
+            return True
+        read = _EVENTS.get(name)
+        return read is not None and read(self, payload, name)
+
+    def _lose(self, path: str, value: Json, why: str, severity: Literal["lost", "minor"] = "minor") -> None:
+        self.losses.append(Loss.of(f"$[{self._number}].{path}", value, why, severity))
+
+    # Events
+
+    def _message_start(self, payload: JsonObject, name: str) -> bool:
+        self._outlet.begin()
+        if payload.get("role", "assistant") != "assistant":
+            self._lose(f"{name}.role", payload["role"], UNREAD, "lost")
+        return self._note(payload, name, "role")
+
+    def _message_stop(self, payload: JsonObject, name: str) -> bool:
+        stop = payload.get("stopReason")
+        if self._stop is not None or not isinstance(stop, str):
+            return False
+        self._stop = stop
+        return self._note(payload, name, "stopReason")
+
+    def _metadata(self, payload: JsonObject, name: str) -> bool:
+        usage = payload.get("usage")
+        if self._usage or not is_object(usage):
+            return False
+        self._usage = usage
+        return self._note(payload, name, "usage")
+
+    def _note(self, payload: JsonObject, name: str, *known: str) -> bool:
+        """Take what an event says of the response as a whole."""
+        for key, item in payload.items():
+            if key in known:
+                continue
+            if key in self._said:
+                self._lose(f"{name}.{key}", item, REPLACED)
+            self._said.setdefault(key, item)
+        return True
+
+    def _block_start(self, payload: JsonObject, name: str) -> bool:
+        index, start = payload.get(INDEX), payload.get("start")
+        if type(index) is not int or not is_object(start) or len(start) > 1:
+            return False
+        kind: str = next(iter(start), "text")  # compatible servers send `{}` before a text
+        value: Any = start.get(kind, "")
+        if kind in ("toolUse", "toolResult", "image") and not is_object(value):
+            return False
+        if kind == "toolUse" and not (
+            isinstance(value.get("toolUseId"), str) and isinstance(value.get("name"), str)
+        ):
+            return False
+        self._unread(payload, name, "start")
+        if index in self._blocks:
+            self._close(self._blocks[index])
+        block = self._open(kind, dict(value) if is_object(value) else value, index, name)
+        if kind == "text":
+            self._outlet.start_text(str(index))
+        if kind == "toolUse" and value["toolUseId"] not in self._calls:
+            block.call = Call(value["toolUseId"], value["name"], [], value.get("type") == SERVER or None)
+            self._calls[value["toolUseId"]] = block
+            self._outlet.start_call(block.call)
+        if kind == "toolResult":
+            block.value["content"] = []
+        return True
+
+    def _block_delta(self, payload: JsonObject, name: str) -> bool:
+        index, delta = payload.get(INDEX), payload.get("delta")
+        if type(index) is not int or not is_object(delta) or len(delta) != 1:
+            return False
+        block = self._blocks.get(index)
+        match delta:
+            # Texts and reasoning have no start.
+            case {"text": str()} | {"citation": {}} if block is None:
+                block = self._open("text", "", index, name)
+            case {"reasoningContent": {**inner}} if block is None and inner.keys() <= _REASONING.keys():
+                block = self._open("reasoningContent", {}, index, name)
+            case _:
+                pass
+        if block is None or not self._grow(block, delta):
+            return False
+        self._unread(payload, name, "delta")
+        return True
+
+    def _block_stop(self, payload: JsonObject, name: str) -> bool:
+        index = payload.get(INDEX)
+        if type(index) is not int:
+            return False
+        self._unread(payload, name)
+        if index in self._blocks:
+            self._close(self._blocks[index])
+        else:
+            self._lose(f"{name}.{INDEX}", index, NOTHING)
+        return True
+
+    def _unread(self, payload: JsonObject, name: str, *known: str) -> None:
+        for key, item in payload.items():
+            if key not in (INDEX, *known):
+                self._lose(f"{name}.{key}", item, UNREAD)
+
+    # Blocks
+
+    def _open(self, kind: str, value: Any, index: int, name: str) -> _Block:
+        if index != self._opened:
+            self._lose(f"{name}.{INDEX}", index, POSITION)
+        self._opened += 1
+        self._blocks[index] = block = _Block(kind, value, index)
+        return block
+
+    def _grow(self, block: _Block, delta: JsonObject) -> bool:
+        """A block continues; whether such a delta belongs to it."""
+        id_ = str(block.index)
+        match delta:
+            case {"text": str(text)} if block.kind == "text":
+                block.value += text
+                self._outlet.start_text(id_)
+                if text:
+                    self._outlet.text(id_, text)
+            case {"citation": {**citation}} if block.kind == "text":
+                block.citations.append(citation)
+                self._outlet.start_text(id_)
+            case {"reasoningContent": {**inner}} if block.kind == "reasoningContent":
+                return len(inner) == 1 and self._grow_reasoning(block, *next(iter(inner.items())))
+            case {"toolUse": {"input": str(text), **rest}} if block.call is not None and not rest:
+                if text:
+                    self._outlet.grow_call(block.call.id, text)
+            case {"toolResult": [*content]} if block.kind == "toolResult":
+                block.value["content"] += content
+            case {"image": {"source": {"bytes": str(data), **rest}, **more}} if block.kind == "image":
+                return not rest and not more and _add_bytes(block, data)
+            case {"image": {"error": error, **rest}} if block.kind == "image" and not rest:
+                block.value["error"] = error
+            case _ if block.kind in _KNOWN and (block.kind != "toolUse" or block.call is not None):
+                return False
+            case _:
+                block.unknown.append(delta)
+        return True
+
+    def _grow_reasoning(self, block: _Block, key: str, value: Json) -> bool:
+        id_ = str(block.index)
+        if key not in _REASONING or not isinstance(value, str):
+            return False
+        self._outlet.start_reasoning(id_)
+        if key == "redactedContent":
+            return _add_bytes(block, value)
+        block.value[key] = block.value.get(key, "") + value
+        if key == "text" and value:
+            self._outlet.reasoning(id_, value)
+        elif key == "signature":
+            self._outlet.reasoning(id_, "", {"signature": block.value["signature"]})
+        return True
+
+    def _close(self, block: _Block) -> None:
+        self._blocks.pop(block.index, None)
+        if block.call is not None:
+            self._end_call(block, is_final=False)
+            return
+        id_, raw = str(block.index), block.raw()
+        part = read_block(BLOCKS.read(raw), "assistant", {})
+        match part:
+            case TextPart():
+                self._outlet.end(id_, notes(part.provider_metadata, NAME), part.citations)
+            case ReasoningPart():
+                own = notes(part.provider_metadata, NAME)
+                # The metadata of an end replaces earlier ones: it contains everything, or is left out.
+                self._outlet.end(id_, own if own.keys() != {"signature"} else None)
+            case FilePart():
+                self._outlet.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
+            case ToolResultPart() if part.id in self._calls and part.id not in self._answered:
+                self._output(part, block.index)
+            case _:
+                more: JsonObject = {"deltas": block.unknown} if block.unknown else {}
+                self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
+
+    def _end_call(self, block: _Block, *, is_final: bool) -> None:
+        """The input of a call is complete if it is JSON. If not, that depends on how the response ends."""
+        if block.is_ended or block.call is None:
+            return
+        text = "".join(block.call.pieces)
+        value: Json | UnsetType = UNSET
+        if text.strip():
+            try:
+                value = loads(text)
+            except DecodeError:
+                if not is_final:
+                    return
+        block.is_ended = True
+        part = read_block(BLOCKS.read({"toolUse": {**block.value, "input": {}}}), "assistant", {})
+        own = notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
+        self._outlet.end_call(block.call, value, own)
+
+    def _output(self, result: ToolResultPart, index: int) -> None:
+        """The result of a server tool."""
+        call = self._calls[result.id]
+        self._answered.add(result.id)
+        self._end_call(call, is_final=True)
+        behind = index - call.index - 1
+        metadata = add_notes(result.provider_metadata, NAME, {BEHIND: behind} if behind > 0 else {})
+        output = result.output
+        match output:
+            case TextOutput() | JsonOutput():
+                self._outlet.emit(ToolOutputAvailable(result.id, output.value, True, metadata))
+            case ErrorTextOutput():
+                self._outlet.emit(ToolOutputError(result.id, output.value, True, metadata))
+            case _:
+                self._outlet.emit(ToolOutputChunk(result.id, output, True, metadata))
+
+
+_KNOWN: Final = ("text", "reasoningContent", "toolUse", "toolResult", "image")
+_REASONING: Final[Mapping[str, None]] = {"text": None, "signature": None, "redactedContent": None}
+
+
+def _add_bytes(block: _Block, data: str) -> bool:
+    """Add bytes to a block. Each delta is padded by itself, so that the texts cannot be joined.
+
+    https://github.com/anomalyco/opencode/pull/46283
+    """
+    try:
+        block.data = (block.data or b"") + b64decode(data, validate=True)
+    except ValueError:
+        return False
+    return True
+
+
+def read_usage(raw: JsonObject) -> Usage:
+    """The usage of a response, with the object that it was read from."""
+    return replace(USAGE.read(raw), raw=raw)
+
+
+def error_text(error: JsonObject) -> str | None:
+    """The text of an error; `None` for anything else. `botocore` reads all of these names."""
+    names = [name for name in ("message", "Message", "__type") if isinstance(error.get(name), str)]
+    return error[names[0]] if names else None
+
+
+_Read: TypeAlias = Callable[[BedrockDecoder, JsonObject, str], bool]
+_EVENTS: Final[Mapping[str, _Read]] = {
+    "messageStart": BedrockDecoder._message_start,
+    "contentBlockStart": BedrockDecoder._block_start,
+    "contentBlockDelta": BedrockDecoder._block_delta,
+    "contentBlockStop": BedrockDecoder._block_stop,
+    "messageStop": BedrockDecoder._message_stop,
+    "metadata": BedrockDecoder._metadata,
+}
+EVENTS: Final = frozenset(
+    {
+        *_EVENTS,
+        "internalServerException",
+        "modelStreamErrorException",
+        "validationException",
+        "throttlingException",
+        "serviceUnavailableException",
+    }
+)
+"""The names of events."""

@@ -1,0 +1,170 @@
+"""Wire types of Amazon Bedrock Converse.
+
+Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, and the service
+model in `botocore` (`bedrock-runtime/2023-09-30`). Bytes are base64 in JSON.
+
+Blocks have no `type`: the name of their only member is their type.
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
+"""
+
+from typing import Any, Final
+
+from msgspec import UNSET, UnsetType
+
+from partita.formats.core.wire import Codec, MemberUnion, Wire, always
+from partita.types.json import Json, JsonObject
+
+NAME: Final = "bedrock"
+"""The namespace in provider metadata. The AI SDK uses it too."""
+
+FORMAT_NAME: Final = "bedrock-converse"
+
+
+class Shape(Wire, rename="camel"):
+    """The base of the wire types: members are in camelCase."""
+
+
+class Text(Shape):
+    """A text. The API refuses an empty one."""
+
+    text: str
+
+
+class Media(Shape):
+    """An image, a video or audio: `bytes`, or an `s3Location`."""
+
+    format: str
+    source: JsonObject
+
+
+class Document(Shape):
+    """A document: `bytes`, `text`, an `s3Location`, or `content` in several texts."""
+
+    name: str
+    source: JsonObject
+    format: str | UnsetType = UNSET
+
+
+class ImageBlock(Shape):
+    """An image."""
+
+    image: Media
+
+
+class VideoBlock(Shape):
+    """A video."""
+
+    video: Media
+
+
+class AudioBlock(Shape):
+    """Audio."""
+
+    audio: Media
+
+
+class DocumentBlock(Shape):
+    """A document."""
+
+    document: Document
+
+
+class GuardBlock(Shape):
+    """A `text` or an `image` that a guardrail assesses."""
+
+    guard_content: JsonObject
+
+
+class ReasoningBlock(Shape):
+    """A `reasoningText` with its signature, or `redactedContent`."""
+
+    reasoning_content: JsonObject
+
+
+class CitationsBlock(Shape):
+    """Generated text, with the sources that it cites."""
+
+    citations_content: JsonObject
+
+
+class ToolUse(Shape):
+    """A call. `type` is `server_tool_use` if Bedrock runs it."""
+
+    tool_use_id: str
+    name: str
+    input: Json
+    type: str | UnsetType = UNSET
+
+
+class ToolUseBlock(Shape):
+    """A call."""
+
+    tool_use: ToolUse
+
+
+class ToolResult(Shape):
+    """The result of a call. No `status` means success."""
+
+    tool_use_id: str
+    content: list[Any]
+    status: str | UnsetType = UNSET
+
+
+class ToolResultBlock(Shape):
+    """A result: of the user, or of a server tool in the message of its call."""
+
+    tool_result: ToolResult
+
+
+BLOCKS: Final = MemberUnion(
+    Text,
+    ImageBlock,
+    VideoBlock,
+    AudioBlock,
+    DocumentBlock,
+    GuardBlock,
+    ReasoningBlock,
+    CitationsBlock,
+    ToolUseBlock,
+    ToolResultBlock,
+)
+
+
+class Message(Shape):
+    """A message. `system` is a role since 2026: it may also change the tools."""
+
+    role: str
+    content: list[Any]
+
+
+class ToolSpecification(Shape):
+    """A tool of the client."""
+
+    name: str
+    input_schema: JsonObject
+    description: str | UnsetType | None = UNSET
+
+
+class Tool(Shape):
+    """A tool. Other tools are `systemTool`; a `cachePoint` may be among them."""
+
+    tool_spec: ToolSpecification
+
+
+class Output(Shape):
+    """The output of a response."""
+
+    message: Message
+
+
+class Response(Shape, kw_only=True):
+    """The body of a response. It has no id, and does not name the model."""
+
+    output: Output
+    stop_reason: str | None = always(None)
+    usage: JsonObject | UnsetType = UNSET
+
+
+MESSAGE: Final[Codec[Message]] = Codec(Message)
+TOOL: Final[Codec[Tool]] = Codec(Tool)
+RESPONSE: Final[Codec[Response]] = Codec(Response)

@@ -1,0 +1,1 @@
+"""Cohere v2 chat: requests, responses and the events of a stream."""

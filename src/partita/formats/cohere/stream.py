@@ -1,0 +1,393 @@
+"""The stream of a response → chunks. One response is one step of a message.
+
+While a block is streamed, its text and its arguments become deltas. When it ends, it is read like the block
+of a body, so that metadata and citations are the same. What is unknown becomes `data-cohere-unknown`. Nothing
+makes the decoder fail.
+
+Source: https://docs.cohere.com/v2/docs/streaming, https://docs.cohere.com/v2/docs/tool-use-streaming
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import DecodeError
+from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.metadata import notes
+from partita.formats.losses import Loss
+from partita.types.chunks import Chunk, CustomChunk, DataChunk
+from partita.types.json import Json, JsonObject, is_object, loads
+from partita.types.messages import ToolCallPart
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.usage import Usage, UsageNames
+from partita.types.value import Extra
+
+from .assistant import add_citation, read_block, read_call
+from .parts import PLAN
+from .wire import BLOCK, CALL, NAME
+
+UNKNOWN: Final = "data-cohere-unknown"
+UNPARSABLE: Final = "unparsable record"
+
+# https://docs.cohere.com/reference/chat#response.body.finish_reason. The last three occur in v1.
+REASONS: Final[Mapping[str, str]] = {
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop",
+    "MAX_TOKENS": "length",
+    "TOOL_CALL": "tool-calls",
+    "ERROR": "error",
+    "TIMEOUT": "error",
+    "ERROR_TOXIC": "content-filter",
+    "ERROR_LIMIT": "length",
+    "USER_CANCEL": "other",
+}
+"""Finish reasons by those of the API; any other is `other`."""
+
+CUT: Final = frozenset({"length", "content-filter", "error", INTERRUPTED})
+"""Finish reasons after which arguments that are not JSON were cut, and are not an error."""
+
+# `tokens` counts what the model has read and written, `billed_units` what is paid.
+USAGE: Final = UsageNames(
+    input=("tokens.input_tokens",), output=("tokens.output_tokens",), cached=("cached_tokens",)
+)
+
+POSITION: Final = "blocks are in order by their place in the message"
+NOTHING: Final = "the end of something that did not begin"
+REPLACED: Final = "an earlier event says something else"
+UNREAD: Final = "a message has no place for it"
+
+
+class _Block:
+    """A block that is being streamed, as a body would have it."""
+
+    def __init__(self, raw: JsonObject, index: int) -> None:
+        self.raw, self.index, self.kind = dict(raw), index, str(raw.get("type"))
+        self.citations: list[JsonObject] = []
+        self.deltas: list[JsonObject] = []
+
+
+class _Call:
+    """A call whose arguments are being streamed."""
+
+    def __init__(self, raw: JsonObject, call: Call) -> None:
+        self.raw, self.call = raw, call
+        self.is_ended = False
+
+
+class CohereDecoder:
+    """Events in, chunks out. One decoder reads one response."""
+
+    def __init__(self) -> None:
+        self.losses: list[Loss] = []
+        """What chunks have no place for."""
+        self._outlet = Outlet(NAME)
+        self._number = -1
+        self._id: str | None = None
+        self._stop: str | None = None
+        self._usage: JsonObject = {}
+        self._said: JsonObject = {}
+        self._failures: list[Json] = []
+        self._blocks: dict[int, _Block] = {}
+        self._calls: dict[int, _Call] = {}
+        self._plan: list[JsonObject] | None = None  # the citations of the tool plan that is being streamed
+        self._counts = {"content": 0, "tool-call": 0, "citation": 0}
+        self._has_ended = False
+
+    def feed(self, event: Json) -> list[Chunk]:
+        """The chunks of one event. A text is a record that is not JSON."""
+        self._number += 1
+        if isinstance(event, str):
+            self._outlet.error(UNPARSABLE)
+        read = _EVENTS.get(str(event.get("type"))) if is_object(event) else None
+        if not is_object(event) or read is None or not read(self, event):
+            self._outlet.emit(DataChunk(UNKNOWN, event))
+        return self._outlet.take()
+
+    def finish(self) -> list[Chunk]:
+        """The chunks that close what is open when the stream ends."""
+        reason = INTERRUPTED if not self._has_ended else REASONS.get(self._stop or "", "other")
+        self._end_plan()
+        for block in list(self._blocks.values()):
+            self._close(block)
+        for call in self._calls.values() if reason not in CUT else ():
+            self._end_call(call, is_final=True)
+        more: JsonObject = {} if self._has_ended else {"complete": False}
+        more |= {"responseId": self._id} if self._id else {}
+        own = {**self._said, **({"errors": self._failures} if self._failures else {})}
+        more |= {NAME: own} if own else {}
+        self._outlet.finish(reason, self._stop, read_usage(self._usage) if self._usage else None, more)
+        return self._outlet.take()
+
+    def _lose(self, path: str, value: Json, why: str) -> None:
+        self.losses.append(Loss.of(f"$[{self._number}].{path}", value, why, "minor"))
+
+    def _unread(self, value: JsonObject, path: str, *known: str) -> None:
+        for key, item in value.items():
+            if key not in known:
+                self._lose(f"{path}{key}", item, UNREAD)
+
+    # Events
+
+    def _message_start(self, event: JsonObject) -> bool:
+        self._outlet.begin()
+        message = _message(event)
+        if isinstance(event.get("id"), str) and self._id is None:
+            self._id = event["id"]
+        elif event.get("id") is not None:
+            self._lose("id", event["id"], REPLACED)
+        empty: JsonObject = {
+            "role": "assistant",
+            "content": [],
+            "tool_plan": "",
+            "tool_calls": [],
+            "citations": [],
+        }
+        for key, item in message.items():
+            if key not in empty or item != empty[key]:
+                self._lose(f"delta.message.{key}", item, UNREAD)
+        self._unread(event, "", "type", "id", "delta")
+        return True
+
+    def _content_start(self, event: JsonObject) -> bool:
+        index, raw = event.get("index"), _message(event).get("content")
+        if type(index) is not int or not is_object(raw) or not isinstance(raw.get("type"), str):
+            return False
+        self._end_plan()
+        self._check(event, "content")
+        if index in self._blocks:
+            self._close(self._blocks[index])
+        self._blocks[index] = block = _Block(raw, index)
+        if block.kind == "text":
+            self._outlet.start_text(str(index))
+        elif block.kind == "thinking":
+            self._outlet.start_reasoning(str(index))
+        text = raw.get(block.kind)
+        if isinstance(text, str) and text:
+            block.raw[block.kind] = ""
+            self._grow(block, {block.kind: text})
+        return True
+
+    def _content_delta(self, event: JsonObject) -> bool:
+        index, delta = event.get("index"), _message(event).get("content")
+        block = self._blocks.get(index) if type(index) is int else None
+        if block is None or not is_object(delta) or not self._grow(block, delta):
+            return False
+        if event.get("logprobs") is not None:
+            self._said["logprobs"] = [*self._said.get("logprobs", ()), event["logprobs"]]
+        self._unread(event, "", "type", "index", "delta", "logprobs")
+        return True
+
+    def _grow(self, block: _Block, delta: JsonObject) -> bool:
+        """A block continues; whether such a delta belongs to it."""
+        if block.kind not in ("text", "thinking"):
+            block.deltas.append(delta)
+            return True
+        text = delta.get(block.kind)
+        if not isinstance(text, str):
+            return False
+        self._unread(delta, "delta.message.content.", block.kind)
+        before = block.raw.get(block.kind)
+        block.raw[block.kind] = f"{before if isinstance(before, str) else ''}{text}"
+        if text:
+            (self._outlet.text if block.kind == "text" else self._outlet.reasoning)(str(block.index), text)
+        return True
+
+    def _content_end(self, event: JsonObject) -> bool:
+        index = event.get("index")
+        block = self._blocks.get(index) if type(index) is int else None
+        self._unread(event, "", "type", "index")
+        if block is None:
+            self._lose("index", index, NOTHING)
+        else:
+            self._close(block)
+        return True
+
+    def _plan_delta(self, event: JsonObject) -> bool:
+        text = _message(event).get("tool_plan")
+        if not isinstance(text, str):
+            return False
+        self._unread(event, "", "type", "delta")
+        if self._plan is None:
+            self._plan = []
+            self._outlet.start_reasoning(PLAN, {PLAN: True})
+        if text:
+            self._outlet.reasoning(PLAN, text)
+        return True
+
+    def _call_start(self, event: JsonObject) -> bool:
+        index, raw = event.get("index"), _message(event).get("tool_calls")
+        match raw:  # an object, although the name is plural
+            case {"id": str(id_), "function": {"name": str(name)}}:
+                pass
+            case _:
+                return False
+        if (
+            type(index) is not int
+            or index in self._calls
+            or any(one.call.id == id_ for one in self._calls.values())
+        ):
+            return False
+        self._end_plan()
+        self._check(event, "tool-call")
+        if raw.get("type", "function") != "function":
+            self._lose("delta.message.tool_calls.type", raw["type"], UNREAD)
+        self._calls[index] = call = _Call(raw, Call(id_, name, []))
+        self._outlet.start_call(call.call)
+        text = raw["function"].get("arguments")
+        if isinstance(text, str) and text:
+            self._outlet.grow_call(id_, text)
+        return True
+
+    def _call_delta(self, event: JsonObject) -> bool:
+        index = event.get("index")
+        call = self._calls.get(index) if type(index) is int else None
+        match _message(event).get("tool_calls"):
+            case {"function": {"arguments": str(text)}} if call is not None and not call.is_ended:
+                self._unread(event, "", "type", "index", "delta")
+                if text:
+                    self._outlet.grow_call(call.call.id, text)
+                return True
+            case _:
+                return False
+
+    def _call_end(self, event: JsonObject) -> bool:
+        index = event.get("index")
+        call = self._calls.get(index) if type(index) is int else None
+        self._unread(event, "", "type", "index")
+        if call is None or call.is_ended:
+            self._lose("index", index, NOTHING)
+        else:
+            self._end_call(call, is_final=False)
+        return True
+
+    def _citation_start(self, event: JsonObject) -> bool:
+        raw = _message(event).get("citations")  # one, although the name is plural
+        if not is_object(raw):
+            return False
+        self._check(event, "citation")
+        kind, index = raw.get("type", "TEXT_CONTENT"), raw.get("content_index")
+        kinds = {"TEXT_CONTENT": "text", "THINKING_CONTENT": "thinking"}
+        wanted = kinds.get(kind) if isinstance(kind, str) else None
+        found = [one for one in self._blocks.values() if one.kind == wanted and index in (None, one.index)]
+        if kind == "PLAN" and self._plan is not None:
+            self._plan.append(raw)
+        elif found:
+            found[0].citations.append(raw)
+        else:  # of a block that has ended
+            self._said["citations"] = [*self._said.get("citations", ()), raw]
+        return True
+
+    def _citation_end(self, event: JsonObject) -> bool:
+        self._unread(event, "", "type", "index")
+        if event.get("index") != self._counts["citation"] - 1:
+            self._lose("index", event.get("index"), NOTHING)
+        return True
+
+    def _message_end(self, event: JsonObject) -> bool:
+        delta = event.get("delta")
+        if self._has_ended or not is_object(delta):
+            return False
+        self._outlet.begin()
+        self._has_ended = True
+        stop, usage = delta.get("finish_reason"), delta.get("usage")
+        self._stop = stop if isinstance(stop, str) else None
+        self._usage = usage if is_object(usage) else {}
+        if isinstance(delta.get("error"), str):  # there is no event for errors
+            self._failures.append({"message": delta["error"]})
+            self._outlet.error(delta["error"])
+        known = ("finish_reason", "usage", "error")
+        self._said |= {key: item for key, item in delta.items() if key not in known}
+        if event.get("id") not in (None, self._id):
+            self._lose("id", event["id"], REPLACED)
+        elif event.get("id") is not None:
+            self._lose("id", event["id"], "the first event has it too")
+        self._unread(event, "", "type", "id", "delta")
+        return True
+
+    def _check(self, event: JsonObject, kind: str) -> None:
+        """Report an index that is not the next one. Blocks, calls and citations are counted apart."""
+        self._unread(event, "", "type", "index", "delta")
+        if event.get("index") != self._counts[kind]:
+            self._lose("index", event.get("index"), POSITION)
+        self._counts[kind] += 1
+
+    # Ends
+
+    def _end_plan(self) -> None:
+        if self._plan is not None and self._outlet.is_open(PLAN):
+            part = ReasoningPart("", provider_metadata={NAME: {PLAN: True}})
+            for raw in self._plan:
+                part = add_citation(part, raw)
+            self._outlet.end(PLAN, notes(part.provider_metadata, NAME))
+
+    def _close(self, block: _Block) -> None:
+        self._blocks.pop(block.index, None)
+        if block.kind in ("text", "thinking"):
+            block.raw.setdefault(block.kind, "")
+        part: Any = read_block(BLOCK.read(block.raw))
+        if isinstance(part, TextPart | ReasoningPart):
+            for raw in block.citations:
+                part = add_citation(part, raw)
+            citations = part.citations if isinstance(part, TextPart) else None
+            self._outlet.end(str(block.index), notes(part.provider_metadata, NAME), citations)
+        else:
+            own = notes(part.provider_metadata, NAME)
+            more: JsonObject = {"deltas": block.deltas} if block.deltas else {}
+            self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**own, **more}}))
+
+    def _end_call(self, call: _Call, *, is_final: bool) -> None:
+        """The input of a call is complete if it is JSON. If not, that depends on how the response ends."""
+        if call.is_ended:
+            return
+        text = "".join(call.call.pieces)
+        value: Any = UNSET
+        if text.strip():
+            try:
+                value = loads(text)
+            except DecodeError:
+                if not is_final:
+                    return
+        call.is_ended = True
+        function = {**call.raw["function"], "arguments": "{}"}
+        part = read_call(CALL.read({"type": "function", **call.raw, "function": function}))
+        own = notes(part.call_provider_metadata, NAME) if isinstance(part, ToolCallPart) else {}
+        # Tools without parameters may be called with `null`.
+        self._outlet.end_call(call.call, {} if value is None else value, own)
+
+
+def _message(event: JsonObject) -> JsonObject:
+    return notes(notes(event, "delta"), "message")
+
+
+def read_usage(raw: JsonObject) -> Usage:
+    """The usage of a response, with what is billed."""
+    billed = raw.get("billed_units")
+    counts = USAGE.read({"tokens": billed}) if is_object(billed) else None
+    paid = None if counts is None else {"input": counts.input_tokens, "output": counts.output_tokens}
+    return replace(USAGE.read(raw), raw=raw, extra=None if paid is None else Extra({"billed": paid}))
+
+
+def write_usage(usage: Usage) -> JsonObject:
+    """The usage as the API has it: as it was, if it is from there and was not changed since."""
+    raw = usage.raw
+    return raw if is_object(raw) and read_usage(raw) == usage else USAGE.write(replace(usage, raw=UNSET))
+
+
+_Read: TypeAlias = Callable[[CohereDecoder, JsonObject], bool]
+_EVENTS: Final[Mapping[str, _Read]] = {
+    "message-start": CohereDecoder._message_start,
+    "content-start": CohereDecoder._content_start,
+    "content-delta": CohereDecoder._content_delta,
+    "content-end": CohereDecoder._content_end,
+    "tool-plan-delta": CohereDecoder._plan_delta,
+    "tool-call-start": CohereDecoder._call_start,
+    "tool-call-delta": CohereDecoder._call_delta,
+    "tool-call-end": CohereDecoder._call_end,
+    "citation-start": CohereDecoder._citation_start,
+    "citation-end": CohereDecoder._citation_end,
+    "message-end": CohereDecoder._message_end,
+}
+EVENTS: Final = frozenset({*_EVENTS, "debug"})
+"""The types of events."""

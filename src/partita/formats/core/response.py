@@ -1,0 +1,185 @@
+"""Responses of an API ↔ one assistant message: a body, an error instead of one, or recorded events.
+
+A body is one step of the model: the last step of the last assistant message. Its blocks are those of a
+request; what it says besides (finish reason, usage, …) is the metadata of the message, as in a stream.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
+
+from partita.errors import ConversionError, DecodeError
+from partita.formats.answers.outlet import INTERRUPTED
+from partita.formats.events import UNNAMED, load_events
+from partita.formats.format import Decoder, Dumped, Loaded
+from partita.formats.losses import Loss
+from partita.types.codec import Codec, to_json
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.messages import AssistantContent, AssistantMessage, AssistantPart, Message
+from partita.types.parts import ReasoningPart, StepStartPart, TextPart
+from partita.types.usage import Usage
+
+from .last_step import last_step
+from .metadata import message_notes, notes
+from .report import Place, Record, Report
+from .residue import residue, restore
+from .turns import Placed
+from .wire import Wire
+
+ADDED: Final = "a body requires it"
+
+FIELDS: Final = "fields"
+"""The note of the residue of a body."""
+
+ERRORS: Final = "errors"
+"""The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""
+
+
+_USAGE: Final[Codec[Usage]] = Codec(Usage)
+
+
+class Body(NamedTuple):
+    """A body that was read."""
+
+    response: Wire
+    """The body without its blocks."""
+    parts: Sequence[tuple[Any, Place]]
+    metadata: JsonObject
+    id: str = UNNAMED
+    noted: JsonObject | None = None
+    """Notes about the message."""
+
+
+class Responses:
+    """Reads and writes the responses of an API."""
+
+    def __init__(
+        self,
+        report: Report,
+        decoder: Callable[[], Decoder],
+        *,
+        is_body: Callable[[JsonObject], bool],
+        error_text: Callable[[JsonObject], str | None],
+        read_body: Callable[[JsonObject], Body],
+        write_body: Callable[[AssistantMessage, Any], Wire],
+        write_parts: Callable[[Sequence[Placed], str | None], tuple[Any, Sequence[Place | None]]],
+        is_written: Callable[[AssistantPart], bool],
+        required: Sequence[str],
+    ) -> None:
+        """`error_text` returns `None` for anything else; `write_body` takes what `write_parts` returns.
+
+        `required`: metadata that a body cannot be without.
+        """
+        self._report, self._decoder, self._is_body, self._error_text = report, decoder, is_body, error_text
+        self._read_body, self._write_body = read_body, write_body
+        self._write_parts, self._is_written, self._required = write_parts, is_written, required
+        self._namespace = report.namespace
+
+    def load(self, payload: Json) -> Loaded:
+        """Read a body, an error, or events."""
+        if is_object(payload) and self._is_body(payload):
+            return Loaded((self._read(payload)[0],))
+        if is_object(payload) and (text := self._error_text(payload)) is not None:
+            more: JsonObject = {ERRORS: [text], self._namespace: {ERRORS: [payload]}}
+            content = AssistantContent(parts=(), metadata=metadata("error", None, None, more))
+            return Loaded((AssistantMessage(id=UNNAMED, content=content),))
+        if is_object(payload) or is_array(payload):
+            loaded = load_events(self._decoder(), payload if is_array(payload) else [payload])
+            found = (one for one in loaded.messages if isinstance(one, AssistantMessage))
+            return Loaded(tuple(map(_as_response, found)), loaded.losses, is_complete=True)
+        hint = "give a body or its events"
+        raise ConversionError(f"{kind_of(payload)} is not a response", where="$", hint=hint)
+
+    def dump(self, messages: Sequence[Message]) -> Dumped:
+        """Write the last response as a body. All other messages are lost."""
+        record = Record()
+        step = last_step(messages, self._is_written, record)
+        message = step.message
+        written, places = self._write_parts(step.parts, step.text)
+        record.add(step._replace(number=1), (), places)
+        errors = notes(metadata_of(message), self._namespace).get(ERRORS)
+        is_error = is_array(errors) and len(errors) == 1 and is_object(errors[0])
+        if is_error and step.text is None and set(places) <= {None}:
+            payload: JsonObject = errors[0]  # type: ignore[index] # a list, as `is_error` says
+        else:
+            for name in self._required:
+                if name not in metadata_of(message):
+                    path = f"{step.path}.content.metadata.{name}"
+                    record.losses.append(Loss(path, f"no {name}", ADDED, "repaired"))
+            kept = notes(message_notes(message, self._namespace), FIELDS)
+            payload = to_json(restore(self._write_body(message, written), kept))
+        return Dumped(payload, lambda: self._report.compare(record, self._read_back(payload)))
+
+    def _read(self, body: JsonObject) -> tuple[AssistantMessage, dict[Place, Any]]:
+        """The message of a body, and its parts by their places."""
+        read = self._read_body(body)
+        parts = tuple(_finished(part) for part, _ in read.parts)
+        content = AssistantContent(parts=parts, metadata=read.metadata)
+        message = AssistantMessage(id=read.id, content=content)
+        kept = residue(self._write_body(message, self._write_parts((), None)[0]), read.response)
+        noted = {**(read.noted or {}), **({FIELDS: kept} if kept else {})}
+        if noted:
+            message = replace(message, content=replace(content, provider_metadata={self._namespace: noted}))
+        places = {place: part for part, (_, place) in zip(parts, read.parts, strict=True)}
+        return message, {**places, (): message}
+
+    def _read_back(self, payload: JsonObject) -> dict[Place, Any]:
+        if self._is_body(payload):
+            return self._read(payload)[1]
+        return {(): self.load(payload).messages[0]}
+
+
+def metadata(reason: str, raw: str | None, usage: Usage | None, more: JsonObject) -> JsonObject:
+    """The metadata of a message that is a response, as the decoder of a stream has it."""
+    found: JsonObject = {"finishReason": reason}
+    found |= {} if raw is None else {"rawFinishReason": raw}
+    found |= {} if usage is None else {"usage": to_json(usage)}
+    found |= {"complete": False} if reason == INTERRUPTED else {}
+    return found | more
+
+
+def metadata_of(message: AssistantMessage) -> JsonObject:
+    """The metadata of a message, if it is an object."""
+    found = message.content.metadata
+    return found if is_object(found) else {}
+
+
+def usage_of(message: AssistantMessage) -> Usage:
+    """The usage of a message; without counts if it has none."""
+    counts: Json = metadata_of(message).get("usage")
+    if is_object(counts):
+        with suppress(DecodeError):  # metadata may hold anything
+            return _USAGE.read(counts)
+    return message.content.usage or Usage()
+
+
+def raw_reason(
+    message: AssistantMessage, reasons: Mapping[str, str], written: Mapping[str, str], default: str
+) -> str | None:
+    """The finish reason in the words of an API: its own one, if the message has it from there.
+
+    `reasons`: finish reasons by those of the API; `written`: the inverse, for messages from elsewhere. `None`
+    for a response that was interrupted.
+    """
+    found = metadata_of(message)
+    reason, raw = found.get("finishReason"), found.get("rawFinishReason")
+    if isinstance(raw, str) and reasons.get(raw, "other") == reason:
+        return raw
+    if reason == INTERRUPTED:
+        return None
+    return written.get(reason, default) if isinstance(reason, str) else default
+
+
+def _finished(part: Any) -> Any:
+    return replace(part, state="done") if isinstance(part, TextPart | ReasoningPart) else part
+
+
+def _as_response(message: AssistantMessage) -> AssistantMessage:
+    """The message of a stream like that of a body: under the id of the response, without a step start."""
+    shown = message.parts[1:] if message.parts[:1] == (StepStartPart(),) else message.parts
+    parts = tuple(replace(part, id=None) if isinstance(part, ReasoningPart) else part for part in shown)
+    name = metadata_of(message).get("responseId")
+    id_ = name if isinstance(name, str) and name else message.id
+    return replace(message, id=id_, content=replace(message.content, parts=parts))

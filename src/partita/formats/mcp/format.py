@@ -1,0 +1,365 @@
+"""Content of the Model Context Protocol ↔ canonical messages.
+
+Read are messages of prompts and of sampling (`{role, content}`), the requests and results that they are in,
+results of `tools/call`, and content blocks. Written are messages of sampling, or a request for sampling.
+Messages have no ids there: they are numbered `message-N`.
+
+Specification: https://modelcontextprotocol.io/specification/2025-11-25/client/sampling
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import ConversionError
+from partita.formats.core.messages import JOINED, MessageWriter, Written, numbers_of
+from partita.formats.core.metadata import add_notes, message_notes
+from partita.formats.core.report import Place, Report
+from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.sidecar import in_messages
+from partita.formats.core.tools import Tools
+from partita.formats.core.turns import Instructions, Prompt, Results, Step, join, misplaced_results, split
+from partita.formats.core.wire import read_wire, to_json
+from partita.formats.format import Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss
+from partita.types.fold import results_id
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolCallPart,
+    ToolContent,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+    text_of,
+)
+from partita.types.parts import ForeignPart
+from partita.types.tools import ToolResultPart
+from partita.types.value import Extra
+
+from . import wire
+from .parts import BLOCKS, RESULTS, write_block
+from .wire import MESSAGE, NAME
+
+HINT: Final = "give a result of a tool, content blocks, or messages of a prompt or of sampling"
+SYSTEM: Final = "system"
+CALL_ID: Final = "call-1"
+"""The id of the call of a result that is alone."""
+
+# Notes in the provider metadata of messages, beside the other members of a message
+FORM: Final = "content"  # whether the content is a list, although it has one block
+LIST: Final = "list"
+MESSAGE_NOTES: Final = frozenset({FORM, JOINED, "fields"})  # `fields` is of older versions
+
+FINISH_REASONS: Final[Mapping[str, str]] = {
+    "endTurn": "stop",
+    "stopSequence": "stop",
+    "maxTokens": "length",
+    "toolUse": "tool-calls",
+}
+MAX_TOKENS: Final = 8192
+"""`maxTokens` of requests that do not say it. The protocol requires it."""
+
+REPORT: Final = Report(
+    NAME,
+    default="the protocol has no place for it",
+    reasons={
+        "id": "messages of the protocol have no id",
+        "createdAt": "messages of the protocol have no time",
+        "usage": "messages of the protocol have no usage",
+        "input": "the protocol demands an object",
+        "output": "a result is blocks, or structured content",
+    },
+    spelling=frozenset({FORM, JOINED}),
+)
+
+
+def load(payload: Json) -> Loaded:
+    """Read whatever contains content of the protocol."""
+    if is_array(payload):
+        has_roles = all(is_object(item) and "role" in item for item in payload)
+        return _loaded(_Reader(payload)) if has_roles else _load_blocks(payload)
+    if is_object(payload):
+        if "messages" in payload:
+            return _load_request(payload)
+        if "role" in payload:
+            return _load_message(payload)
+        if "content" in payload or "structuredContent" in payload:
+            return _load_result(payload)
+        if isinstance(payload.get("type"), str):
+            return _load_blocks(payload)
+    what = f"an object with {', '.join(list(payload)[:5])}" if is_object(payload) else kind_of(payload)
+    raise ConversionError(f"{what} is not content of the protocol", where="$", hint=HINT)
+
+
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    """Write messages of sampling, or with a request the parameters of `sampling/createMessage`."""
+    writer = _Writer()
+    payload = writer.write(messages, request)
+    return Dumped(payload, lambda: REPORT.compare(writer.record, _read(payload).places))
+
+
+# Kinds of payloads
+
+
+def _read(payload: Json) -> "_Reader":
+    """A reader of messages, or of a request with them."""
+    if is_array(payload):
+        return _Reader(payload)
+    if not is_array(payload["messages"]):
+        what = f"messages is {kind_of(payload['messages'])}"
+        raise ConversionError(what, where="$.messages", hint="make it a list")
+    return _Reader(payload["messages"], "$.messages", payload.get("systemPrompt"))
+
+
+def _loaded(reader: "_Reader", request: Request | None = None) -> Loaded:
+    misplaced = tuple(misplaced_results(reader.messages, reader.paths))
+    return Loaded(tuple(join(reader.messages)), misplaced, request)
+
+
+def _load_as(message: JsonObject, payload: Json, unwrap: Callable[[JsonObject], Json]) -> Loaded:
+    """Read a message that a payload stands for. `unwrap` returns the payload of the message."""
+    loaded = _loaded(_Reader([message], None))
+
+    def again() -> Json:
+        written = dump(loaded.messages).payload
+        return unwrap(written[0]) if len(written) == 1 else written
+
+    return Loaded(loaded.messages, loaded.losses, again=again)
+
+
+def _load_blocks(payload: Json) -> Loaded:
+    """Blocks without a role: the assistant's, if there are calls among them."""
+    blocks = payload if is_array(payload) else [payload]
+    is_call = any(isinstance(block, wire.ToolUse) for block in read_wire(wire.BLOCKS, blocks, "$", HINT))
+    message: JsonObject = {"role": "assistant" if is_call else "user", "content": payload}
+    return _load_as(message, payload, lambda written: written["content"])
+
+
+def _load_result(payload: JsonObject) -> Loaded:
+    content = payload.get("content", [])
+    if not is_array(content):
+        what = f"content is {kind_of(content)}"
+        raise ConversionError(what, where="$.content", hint="make it a list of content blocks")
+    read_wire(wire.BLOCKS, content, "$.content", HINT)
+    around: JsonObject = {"type": "tool_result", "toolUseId": CALL_ID}
+    message: JsonObject = {"role": "user", "content": {**payload, **around}}
+    return _load_as(
+        message,
+        payload,
+        lambda one: {name: value for name, value in one["content"].items() if name not in around},
+    )
+
+
+def _load_message(payload: JsonObject) -> Loaded:
+    """One message; or what sampling returned, which has a model."""
+    known = {key: payload[key] for key in ("model", "stopReason") if isinstance(payload.get(key), str)}
+    message = {key: payload[key] for key in payload if key not in ("model", "stopReason")}
+    if len(message) == len(payload) or payload["role"] != "assistant":
+        known = {}
+    loaded = _load_as(message, payload, lambda written: {**written, **known})
+    metadata: JsonObject = {}
+    if (stop := known.get("stopReason")) is not None:
+        metadata |= {"finishReason": FINISH_REASONS.get(stop, "other"), "rawFinishReason": stop}
+    if "model" in known:
+        metadata["model"] = known["model"]
+    messages = loaded.messages
+    if metadata:
+        first: Any = messages[0]
+        messages = (replace(first, content=replace(first.content, metadata=metadata)), *messages[1:])
+    return Loaded(messages, loaded.losses, again=loaded.again)
+
+
+def _load_request(payload: JsonObject) -> Loaded:
+    reader = _read(payload)
+    is_text = isinstance(payload.get("systemPrompt"), str)
+    settings = {
+        name: value
+        for name, value in payload.items()
+        if name != "messages" and not (name == "systemPrompt" and is_text)
+    }
+    raws = settings.pop("tools", None)
+    if not is_array(raws):
+        return _loaded(reader, Request((), settings if raws is None else {**settings, "tools": raws}))
+    tools, others = TOOLS.read(raws)
+    return _loaded(reader, Request(tools, {**settings, "tools": others} if others or not raws else settings))
+
+
+def _read_tool(tool: wire.Tool) -> ToolSpec:
+    return ToolSpec(tool.name, tool.description or None, tool.input_schema)
+
+
+def _write_tool(spec: ToolSpec) -> wire.Tool:
+    description = UNSET if spec.description is None else spec.description
+    schema = {"type": "object", **(spec.input_schema or {})}
+    return wire.Tool(name=spec.name, input_schema=schema, description=description)
+
+
+def _is_unknown_tool(raw: Json) -> bool:
+    is_known = is_object(raw) and isinstance(raw.get("name"), str) and is_object(raw.get("inputSchema"))
+    return not is_known
+
+
+TOOLS: Final = Tools(NAME, wire.TOOL, _read_tool, _write_tool, _is_unknown_tool)
+
+
+class _Reader:
+    """Reads messages. In `messages` the results are still apart from their calls.
+
+    The places are those of `MessageWriter`.
+    """
+
+    def __init__(self, raws: Sequence[Json], path: str | None = "$", system: Json = None) -> None:
+        """`path`: of the list; `None` if there is one message, which is the payload."""
+        self.messages: list[Message] = []
+        self.paths: list[str] = []
+        self.places: dict[Place, Any] = {}
+        self._names: dict[str, str] = {}  # of tools, by the ids of their calls
+        self._head: str | None = None  # id of the last message of the assistant, until results come
+        if isinstance(system, str):
+            self._add(SystemMessage(id=SYSTEM, content=system), "$.systemPrompt", (SYSTEM, 0))
+        for index, raw in enumerate(raws):
+            where = "$" if path is None else f"{path}[{index}]"
+            self._read(read_wire(MESSAGE, raw, where, HINT), where, index)
+
+    def _add(self, message: Message, path: str, place: tuple[Any, int]) -> None:
+        self.messages.append(message)
+        self.paths.append(path)
+        self.places[place] = message
+        for number, part in enumerate(message.content.parts, place[1]):
+            self.places[place[0], number, 0] = part
+
+    def _read(self, message: wire.Message, path: str, index: int) -> None:
+        is_list = isinstance(message.content, tuple)
+        blocks: Sequence[Any] = message.content if isinstance(message.content, tuple) else (message.content,)
+        note: JsonObject = dict(message.extra or {})
+        if message.meta is not UNSET:
+            note["_meta"] = message.meta
+        if is_list and len(blocks) == 1:
+            note[FORM] = LIST
+        id_ = f"message-{index + 1}"
+        if message.role == "user":
+            self._runs(blocks, note, id_, path, index)
+            return
+        parts = tuple(BLOCKS.read(block, None) for block in blocks)
+        self._names.update({part.id: part.name for part in parts if type(part) is ToolCallPart})
+        self._head = id_
+        content = AssistantContent(parts=parts, provider_metadata=add_notes(None, NAME, note))
+        self._add(AssistantMessage(id=id_, content=content), path, (index, 0))
+
+    def _runs(self, blocks: Sequence[Any], note: JsonObject, id_: str, path: str, index: int) -> None:
+        """A message of the user: each run of results, and of other parts, is a message."""
+        parts = [self._part(block) for block in blocks]
+        runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
+        start = 0
+        for is_tool, run in runs or [(False, ())]:
+            metadata = add_notes(None, NAME, {JOINED: True} if start else note)
+            own = f"{id_}:{start}" if start > 1 else id_
+            message: Message
+            if is_tool:
+                own = f"{own}:results" if self._head is None else results_id(self._head, 1)
+                self._head = None
+                message = ToolMessage(id=own, content=ToolContent(parts=run, provider_metadata=metadata))
+            else:
+                message = UserMessage(id=own, content=UserContent(parts=run, provider_metadata=metadata))
+            self._add(message, path, (index, start))
+            start += len(run)
+
+    def _part(self, block: Any) -> Any:
+        if isinstance(block, wire.ToolResult):
+            return RESULTS.read(block, self._names.get(block.tool_use_id, ""))
+        is_call = isinstance(block, wire.ToolUse)
+        return ForeignPart(NAME, to_json(block)) if is_call else BLOCKS.read(block, None)
+
+
+def _is_result(part: Any) -> bool:
+    return isinstance(part, ToolResultPart)
+
+
+class _Writer(MessageWriter):
+    """Writes messages, and records what went where."""
+
+    def __init__(self) -> None:
+        # All calls of a message are answered in the next one, which has nothing but results:
+        # https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-result-messages
+        super().__init__(NAME, joins_results=True)
+        self._prompts: list[str] = []
+
+    def write(self, messages: Sequence[Message], request: Request | None) -> Json:
+        """Messages, or a request with them."""
+        turns = split(messages, lambda part: write_block(part) is not None, results="all")
+        rules = Rules(instructions="anywhere" if request is None else "first", calls="any")
+        for turn in arrange(turns, rules, self.record):
+            match turn:
+                case Step():
+                    self._step(turn)
+                case Results():
+                    self.add(turn, "user", [RESULTS.write(part) for part, _ in turn.parts])
+                case Prompt():
+                    self.add(turn, "user", [write_block(part) for part, _ in turn.parts])
+                case Instructions():
+                    self._instructions(turn, is_written=request is not None)
+        written = [to_json(_write_message(one)) for one in self.written]
+        return written if request is None else self._request(written, request)
+
+    def _step(self, step: Step) -> None:
+        blocks = [write_block(part) for part, _ in step.parts]
+        known = [block for block in blocks if block is not None]
+        if step.text is not None:
+            known.append(wire.Text(text=step.text))
+        self.record.add_boundaries(step.boundaries, REPORT.default)
+        if not known and step.number > 1:
+            self.record.add(step, None, [None] * len(blocks))
+            return
+        note = message_notes(step.message, NAME) if step.number == 1 else {}
+        self.append(step, self.begin("assistant", note), known, numbers_of(blocks))
+
+    def _instructions(self, turn: Instructions, *, is_written: bool) -> None:
+        """Only requests have instructions: one text."""
+        if not is_written:
+            self.record.add(turn, None, [None] * len(turn.parts))
+            return
+        self._prompts.append(text_of(turn.message))
+        places = [(SYSTEM, 0, 0) if part.type == "text" else None for part, _ in turn.parts]
+        self.record.add(turn, (SYSTEM, 0), places)
+
+    def _request(self, messages: Json, request: Request) -> JsonObject:
+        payload: JsonObject = {"messages": messages}
+        if self._prompts:
+            payload["systemPrompt"] = "\n\n".join(self._prompts)
+        if "maxTokens" not in request.settings:
+            payload["maxTokens"] = MAX_TOKENS
+            why = "the protocol requires a number"
+            self.record.losses.append(Loss("$.maxTokens", str(MAX_TOKENS), why, "repaired"))
+        payload |= request.settings
+        own: Json = request.settings.get("tools")
+        tools = TOOLS.write(request.tools, own if is_array(own) else [])
+        return payload | {"tools": tools} if tools else payload
+
+
+def _write_message(written: Written) -> wire.Message:
+    is_single = len(written.blocks) == 1 and written.note.get(FORM) != LIST
+    members = {name: value for name, value in written.note.items() if name not in MESSAGE_NOTES}
+    return wire.Message(
+        role="assistant" if written.role == "assistant" else "user",
+        content=written.blocks[0] if is_single else tuple(written.blocks),
+        meta=members.pop("_meta", UNSET),
+        extra=Extra(members) if members else None,
+    )
+
+
+FORMAT: Final = Format(
+    NAME,
+    "Model Context Protocol: content, results of tools, prompts, sampling",
+    load,
+    dump,
+    ask=dump,
+    slot=in_messages("_meta"),
+    is_complete=True,
+)

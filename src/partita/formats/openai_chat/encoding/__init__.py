@@ -1,1 +1,0 @@
-"""Chunks → the stream of a Chat Completion, and the whole one that it amounts to."""

@@ -1,0 +1,694 @@
+"""Requests of Chat Completions ↔ canonical messages, for OpenAI and compatible servers.
+
+The steps of the model and the results between them form one message, with step starts between the steps. A
+message is `message-N`, where N is the number of its first message in the request.
+
+Wire: https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.errors import ConversionError, DecodeError
+from partita.formats.answers.outlet import RAW_INPUT
+from partita.formats.core.codec import PartCodecs
+from partita.formats.core.metadata import add_notes, message_notes, notes
+from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.residue import residue, restore
+from partita.formats.core.role_messages import INDEX, RoleReader, add_boundaries
+from partita.formats.core.rules import Rules, arrange
+from partita.formats.core.tools import Tools
+from partita.formats.core.turns import (
+    ELSEWHERE,
+    Instructions,
+    Placed,
+    Prompt,
+    Results,
+    Step,
+    Turn,
+    join,
+    split,
+)
+from partita.formats.core.wire import read_wire, to_json
+from partita.formats.format import UNREAD, Dumped, Format, Loaded, Request, ToolSpec
+from partita.formats.losses import Loss, json_losses
+from partita.types.json import Json, JsonObject, is_array, is_object, kind_of
+from partita.types.messages import (
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import ReasoningPart, TextPart
+from partita.types.tools import ContentOutput, ToolResultPart
+
+from . import wire
+from .assistant import ORDER, Piece, is_written, read_assistant, reasoning_field, with_piece, write_assistant
+from .dialects import DIALECTS, OPENAI, Dialect
+from .encoder import ChatEncoder
+from .parts import (
+    CONTENT,
+    EMPTY,
+    FIELDS,
+    LEGACY,
+    LIST,
+    MEDIA,
+    TOOL_NAME,
+    TYPE,
+    codecs_of,
+    is_empty_text,
+    is_plain,
+    media_in,
+)
+from .response import IN_BODY, IN_CHOICE, IN_MESSAGE, dump_response, is_response, load_response
+from .stream import DONE, ChatDecoder
+from .values import items_in
+from .wire import MESSAGE, NAME, ROLES
+
+HINT: Final = "give a request, its messages, a response, or the records of a stream"
+
+# Notes about messages and results, beside those of parts
+ROLE: Final = "role"  # `system` or `developer`, if the server has the other
+
+BRIDGE: Final = "OK."
+"""The message of the assistant between results and a prompt, for servers that require one."""
+
+EXACT: Final = Rules(hidden="send", calls="any")
+"""No rules: what was read is written as it was."""
+
+TAKEN: Final = "servers take images, PDF, WAV, MP3 and text, only images by URL, and of the user only"
+NAMES: Final = "the API takes letters, digits, `_` and `-` in names, 64 of them at most"
+REPORT: Final = {
+    dialect: Report(
+        dialect.namespace,
+        default="the API has no place for it",
+        reasons={
+            "id": "messages of the API have no id",
+            "createdAt": "messages of the API have no time",
+            "usage": "messages of the API have no usage",
+            "tool-call.id": "the server takes ids of nine letters and digits",
+            "tool-call.name": NAMES,
+            "input": "arguments are JSON",
+            "output": "a result is text",
+            "tool-call": "the API has no place for calls that a server ran",
+            "image": TAKEN,
+            "file": TAKEN,
+            "reasoning-file": TAKEN,
+            "reasoning": "reasoning is sent back only to the server that it is from, if that wants it",
+        },
+        spelling=frozenset({CONTENT, ROLE, INDEX, RAW_INPUT, IN_BODY, IN_CHOICE, IN_MESSAGE}),
+    )
+    for dialect in DIALECTS.values()
+}
+
+ONE_SYSTEM: Final = "the server takes one system message"
+BRIDGED: Final = "the server requires a message of the assistant between results and a prompt"
+JOINED: Final = "the API takes one text"
+ORDERED: Final = "the API has no order of texts and calls"
+NO_TEXT: Final = "text without characters is not sent"
+MOVED: Final = "a result is text: it is sent in a message after the results"
+OVER: Final = "the server takes reasoning back only until the next prompt"
+NO_REASONING: Final = "the server requires reasoning in every message"
+NO_SCHEMA: Final = "a function declares its parameters"
+
+
+def load(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
+    """Read a request, its messages, one of them, a response, or the records of a stream."""
+    match payload:
+        case [{"messages": _} as request] if is_object(request):
+            return _load_request(request, "$[0]", dialect)
+        case [*items]:
+            if DONE in items or any(is_object(item) and "role" not in item for item in items):
+                return load_response(payload, dialect)
+            return _load_messages(items, "$", dialect)
+        case {"messages": _} if is_object(payload):
+            return _load_request(payload, "$", dialect)
+        case {"role": _}:
+            return _load_messages([payload], "$", dialect, is_alone=True)
+        case _ if is_response(payload):
+            return load_response(payload, dialect)
+        case _:
+            found = (
+                kind_of(payload) if not is_object(payload) else f"an object with {', '.join([*payload][:5])}"
+            )
+            raise ConversionError(f"{found} is unknown to Chat Completions", where="$", hint=HINT)
+
+
+def _load_request(payload: JsonObject, path: str, dialect: Dialect) -> Loaded:
+    messages: Json = payload["messages"]
+    if not is_array(messages):
+        what = f"messages is {kind_of(messages)}"
+        raise ConversionError(what, where=f"{path}.messages", hint="make it a list")
+    request = _read_request(payload, dialect)
+    loaded = _load_messages(messages, f"{path}.messages", dialect)
+
+    def losses() -> Iterator[Loss]:
+        yield from loaded.losses
+        around = {key: item for key, item in payload.items() if key != "messages"}
+        yield from json_losses(around, _write_request({}, request, dialect, Record()), path, UNREAD)
+
+    return Loaded(loaded.messages, losses, request, is_complete=True)
+
+
+def _load_messages(raws: Sequence[Json], path: str, dialect: Dialect, *, is_alone: bool = False) -> Loaded:
+    reader = _Reader(raws, path, dialect, is_alone=is_alone)
+    messages = tuple(join(reader.messages))
+
+    def losses() -> Iterator[Loss]:
+        writer = _Writer(dialect, is_exact=True)
+        again = writer.write(messages)
+        yield from reader.misplaced
+        moved = reader.misplaced != []
+        if len(again) != len(raws):
+            yield Loss.of(path, raws, UNREAD, "changed")
+            return
+        pairs = zip(_in_order(raws, moved), _in_order(again, moved), strict=True)
+        for (index, raw), (_, other) in pairs:
+            yield from json_losses(raw, other, path if is_alone else f"{path}[{index}]", UNREAD)
+
+    return Loaded(messages, losses, is_complete=True)
+
+
+def _in_order(raws: Iterable[Json], moved: bool) -> list[tuple[int, Json]]:
+    """Messages with their indexes. If results were moved to their calls, results come last, by id."""
+    found = list(enumerate(raws))
+    return sorted(found, key=lambda one: str(one[1].get("tool_call_id") or "")) if moved else found
+
+
+def dump(messages: Sequence[Message], request: Request | None = None, *, dialect: Dialect = OPENAI) -> Dumped:
+    """Write `messages`, or a whole request."""
+    writer = _Writer(dialect)
+    payload: JsonObject = {"messages": writer.write(messages)}
+    if request is not None:
+        payload = _write_request(payload, request, dialect, writer.record)
+    report = REPORT.get(dialect) or REPORT[OPENAI]
+    return Dumped(payload, lambda: report.compare(writer.record, _read_back(payload, writer, dialect)))
+
+
+def _read_back(payload: JsonObject, writer: "_Writer", dialect: Dialect) -> dict[Place, Any]:
+    places = _Reader(payload["messages"], "$", dialect).places
+    for place, whole, piece in writer.pieces:
+        if whole in places:
+            places[place] = with_piece(places[whole], piece)
+    return places
+
+
+# Reading
+
+
+class _Reader(RoleReader):
+    """Reads messages. The place of a part is a member of the message, or the number of an item."""
+
+    def __init__(self, raws: Sequence[Json], path: str, dialect: Dialect, *, is_alone: bool = False) -> None:
+        super().__init__(dialect.namespace)
+        self.misplaced: list[Loss] = []
+        self._dialect = dialect
+        self._codecs = codecs_of(dialect, is_exact=True)
+        self._open: set[str] = set()  # ids of all calls that have no result
+        self._functions: dict[str, str] = {}  # ids of the last calls of functions, by name
+        self._results: list[tuple[ToolResultPart, Place]] = []
+        self._first = 0  # the number of the first of these results
+        for index, raw in enumerate(raws):
+            where = path if is_alone else f"{path}[{index}]"
+            message = _read_message(raw, where)
+            kind = type(message)
+            if kind is wire.Tool or kind is wire.FunctionResult:
+                self._result(message, index, where)
+                continue
+            self._end_results()
+            self.calls = {}  # results are directly after their calls
+            if kind is wire.Assistant:
+                self._assistant(message, index)
+            elif kind is wire.User:
+                self._user(message, index)
+            else:
+                self._system(message, index)
+        self._end_results()
+
+    def _user(self, message: wire.User, index: int) -> None:
+        noted: JsonObject = {}
+        parts = self._parts(message, noted)
+        content = UserContent(
+            parts=tuple(part for part, _ in parts), provider_metadata=self._codecs.noted(noted)
+        )
+        self.add(UserMessage(id=f"message-{index + 1}", content=content), index, parts)
+
+    def _system(self, message: wire.Message, index: int) -> None:
+        role = str(message.__struct_config__.tag)
+        noted: JsonObject = {} if role == self._dialect.system_role else {ROLE: role}
+        parts = self._parts(message, noted)
+        metadata = self._codecs.noted(noted)
+        content = SystemContent(parts=tuple(part for part, _ in parts), provider_metadata=metadata)
+        self.add(SystemMessage(id=f"message-{index + 1}", content=content), index, parts)
+
+    def _parts(self, message: wire.Message, noted: JsonObject) -> list[tuple[Any, Place]]:
+        """The parts of a prompt, or of instructions, which are text. Notes are added to `noted`."""
+        content = message.content
+        parts: list[tuple[Any, Place]] = []
+        if isinstance(content, tuple):
+            codecs = self._codecs.items if isinstance(message, wire.User) else self._codecs.texts
+            parts = [(codecs.read(item, None), number) for number, item in enumerate(content)]
+            noted[CONTENT] = LIST
+        elif content:
+            parts = [(TextPart(content), "content")]
+        expected = content if content or isinstance(content, tuple) else ""
+        kept = residue(type(message)(content=expected), message)
+        if kept:
+            noted[FIELDS] = kept
+        elif not parts and CONTENT not in noted:
+            noted[CONTENT] = EMPTY
+        return parts
+
+    def _assistant(self, message: wire.Assistant, index: int) -> None:
+        id_ = f"message-{index + 1}"
+        found, noted = read_assistant(message, id_, self._codecs)
+        self.add_step(id_, found, noted, index)
+        self._open |= self.calls.keys()
+        legacy = found[-1].part if found and found[-1].place == LEGACY else None
+        self._functions = {legacy.name: legacy.id} if legacy is not None else {}
+
+    def _result(self, message: wire.Tool | wire.FunctionResult, index: int, path: str) -> None:
+        name = message.name or ""
+        id_ = (message.tool_call_id if isinstance(message, wire.Tool) else self._functions.get(name)) or ""
+        codecs = self._codecs.results if isinstance(message, wire.Tool) else self._codecs.function_results
+        part: ToolResultPart = codecs.read(message, self.calls.get(id_, name))
+        if isinstance(message, wire.FunctionResult):
+            part = replace(part, id=id_)
+            if not id_:
+                metadata = add_notes(part.provider_metadata, self._codecs.namespace, {ROLE: "function"})
+                part = replace(part, provider_metadata=metadata)
+        if id_ not in self.calls and id_ in self._open:
+            self.misplaced.append(Loss(path, f"the place of the result of {id_}", ELSEWHERE, "changed"))
+        self._open.discard(id_)
+        self._first = self._first if self._results else index
+        self._results.append((part, (index, "result")))
+
+    def _end_results(self) -> None:
+        if self._results:
+            self.add_results(f"message-{self._first + 1}", self._results, self._first)
+            self._results = []
+
+
+def _read_message(raw: Json, path: str) -> Any:
+    try:
+        message = MESSAGE.read(raw)
+    except DecodeError:
+        _check(raw, path)
+        return read_wire(MESSAGE, raw, path, HINT)
+    if message.extra is not None and "content" in message.extra:  # it has an unknown form
+        _check(raw, path)
+    return message
+
+
+def _check(raw: Json, path: str) -> None:
+    """Refuse what is not a message."""
+    if not is_object(raw):
+        hint = 'give {"role": …, "content": …}'
+        raise ConversionError(f"a message is {kind_of(raw)}", where=path, hint=hint)
+    role, content = raw.get("role"), raw.get("content")
+    if role not in ROLES:
+        what = f"unknown role {role!r:.40}" if isinstance(role, str) else f"role is {kind_of(role)}"
+        raise ConversionError(what, where=f"{path}.role", hint=f"use one of {', '.join(ROLES)}")
+    if is_array(content):
+        for index, item in enumerate(content):
+            if not is_object(item):
+                what, where = f"an item is {kind_of(item)}", f"{path}.content[{index}]"
+                raise ConversionError(what, where=where, hint='give {"type": …}')
+    elif content is not None and not isinstance(content, str):
+        hint = "make it a string or a list of items"
+        raise ConversionError(f"content is {kind_of(content)}", where=f"{path}.content", hint=hint)
+
+
+# Writing
+
+
+class _Writer:
+    """Writes messages, and records what went where."""
+
+    def __init__(self, dialect: Dialect, *, is_exact: bool = False) -> None:
+        self.record = Record()
+        self.pieces: list[tuple[Place, Place, Piece]] = []
+        """Parts that share a text: the place of each, and that of the whole text."""
+        self._dialect = dialect
+        self._codecs = codecs_of(dialect, is_exact=is_exact)
+        self._is_exact = is_exact
+        self._messages: list[Any] = []
+        self._is_after_results = False
+
+    def write(self, messages: Sequence[Message]) -> list[Json]:
+        """The messages of a request."""
+        written = partial(is_written, codecs=self._codecs)
+        order = "anywhere" if self._dialect.system_anywhere else "first"
+        rules = EXACT if self._is_exact else Rules(instructions=order)
+        turns = arrange(split(messages, written), rules, self.record)
+        if rules.instructions == "first":
+            turns = self._one_system(turns)
+        prompts = [number for number, turn in enumerate(turns) if isinstance(turn, Prompt)]
+        last_prompt = (
+            prompts[-1] if prompts and self._dialect.replays == "turn" and not self._is_exact else -1
+        )
+        results: list[Results] = []
+        for number, turn in enumerate(turns):
+            if isinstance(turn, Results):
+                results.append(turn)
+                continue
+            if results:
+                self._results(results)
+                results = []
+            match turn:
+                case Step():
+                    self._step(turn, is_over=number < last_prompt)
+                case Instructions():
+                    self._instructions([turn])
+                case Prompt():
+                    self._prompt(turn)
+        if results:
+            self._results(results)
+        return [to_json(message) for message in self._messages]
+
+    def _append(self, message: Any, noted: JsonObject) -> int:
+        """Append a message with its residue; its number."""
+        kept = notes(noted, FIELDS)
+        self._messages.append(restore(message, kept) if kept else message)
+        self._is_after_results = False
+        return len(self._messages) - 1
+
+    def _sent(self, turn: Turn, *, is_list: bool) -> list[Placed]:
+        """The parts of a turn without empty texts, unless they are items of a list."""
+        sent: list[Placed] = []
+        for placed in turn.parts:
+            if not is_list and is_empty_text(placed.part):
+                self.record.losses.append(Loss.of(placed.path, placed.part, NO_TEXT, "minor"))
+            else:
+                sent.append(placed)
+        return sent
+
+    # Instructions and prompts
+
+    def _one_system(self, turns: list[Turn]) -> list[Turn]:
+        """The turns without the instructions before them, which are written as one message."""
+        first = [turn for turn in turns if isinstance(turn, Instructions)]
+        if len(first) < 2:
+            return turns
+        self._instructions(first)
+        for turn in first[1:]:
+            self.record.losses.append(Loss(turn.path, "where the message begins", ONE_SYSTEM, "changed"))
+        return [turn for turn in turns if not isinstance(turn, Instructions)]
+
+    def _instructions(self, turns: Sequence[Instructions]) -> None:
+        """One message for instructions, whose notes are used if there is only one turn."""
+        noted = message_notes(turns[0].message, self._codecs.namespace) if len(turns) == 1 else {}
+        is_list = noted.get(CONTENT) == LIST
+        written = [self._write_parts(turn, self._codecs.texts, is_list=is_list) for turn in turns]
+        if len(turns) > 1:
+            written = [(parts, [one if is_plain(one) else None for one in items]) for parts, items in written]
+        every = [[one for one in items if one is not None] for _, items in written]
+        is_list = is_list or not all(is_plain(one) for items in every for one in items)
+        texts = ["\n".join(one.text for one in items) for items in every if items and not is_list]
+        role = noted.get(ROLE) if noted.get(ROLE) in ("system", "developer") else self._dialect.system_role
+        type_ = wire.System if role == "system" else wire.Developer
+        if not any(every) and not noted:
+            for turn, (parts, items) in zip(turns, written, strict=True):
+                self.record.add(turn._replace(parts=parts), None, [None] * len(items))
+            return
+        content: Any = tuple(every[0]) if is_list else "\n\n".join(texts)
+        at = self._append(type_(content=content), noted)
+        start = 0
+        for turn, (parts, items) in zip(turns, written, strict=True):
+            places = self._places(at, items, content, start, is_shared=len(texts) > 1)
+            start += sum(len(one.text) + 1 for one in items if one is not None and not is_list) + 1
+            self._record_parts(turn._replace(parts=parts), at, places, content)
+
+    def _prompt(self, turn: Prompt) -> None:
+        noted = message_notes(turn.message, self._codecs.namespace)
+        is_list = noted.get(CONTENT) == LIST
+        parts, found = self._write_parts(turn, self._codecs.items, is_list=is_list)
+        items = [one for one in found if one is not None]
+        if not items and not noted:
+            self.record.add(turn._replace(parts=parts), None, [None] * len(found))
+            return
+        content = self._codecs.joined(items, is_list=is_list)
+        at = self._user(content, noted, turn.path)
+        self._record_parts(turn._replace(parts=parts), at, self._places(at, found, content), content)
+
+    def _write_parts(
+        self, turn: Turn, codecs: PartCodecs[Any], *, is_list: bool
+    ) -> tuple[list[Placed], list[Any]]:
+        """The parts of a turn that are sent, and their items."""
+        parts = self._sent(turn, is_list=is_list)
+        return parts, [codecs.write(part) for part, _ in parts]
+
+    def _places(
+        self, at: int, items: Sequence[Any], content: Any, start: int = 0, *, is_shared: bool = False
+    ) -> list[Place | None]:
+        """The places of items in a content. Those of a text that is shared are pieces of it."""
+        is_shared = is_shared or sum(item is not None for item in items) > 1
+        places: list[Place | None] = []
+        number = 0
+        for item in items:
+            if item is None:
+                places.append(None)
+                continue
+            if isinstance(content, tuple):
+                places.append((at, number))
+            elif not is_shared:
+                places.append((at, "content"))
+            else:
+                place = (at, "content", start)
+                piece = Piece(number, "content", start, start + len(item.text))
+                self.pieces.append((place, (at, "content"), piece))
+                places.append(place)
+                start += len(item.text) + 1
+            number += 1
+        return places
+
+    def _record_parts(self, turn: Turn, at: int, places: Sequence[Place | None], content: Any) -> None:
+        if isinstance(content, str) and sum(place is not None for place in places) > 1:
+            self.record.losses.append(Loss(turn.path, "where one text ends", JOINED, "changed"))
+        self.record.add(turn, (at,), places)
+
+    def _user(self, content: Any, noted: JsonObject, path: str) -> int:
+        if self._is_after_results and not self._dialect.user_after_tool and not self._is_exact:
+            self._append(wire.Assistant(content=BRIDGE), {})
+            self.record.losses.append(Loss(path or "$", f"{BRIDGE!r} before it", BRIDGED, "repaired"))
+        return self._append(wire.User(content=content), noted)
+
+    # Steps
+
+    def _step(self, step: Step, *, is_over: bool) -> None:
+        is_after_results = self._is_after_results
+        start = step.boundaries[-1].part if step.boundaries and step.number > 1 else None
+        metadata = step.message.content.provider_metadata if start is None else start.provider_metadata
+        noted = notes(metadata, self._codecs.namespace) if step.number == 1 or start is not None else {}
+        parts = self._sent(step, is_list=noted.get(CONTENT) == LIST)
+        if is_over:
+            parts = list(self._without_reasoning(parts))
+        given = parts if step.text is None else [*parts, Placed(TextPart(step.text), "")]
+        message, places, pieces = write_assistant(given, noted, self._codecs)
+        at: int | None = None
+        if message is not None:
+            at = self._append(self._with_reasoning(message, noted, step.path), noted)
+        for piece in pieces:
+            assert at is not None, "pieces are of a message"
+            places[piece.number] = (piece.member, piece.number)
+            self.pieces.append(((at, (piece.member, piece.number)), (at, piece.member), piece))
+        if pieces:
+            self.record.losses.append(Loss(step.path, "where one text ends", JOINED, "changed"))
+        self._report_order(parts, places)
+        shifted = [None if at is None or one is None else (at, one) for one in places[: len(parts)]]
+        self.record.add(step._replace(parts=parts), None if at is None else (at,), shifted)
+        add_boundaries(self.record, step, at if is_after_results else None)
+
+    def _without_reasoning(self, parts: Sequence[Placed]) -> Iterator[Placed]:
+        for placed in parts:
+            part = placed.part
+            if isinstance(part, ReasoningPart) and reasoning_field(part, self._codecs) is not None:
+                self.record.losses.append(Loss.of(placed.path, part, OVER))
+            else:
+                yield placed
+
+    def _with_reasoning(self, message: wire.Assistant, noted: JsonObject, path: str) -> wire.Assistant:
+        field = self._dialect.reasoning
+        if self._is_exact or not self._dialect.needs_reasoning or field is None:
+            return message
+        if getattr(message, field) or field in notes(noted, FIELDS):
+            return message
+        self.record.losses.append(Loss(path, "no reasoning", NO_REASONING, "repaired"))
+        return replace(message, **{field: ""})
+
+    def _report_order(self, parts: Sequence[Placed], places: Sequence[Place | None]) -> None:
+        latest = 0
+        for (_, path), place in zip(parts, places, strict=False):
+            member = place[0] if isinstance(place, tuple) else place
+            if member is not None:
+                rank = ORDER.index(str(member))
+                if rank < latest:
+                    self.record.losses.append(Loss(path, "its place", ORDERED, "changed"))
+                latest = max(rank, latest)
+
+    # Results
+
+    def _results(self, turns: Sequence[Results]) -> None:
+        """Results in the order of their calls, or in that in which they were read; then their images."""
+        calls: dict[str, ToolCallPart] = {
+            part.id: part
+            for turn in turns
+            for part, _ in (turn.step.parts if turn.step else ())
+            if isinstance(part, ToolCallPart)
+        }
+        order = {id_: number for number, id_ in enumerate(calls)}
+        every = [(turn, number) for turn in turns for number in range(len(turn.parts))]
+        every.sort(key=lambda one: self._rank(one[0].parts[one[1]].part, order))
+        placed: dict[tuple[int, int], Place] = {}
+        media: list[Any] = []
+        first = len(self._messages)
+        for turn, number in every:
+            part, path = turn.parts[number]
+            if not isinstance(part, ToolResultPart):
+                continue
+            placed[id(turn), number] = (first, (len(self._messages), "result"))
+            self._result(part, calls.get(part.id))
+            if not self._is_exact and (moved := media_in(part.output)):
+                media += self._moved(part, moved, path)
+        self._is_after_results = True
+        for turn in turns:
+            shown = [Placed(_without_media(part), path) for part, path in turn.parts]
+            places = [placed.get((id(turn), number)) for number in range(len(shown))]
+            self.record.add(turn._replace(parts=shown), (first, "results"), places)
+        if media:
+            self._user(tuple(media), {}, "")
+
+    def _rank(self, part: Any, order: dict[str, int]) -> int:
+        noted = notes(part.provider_metadata, self._codecs.namespace).get(INDEX)
+        return noted if type(noted) is int else order.get(getattr(part, "id", ""), len(order))
+
+    def _result(self, part: ToolResultPart, call: ToolCallPart | None) -> None:
+        own = notes(part.provider_metadata, self._codecs.namespace)
+        of_call = notes(call.call_provider_metadata if call else None, self._codecs.namespace)
+        is_function = of_call.get(TYPE) == LEGACY or own.get(ROLE) == "function"
+        codecs = self._codecs.function_results if is_function else self._codecs.results
+        self._messages.append(codecs.write(part))
+
+    def _moved(self, part: ToolResultPart, media: Sequence[Any], path: str) -> list[Any]:
+        """Images and files of a result as items of a prompt."""
+        written = [(item, self._codecs.items.write(item)) for item in media]
+        for item, block in written:
+            at = part.output.value.index(item) if isinstance(part.output, ContentOutput) else 0
+            where = f"{path}.output.value[{at}]"
+            if block is None:
+                self.record.losses.append(Loss.of(where, item, "the API has no place for it"))
+            else:
+                self.record.losses.append(Loss(where, "its place", MOVED, "repaired"))
+        items = [block for _, block in written if block is not None]
+        intro = f"Content of the result of {TOOL_NAME.fit(part.name)} ({self._codecs.call_id(part.id)}):"
+        return [wire.Text(text=intro), *items] if items else []
+
+
+def _without_media(part: Any) -> Any:
+    """A result without images and files, whose loss is reported apart."""
+    if not isinstance(part, ToolResultPart) or not media_in(part.output):
+        return part
+    assert isinstance(part.output, ContentOutput)
+    kept = tuple(item for item in part.output.value if not isinstance(item, MEDIA))
+    return replace(part, output=replace(part.output, value=kept))
+
+
+# Requests
+
+NO_PARAMETERS: Final[JsonObject] = {"type": "object", "properties": {}}
+LENGTHS: Final = ("max_tokens", "max_completion_tokens")
+"""The names of one setting."""
+
+
+def _read_function(tool: wire.FunctionTool) -> ToolSpec:
+    function = tool.function
+    description = function.description if isinstance(function.description, str) else None
+    return ToolSpec(name=function.name, description=description, input_schema=function.parameters or None)
+
+
+def _write_function(spec: ToolSpec) -> wire.FunctionTool:
+    function = wire.DeclaredFunction(
+        name=TOOL_NAME.fit(spec.name),
+        description=UNSET if spec.description is None else spec.description,
+        parameters=NO_PARAMETERS if spec.input_schema is None else spec.input_schema,
+    )
+    return wire.FunctionTool(function=function)
+
+
+def _is_own_tool(raw: Json) -> bool:
+    match raw:
+        case {"type": "function", "function": {"name": str(), "parameters": dict()}}:
+            return False
+        case _:
+            return True
+
+
+def _tools(dialect: Dialect) -> Tools:
+    return Tools(dialect.namespace, wire.TOOL, _read_function, _write_function, _is_own_tool)
+
+
+def _read_request(payload: JsonObject, dialect: Dialect) -> Request:
+    """The request around messages. Tools that are not functions stay among the settings."""
+    settings: JsonObject = {key: item for key, item in payload.items() if key not in ("messages", "tools")}
+    tools: Json = payload.get("tools")
+    specs, others = _tools(dialect).read(items_in(tools))
+    if "tools" in payload and (others or not specs):
+        settings["tools"] = others if is_array(tools) else tools
+    return Request(specs, settings, dialect.format_name)
+
+
+def _write_request(payload: JsonObject, request: Request, dialect: Dialect, record: Record) -> JsonObject:
+    """A payload with the settings and tools of a request.
+
+    The limit of tokens gets the server's name for it, unless the request was written for this server.
+    """
+    is_own = request.api == dialect.format_name
+    settings = {
+        dialect.max_tokens if key in LENGTHS and not is_own else key: item
+        for key, item in request.settings.items()
+    }
+    for index, spec in enumerate(request.tools):
+        if TOOL_NAME.fit(spec.name) != spec.name:
+            record.losses.append(Loss(f"$.tools[{index}].name", spec.name, NAMES, "repaired"))
+        if spec.input_schema is None:
+            record.losses.append(Loss(f"$.tools[{index}].inputSchema", "none", NO_SCHEMA, "repaired"))
+    tools = _tools(dialect).write(request.tools, items_in(settings.get("tools")))
+    return {**settings, **payload, **({"tools": tools} if tools else {})}
+
+
+def _format(server: str, title: str) -> Format:
+    dialect = DIALECTS[server]
+    write = partial(dump, dialect=dialect)
+    return Format(
+        dialect.format_name,
+        title,
+        partial(load, dialect=dialect),
+        write,
+        partial(ChatDecoder, dialect.namespace),
+        ChatEncoder,
+        ask=write,
+        is_complete=True,
+    )
+
+
+FORMAT: Final = _format("openai", "OpenAI's Chat Completions, requests and answers")
+RESPONSE: Final = Format(
+    f"{NAME}-answer",
+    "one answer of OpenAI's Chat Completions",
+    load_response,
+    dump_response,
+    is_complete=True,
+)
+DEEPSEEK: Final = _format("deepseek", "Chat Completions of DeepSeek")
+GROQ: Final = _format("groq", "Chat Completions of Groq")
+MISTRAL: Final = _format("mistral", "Chat Completions of Mistral")
+OLLAMA: Final = _format("ollama", "Chat Completions of Ollama")
+OPENROUTER: Final = _format("openrouter", "Chat Completions of OpenRouter")
+VLLM: Final = _format("vllm", "Chat Completions of vLLM")
+XAI: Final = _format("xai", "Chat Completions of xAI")

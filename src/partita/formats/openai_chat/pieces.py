@@ -1,0 +1,392 @@
+"""What a stream sends in pieces: texts, reasoning details, calls, sounds, and tools that the server runs."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from partita.errors import DecodeError
+from partita.formats.answers.outlet import Call, Outlet
+from partita.types.chunks import (
+    CustomChunk,
+    FileChunk,
+    ToolInputAvailable,
+    ToolInputStart,
+    ToolOutputAvailable,
+)
+from partita.types.json import Json, JsonObject, dumps, heal, is_object, loads
+from partita.types.parts import Citation
+
+from .parts import FIELDS, TYPE
+from .response_parts import TOOL_MEMBERS, read_audio
+from .values import count_of, is_empty, objects_in, text_of
+
+Kind: TypeAlias = Literal["text", "refusal", "reasoning"]
+
+PREFIXES: Final[Mapping[Kind, str]] = {"text": "txt", "refusal": "refusal", "reasoning": "reasoning"}
+"""How the ids of each kind begin."""
+
+UNKNOWN_TOOL: Final = "unknown-tool"
+"""The name of a tool that a server does not name."""
+
+
+class Texts:
+    """The texts, refusals and reasonings of a response, one at a time, and what belongs to each."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self.has_refused = False
+        self.details = Details()
+        self.signature = ""
+        """Mistral's, of the current reasoning."""
+        self.field = ""
+        """The member that the current reasoning is from."""
+        self.logprobs: dict[Kind, list[Json]] = {"text": [], "refusal": []}
+        self.extra: JsonObject = {}
+        """What a server requires back with the text."""
+        self.citations: list[Citation] = []
+        self._outlet = outlet
+        self._kind: Kind | None = None
+        self._counts = dict.fromkeys(PREFIXES, 0)
+
+    def add(self, kind: Kind, piece: str) -> None:
+        """The next piece. Another kind ends the current one."""
+        if not piece:
+            return
+        if self._kind != kind:
+            self._end()
+            if kind != "reasoning":
+                self._show_details()
+            self._begin(kind)
+        if kind == "reasoning":
+            self._outlet.reasoning(self._id(kind), piece)
+        else:
+            self._outlet.text(self._id(kind), piece)
+
+    def before_call(self) -> None:
+        """A call begins: the reasoning before it is complete, while a text may continue."""
+        if self._kind in (None, "reasoning"):
+            self.finish()
+
+    def finish(self) -> None:
+        """End what is open, and emit details that were not."""
+        self._end()
+        self._show_details()
+
+    def _end(self) -> None:
+        if self._kind is None:
+            return
+        kind, self._kind = self._kind, None
+        cited = tuple(self.citations) if kind == "text" else ()
+        self._outlet.end(self._id(kind), self._facts(kind), cited or None)
+        if kind == "text":
+            self.citations.clear()
+
+    def _show_details(self) -> None:
+        """Details without text, mostly encrypted, make a reasoning without text."""
+        if self.details.are_pending:
+            self._begin("reasoning")
+            self._end()
+
+    def _begin(self, kind: Kind) -> None:
+        self._kind = kind
+        self._counts[kind] += 1
+        if kind == "reasoning":
+            self._outlet.start_reasoning(self._id(kind))
+        else:
+            self.has_refused |= kind == "refusal"
+            self._outlet.start_text(self._id(kind), {"refusal": True} if kind == "refusal" else None)
+
+    def _id(self, kind: Kind) -> str:
+        return f"{PREFIXES[kind]}-{self._counts[kind] - 1}"
+
+    def _facts(self, kind: Kind) -> JsonObject:
+        """What belongs to the part that ends."""
+        if kind == "reasoning":
+            facts: JsonObject = {"field": self.field, "signature": self.signature}
+            facts["reasoning_details"] = self.details.take()
+            self.field, self.signature = "", ""
+        else:
+            facts = {"refusal": kind == "refusal", "logprobs": self.logprobs[kind]}
+            self.logprobs[kind] = []
+        if kind == "text":
+            facts |= self.extra
+            self.extra = {}
+        return {key: value for key, value in facts.items() if value}
+
+
+# Reasoning details
+
+GROWING: Final[Mapping[str, str]] = {"reasoning.text": "text", "reasoning.summary": "summary"}
+"""Types that come in pieces, and the member that grows. Encrypted data comes whole."""
+
+
+class _Detail:
+    __slots__ = ("fields", "pieces", "type")
+
+    def __init__(self, fields: JsonObject) -> None:
+        self.fields = dict(fields)
+        self.type = text_of(fields, "type")
+        self.pieces: list[str] = []
+
+    def is_continued_by(self, piece: JsonObject) -> bool:
+        is_same = text_of(piece, "type") == self.type and count_of(piece, "index") == count_of(
+            self.fields, "index"
+        )
+        return is_same and self.type in GROWING and text_of(piece, "id") in ("", text_of(self.fields, "id"))
+
+    def add(self, piece: JsonObject) -> None:
+        grown = GROWING[self.type]
+        self.pieces.append(text_of(piece, grown))
+        self.fields |= {key: value for key, value in piece.items() if key != grown and not is_empty(value)}
+
+    def joined(self) -> JsonObject:
+        if not any(self.pieces):
+            return self.fields
+        grown = GROWING[self.type]
+        return {**self.fields, grown: text_of(self.fields, grown) + "".join(self.pieces)}
+
+
+class Details:
+    """The `reasoning_details` of the current reasoning, which have to be sent back whole and in order.
+
+    https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks
+    """
+
+    def __init__(self) -> None:
+        self._details: list[_Detail] = []
+        self.are_pending = False
+        """Whether there are any with content."""
+
+    def add(self, raw: Json, *, is_whole: bool) -> None:
+        """Add the details of a delta, or of a whole message, which are never pieces."""
+        for item in objects_in(raw):
+            last = self._details[-1] if self._details and not is_whole else None
+            if last is not None and last.is_continued_by(item):
+                last.add(item)
+            else:
+                self._details.append(_Detail(item))
+            self.are_pending |= any(text_of(item, key) for key in ("text", "summary", "data", "signature"))
+
+    def take(self) -> list[JsonObject]:
+        """All of them, joined, if any has content. The next ones belong to another reasoning."""
+        taken = [detail.joined() for detail in self._details] if self.are_pending else []
+        self._details, self.are_pending = [], False
+        return taken
+
+
+# Calls
+
+_HANDLED: Final = frozenset({"index", "id", "type", "function", "custom"})
+
+
+class _Pieces:
+    """A call of which some pieces have come. `number` is how many calls began before it."""
+
+    __slots__ = ("call", "extra", "given_id", "held", "is_custom", "name", "number")
+
+    def __init__(self, number: int, given_id: Json, *, is_custom: bool) -> None:
+        self.number, self.given_id, self.is_custom = number, given_id, is_custom
+        self.name = ""
+        self.held: list[str] = []
+        """Input that came before the name."""
+        self.extra: JsonObject = {}
+        self.call: Call | None = None
+
+
+class Calls:
+    """All calls of a response. The key of a call is its index; where there is none, its id."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+        self._calls: list[_Pieces] = []
+        self._by_index: dict[int, _Pieces] = {}
+        self._by_id: dict[str, _Pieces] = {}
+        self._taken: set[str] = set()
+        self._legacy: dict[str, list[str]] = {"name": [], "arguments": []}
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def add(self, piece: JsonObject, response_id: str, number: int | None = None) -> None:
+        """A piece of a call; with a `number`, a whole call of a message."""
+        given = next((one for key in ("custom", "function") if is_object(one := piece.get(key))), {})
+        pieces = self._find(piece, piece.get("index") if number is None else number, text_of(given, "name"))
+        pieces.name = pieces.name or text_of(given, "name")
+        extra = {key: item for key, item in piece.items() if key not in _HANDLED and not is_empty(item)}
+        pieces.extra |= extra
+        if pieces.name and pieces.call is None:
+            self._start(pieces, response_id)
+        text = input_text(given.get("input" if pieces.is_custom else "arguments"))
+        if pieces.call is None:
+            pieces.held.append(text)
+        elif text:
+            self._outlet.grow_call(pieces.call.id, text)
+
+    def add_function(self, piece: JsonObject) -> None:
+        """A piece of a `function_call`. It has no id, so a result could not be sent for it."""
+        for key, pieces in self._legacy.items():
+            pieces.append(text_of(piece, key))
+
+    def finish(self, response_id: str, *, is_complete: bool, is_cut: bool = False) -> None:
+        """End all calls. Inputs are complete only if the response is.
+
+        If the server cut the response, an input that is not JSON stays open, and so does the last text.
+        """
+        for pieces in self._calls:
+            if pieces.call is None:
+                pieces.name = UNKNOWN_TOOL
+                self._start(pieces, response_id)
+            is_last = pieces is self._calls[-1]
+            is_open = is_cut and (is_last if pieces.is_custom else not _is_json(pieces.call))
+            if is_complete and not is_open and pieces.call is not None:
+                self._end(pieces, pieces.call)
+        legacy = {key: "".join(pieces) for key, pieces in self._legacy.items()}
+        if any(legacy.values()):
+            namespace = self._outlet.namespace
+            self._outlet.emit(CustomChunk(f"{namespace}.function_call", {namespace: legacy}))
+
+    def new_id(self, given: Json, response_id: str, number: int) -> str:
+        """The id that a server gave, or one made of the response's if there is none or it is taken."""
+        new = given if isinstance(given, str) else ""
+        while not new or new in self._taken:
+            new, number = f"{response_id or 'call'}-{number}", number + 1
+        self._taken.add(new)
+        return new
+
+    def _find(self, piece: JsonObject, index: Json, name: str) -> _Pieces:
+        """The call that a piece belongs to. Later pieces of Qwen have an empty id (seen in a recording)."""
+        given_id = text_of(piece, "id")
+        if isinstance(index, int):
+            known = self._by_index.get(index)
+            # Gemini's endpoint gives all calls of a response the same index (seen in a recording).
+            if known is not None and name and given_id and known.given_id and given_id != known.given_id:
+                known = None
+        elif given_id:
+            known = self._by_id.get(given_id)
+        else:
+            known = self._calls[-1] if self._calls and not name else None
+        if known is None:
+            known = _Pieces(len(self._calls), piece.get("id"), is_custom=is_object(piece.get("custom")))
+            self._calls.append(known)
+        if isinstance(index, int):
+            self._by_index[index] = known
+        if given_id:
+            known.given_id = known.given_id or given_id
+            self._by_id.setdefault(given_id, known)
+        return known
+
+    def _start(self, pieces: _Pieces, response_id: str) -> None:
+        call = Call(self.new_id(pieces.given_id, response_id, pieces.number), pieces.name, [])
+        pieces.call = call
+        if pieces.is_custom:
+            self._outlet.calls[call.id] = call
+            self._outlet.emit(ToolInputStart(call.id, call.name, input_encoding="text"))
+        else:
+            self._outlet.start_call(call)
+        for text in filter(None, pieces.held):
+            self._outlet.grow_call(call.id, text)
+
+    def _end(self, pieces: _Pieces, call: Call) -> None:
+        facts = {FIELDS: pieces.extra, **_signature(pieces.extra)} if pieces.extra else {}
+        if pieces.given_id != call.id:
+            facts["id"] = pieces.given_id
+        text = heal("".join(call.pieces))  # a character may be cut in halves
+        if pieces.is_custom:
+            self._outlet.calls.pop(call.id, None)
+            metadata = {self._outlet.namespace: {**facts, TYPE: "custom"}}
+            self._outlet.emit(ToolInputAvailable(call.id, call.name, text, None, metadata))
+        else:
+            self._outlet.end_call(call._replace(pieces=[text]), metadata=facts)
+
+
+def _is_json(call: Call | None) -> bool:
+    text = "" if call is None else heal("".join(call.pieces))
+    try:
+        loads(text.strip() or "{}")
+    except DecodeError:
+        return False
+    return True
+
+
+def _signature(extra: JsonObject) -> JsonObject:
+    """Gemini's signature under the name that the AI SDK gives it."""
+    match extra:
+        case {"extra_content": {"google": {"thought_signature": str(signature)}}}:
+            return {"thoughtSignature": signature}
+        case _:
+            return {}
+
+
+def input_text(given: Json) -> str:
+    """A piece of an input. Some servers send a value instead of its text."""
+    if given is None or isinstance(given, str):
+        return given or ""
+    try:
+        return dumps(given).decode()
+    except DecodeError as error:
+        return str(error)  # it is not JSON, so the call ends with an invalid input
+
+
+class ServerTools:
+    """Groq's `executed_tools`: first a call, later with its output. They are numbered and have no ids.
+
+    https://console.groq.com/docs/agentic-tooling
+    """
+
+    def __init__(self, outlet: Outlet, calls: Calls) -> None:
+        self._outlet, self._calls = outlet, calls
+        self._ids: dict[tuple[int, str, str], str] = {}
+        self._waiting: dict[str, JsonObject] = {}
+        """What is known of the results of those without an output, by id."""
+
+    def add(self, tool: JsonObject, response_id: str) -> None:
+        """A tool, with its output if it has one by now."""
+        index, text = tool.get("index"), input_text(tool.get("arguments"))
+        name = text_of(tool, "type") or text_of(tool, "name")
+        number = index if isinstance(index, int) else len(self._ids)
+        known = self._ids.get((number, name, text))
+        if known is None:
+            known = self._ids[number, name, text] = self._calls.new_id(None, response_id, number)
+            self._waiting[known] = {}
+            self._call(Call(known, name or UNKNOWN_TOOL, [text], provider_executed=True), index)
+        if known in self._waiting:
+            self._waiting[known] |= {key: item for key, item in tool.items() if key not in TOOL_MEMBERS}
+            if not is_empty(tool.get("output")):
+                self._end(known)
+
+    def finish(self) -> None:
+        """Nothing more comes: what is known is the result."""
+        for call_id in [call_id for call_id, facts in self._waiting.items() if facts]:
+            self._end(call_id)
+
+    def _call(self, call: Call, index: Json) -> None:
+        self._outlet.start_call(call._replace(pieces=[]))
+        if call.pieces[0]:
+            self._outlet.grow_call(call.id, call.pieces[0])
+        self._outlet.end_call(call, metadata={} if index is None else {"index": index})
+
+    def _end(self, call_id: str) -> None:
+        self._outlet.emit(ToolOutputAvailable(call_id, self._waiting.pop(call_id), provider_executed=True))
+
+
+class Audio:
+    """A sound, with its transcript."""
+
+    def __init__(self) -> None:
+        self._data: list[str] = []
+        self._transcript: list[str] = []
+        self._facts: JsonObject = {}
+
+    def add(self, piece: JsonObject) -> None:
+        """The next piece."""
+        self._data.append(text_of(piece, "data"))
+        self._transcript.append(text_of(piece, "transcript"))
+        self._facts |= {key: item for key, item in piece.items() if key not in ("data", "transcript")}
+
+    def finish(self, outlet: Outlet) -> JsonObject:
+        """Emit the sound, if there is one. Without data, what else is known of it is returned."""
+        transcript = "".join(self._transcript)
+        facts = {**self._facts, **({"transcript": transcript} if transcript else {})}
+        if not any(self._data):
+            return facts
+        part = read_audio(self._data, facts, outlet.namespace)
+        outlet.emit(FileChunk(part.url, part.media_type, part.provider_metadata))
+        return {}

@@ -1,1 +1,0 @@
-"""Chat Completions → canonical messages: requests, answers, and streams of them."""

@@ -1,1 +1,0 @@
-"""Canonical messages → Chat Completions: requests and answers, with everything told that they cannot hold."""

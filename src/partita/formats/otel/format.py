@@ -1,0 +1,412 @@
+"""Messages as OpenTelemetry's conventions for generative AI record them ↔ canonical messages.
+
+Read are attributes with input messages, output messages and system instructions (as arrays or as JSON texts),
+spans with them, lists of messages, and events that are one message each. What else a recording has is its
+request: tools, and attributes as they are. The last answer is the output, everything before it the input.
+Each step of an answer is a message, followed by the results of its calls.
+
+Messages have no ids there: they are numbered `message-N`. Results that are not directly after their calls
+lose their place.
+
+Conventions: https://github.com/open-telemetry/semantic-conventions-genai
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from partita.formats.core.messages import JOINED, MessageWriter, Written, numbers_of
+from partita.formats.core.metadata import add_notes, message_notes, notes, with_message_notes
+from partita.formats.core.report import Place, Report
+from partita.formats.core.residue import restore
+from partita.formats.core.turns import (
+    Instructions,
+    Prompt,
+    Results,
+    Step,
+    Turn,
+    join,
+    misplaced_results,
+    split,
+)
+from partita.formats.core.wire import Wire, to_json
+from partita.formats.format import Dumped, Format, Loaded, Request, Slot
+from partita.types.fold import results_id
+from partita.types.json import Json, JsonObject, is_object
+from partita.types.messages import (
+    AssistantContent,
+    AssistantMessage,
+    Message,
+    SystemContent,
+    SystemMessage,
+    ToolCallPart,
+    ToolContent,
+    ToolMessage,
+    UserContent,
+    UserMessage,
+)
+from partita.types.parts import FilePart, ForeignPart, ImagePart, TextPart
+from partita.types.tools import ToolResultPart
+from partita.types.usage import Usage
+from partita.types.value import Extra
+
+from . import wire
+from .parts import CALL_RESPONSES, MEMBER, NAMED, PARTS, POSITION, RESPONSES, Called
+from .recording import (
+    EVENTS,
+    LIST,
+    TEXTS,
+    Recorded,
+    Recording,
+    add_request,
+    put,
+    read_recording,
+    read_request,
+    take,
+    with_texts_of,
+    write_event,
+    write_lists,
+)
+from .wire import CONVERSATION, INPUT, NAME, OUTPUT, SYSTEM, USAGE
+
+ROLES: Final[Mapping[str, str]] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+    "ai": "assistant",
+    "tool": "tool",
+}
+"""Roles that are recorded, and the roles of canonical messages for them. Any other is a user's."""
+
+# Notes in the provider metadata of messages, beside the other members of a message
+ROLE: Final = "role"  # the role in the recording, if not that of the message
+IS_OUTPUT: Final = "made"  # whether it is in the output, if not as the last answer
+FORM: Final = "form"  # with the first message: what the messages are recorded in, if not attributes
+EVENT: Final = "asEvent"  # residue of the event that the message is
+INSTRUCTIONS: Final = "instructions"  # it stands for the system instructions
+MEMBERS: Final = ("name", "finish_reason")
+MESSAGE_NOTES: Final = frozenset({ROLE, IS_OUTPUT, FORM, EVENT, JOINED, INSTRUCTIONS})
+
+REPORT: Final = Report(
+    NAME,
+    default="the conventions have no place for it",
+    reasons={
+        "id": "recorded messages have no id",
+        "createdAt": "recorded messages have no time",
+        "runId": "recorded messages do not name their run",
+        "threadId": "all messages of a recording are of one conversation",
+        "filename": "files have no names there",
+        "usage": "only the usage of the last answer is recorded",
+        "output": "an output is a value, and it is not recorded whether the call failed",
+    },
+    spelling=MESSAGE_NOTES | {POSITION, MEMBER, NAMED},
+)
+
+
+def load(payload: Json) -> Loaded:
+    """Read a recording."""
+    recording = read_recording(payload)
+    reader = _Reader(recording)
+    messages, request = tuple(join(reader.messages)), read_request(reader.attributes)
+    misplaced = tuple(misplaced_results(reader.messages, reader.paths))
+
+    def again() -> Json:
+        return with_texts_of(payload, dump(messages, request).payload)
+
+    return Loaded(messages, misplaced, request, again=again if recording.form == TEXTS else None)
+
+
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    """Write messages as attributes, or in the form in which they were recorded."""
+    writer = _Writer()
+    payload = writer.write(messages)
+    if request is not None:
+        payload = add_request(payload, request)
+    return Dumped(
+        payload,
+        lambda: REPORT.compare(writer.record, _Reader(read_recording(payload), writer.numbers).places),
+    )
+
+
+class _Reader:
+    """Reads a recording. In `messages` the results are still apart from their calls.
+
+    A part has a place by the number of its recorded message, and its number among the parts there; a message
+    has the place of its first part. A recorded message with results among other parts is several messages.
+    """
+
+    def __init__(self, recording: Recording, numbers: Sequence[int] | None = None) -> None:
+        """`numbers`: of the recorded messages, if not from zero on."""
+        self.messages: list[Message] = []
+        self.paths: list[str] = []
+        self.places: dict[Place, Any] = {}
+        self.attributes = dict(recording.attributes)
+        thread_id = self.attributes.get(CONVERSATION)
+        self._thread_id = self.attributes.pop(CONVERSATION) if isinstance(thread_id, str) else None
+        self._form = recording.form
+        self._names: dict[str, str] = {}  # of tools, by the ids of their calls
+        self._open: list[str] = []  # ids of the calls of the last answer that have no result yet
+        self._head: str | None = None  # id of the message before, if it is an answer
+        if recording.instructions:
+            note = {INSTRUCTIONS: True}
+            self._add(self._system(recording.instructions, note), "$", (SYSTEM, 0))
+        last = len(recording.messages) - 1
+        for index, one in enumerate(recording.messages):
+            place = index if numbers is None else numbers[index]
+            self._read(one, place, is_last=index == last)
+
+    def _id(self) -> str:
+        return f"message-{len(self.messages) + 1}"
+
+    def _around(self) -> dict[str, Any]:
+        return {"id": self._id(), "thread_id": self._thread_id}
+
+    def _add(self, message: Message, path: str, place: tuple[Any, int]) -> None:
+        if not self.messages and self._form is not None:
+            message = with_message_notes(message, NAME, {FORM: self._form})
+        self.messages.append(message)
+        self.paths.append(path)
+        self.places[place] = message
+        for number, part in enumerate(message.content.parts, place[1]):
+            self.places[place[0], number, 0] = part
+
+    def _read(self, recorded: Recorded, number: int, *, is_last: bool) -> None:
+        message, path = recorded.message, recorded.path
+        role = ROLES.get(message.role, "user")
+        note: JsonObject = dict(message.extra or {})
+        note |= {name: value for name in MEMBERS if (value := getattr(message, name)) is not UNSET}
+        if message.role != role:
+            note[ROLE] = message.role
+        if recorded.is_output != (is_last and role == "assistant"):
+            note[IS_OUTPUT] = recorded.is_output
+        if recorded.event is not None:
+            note[EVENT] = recorded.event
+        if role == "assistant":
+            self._add(self._assistant(message.parts, note, is_last=is_last), path, (number, 0))
+        elif role == "system":
+            self._add(self._system(message.parts, note), path, (number, 0))
+        else:
+            self._runs(message.parts, role, note, path, number)
+
+    def _system(self, blocks: Sequence[Any], note: JsonObject) -> SystemMessage:
+        parts = tuple(_read_part(block, TextPart) for block in blocks)
+        metadata = add_notes(None, NAME, note)
+        return SystemMessage(content=SystemContent(parts=parts, provider_metadata=metadata), **self._around())
+
+    def _runs(self, blocks: Sequence[Any], role: str, note: JsonObject, path: str, number: int) -> None:
+        """A message of the user or of tools: each run of results, and of other parts, is a message."""
+        parts = [self._result(one) or _read_part(one, TextPart, ImagePart, FilePart) for one in blocks]
+        runs: list[tuple[bool, Any]] = [(is_tool, tuple(run)) for is_tool, run in groupby(parts, _is_result)]
+        start = 0
+        for is_tool, run in runs or [(role == "tool", ())]:
+            noted = {JOINED: True} if start else note
+            if role != ("tool" if is_tool else "user"):
+                noted = {ROLE: role, **noted}
+            metadata = add_notes(None, NAME, noted)
+            around = self._around()
+            message: Message
+            if is_tool:
+                if self._head is not None and not start:
+                    around["id"] = results_id(self._head, 1)
+                message = ToolMessage(content=ToolContent(parts=run, provider_metadata=metadata), **around)
+            else:
+                content = UserContent(parts=run, provider_metadata=metadata)
+                message = UserMessage(content=content, type="text", **around)
+            self._head = None
+            self._add(message, path, (number, start))
+            start += len(run)
+
+    def _result(self, block: Any) -> ToolResultPart | None:
+        """The result that a part is, with the id of its call, or of the first one without a result."""
+        if not isinstance(block, wire.ToolCallResponse):
+            return None
+        call_id = block.id if isinstance(block.id, str) else None
+        if call_id is None:
+            fitting = (one for one in self._open if block.name in (UNSET, self._names.get(one)))
+            call_id = next(fitting, f"{self._id()}:result")
+        result = RESPONSES.read(block, Called(call_id, self._names.get(call_id, "")))
+        if not isinstance(result, ToolResultPart):
+            return None
+        if call_id in self._open:
+            self._open.remove(call_id)
+        return result
+
+    def _assistant(self, blocks: Sequence[Any], note: JsonObject, *, is_last: bool) -> AssistantMessage:
+        id_ = self._id()
+        parts: list[Any] = []
+        calls: dict[Any, int] = {}  # places of calls by their ids
+        for position, block in enumerate(blocks):
+            is_output = isinstance(block, wire.ToolCallResponse | wire.ServerToolCallResponse)
+            at = calls.get(block.id) if is_output else None
+            if at is not None and isinstance(call := CALL_RESPONSES.read(block, parts[at]), ToolCallPart):
+                del calls[call.id]
+                if at < len(parts) - 1:
+                    noted = add_notes(call.result_provider_metadata, NAME, {POSITION: position})
+                    call = replace(call, result_provider_metadata=noted)
+                parts[at] = call
+                continue
+            part = PARTS.read(block, Called(f"{id_}:call-{position + 1}"))
+            if type(part) is ToolCallPart:
+                calls[part.id] = len(parts)
+            parts.append(part)
+        own = [part for part in parts if type(part) is ToolCallPart and not part.provider_executed]
+        self._names.update({call.id: call.name for call in own})
+        self._open = [call.id for call in own]
+        self._head = id_
+        content = AssistantContent(
+            parts=tuple(parts),
+            provider_metadata=add_notes(None, NAME, note),
+            usage=self._take_usage() if is_last else None,
+        )
+        return AssistantMessage(content=content, id=id_, thread_id=self._thread_id)
+
+    def _take_usage(self) -> Usage | None:
+        """The usage, which is taken out of the attributes."""
+        counts: Any = {
+            field: self.attributes.pop(name)
+            for name, field in USAGE.items()
+            if type(self.attributes.get(name)) is int
+        }
+        return Usage(**counts) if counts else None
+
+
+def _is_result(part: Any) -> bool:
+    return isinstance(part, ToolResultPart)
+
+
+def _read_part(block: Any, *types: type[Any]) -> Any:
+    """The part of a block in a message that may have parts of these types. Others are kept whole."""
+    part = PARTS.read(block, Called(""))
+    return part if isinstance(part, (*types, ForeignPart)) else ForeignPart(NAME, to_json(block))
+
+
+def _write_message(written: Written) -> wire.Message:
+    """A message, with all its other members."""
+    role = written.note.get(ROLE)
+    ours = ROLES.get(role, "user") if isinstance(role, str) else written.role
+    is_kept = isinstance(role, str) and (ours == written.role or {ours, written.role} == {"user", "tool"})
+    members = {name: value for name, value in written.note.items() if name not in MESSAGE_NOTES}
+    known = {name: members.pop(name) for name in MEMBERS if name in members}
+    return wire.Message(
+        role=str(role) if is_kept else written.role,
+        parts=tuple(written.blocks),
+        **known,
+        extra=Extra(members) if members else None,
+    )
+
+
+class _Writer(MessageWriter):
+    """Writes a recording, and records what went where."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME)
+        self.numbers: Sequence[int] = ()
+        """The numbers of the messages, in the order in which they are read."""
+        self._system: list[Any] | None = None
+        self._usage: Usage | None = None
+
+    def write(self, messages: Sequence[Message]) -> Json:
+        """The recording."""
+        form = message_notes(messages[0], NAME).get(FORM) if messages else None
+        is_list = form in (LIST, EVENTS)
+        last: Turn | None = None
+        for last in split(messages, PARTS.can_write):
+            match last:
+                case Step():
+                    self._step(last)
+                case Results():
+                    self.add(last, "tool", [RESPONSES.write(part) for part, _ in last.parts])
+                case Instructions():
+                    self._instructions(last, is_list=is_list)
+                case Prompt():
+                    self.add(last, "user", [PARTS.write(part) for part, _ in last.parts])
+        if isinstance(last, Step) and last.number == 1 and not is_list:
+            self._usage = last.message.content.usage
+        thread_id = next((one.thread_id for one in messages if one.thread_id is not None), None)
+        return self._payload(form, None if is_list else thread_id)
+
+    def _payload(self, form: Json, thread_id: str | None) -> Json:
+        last = len(self.written) - 1
+        outputs: list[int] = []
+        for index, one in enumerate(self.written):
+            noted = one.note.get(IS_OUTPUT)
+            if noted if isinstance(noted, bool) else index == last and one.role == "assistant":
+                outputs.append(index)
+        if form in (LIST, EVENTS):
+            self.numbers = range(last + 1)
+            if form == LIST:
+                return [to_json(_write_message(one)) for one in self.written]
+            return [to_json(_write_event(one, at in outputs)) for at, one in enumerate(self.written)]
+        inputs = [index for index in range(last + 1) if index not in outputs]
+        self.numbers = [*inputs, *outputs]
+        lists: JsonObject = {} if self._system is None else {SYSTEM: to_json(self._system)}
+        if inputs or not outputs:
+            lists[INPUT] = [to_json(_write_message(self.written[index])) for index in inputs]
+        if outputs:
+            lists[OUTPUT] = [to_json(_write_message(self.written[index])) for index in outputs]
+        payload = write_lists(lists, form)
+        if thread_id is not None and (self.written or self._system is not None):
+            payload[CONVERSATION] = thread_id
+        for name, field in USAGE.items():
+            count = None if self._usage is None else getattr(self._usage, field)
+            if count is not None:
+                payload[name] = count
+        return payload
+
+    def _step(self, step: Step) -> None:
+        blocks: list[Any] = []
+        moved: list[tuple[int, Any]] = []
+        places: list[int | None] = []
+        count = 0
+        for part, _ in step.parts:
+            block = PARTS.write(part)
+            places.append(None if block is None else count)
+            if block is None:
+                continue
+            count += 1
+            blocks.append(block)
+            if type(part) is ToolCallPart and (output := CALL_RESPONSES.write(part)) is not None:
+                position = notes(part.result_provider_metadata, NAME).get(POSITION)
+                moved.append((position if type(position) is int else len(blocks) + len(moved), output))
+        for position, output in sorted(moved, key=lambda pair: pair[0]):
+            blocks.insert(max(0, min(position, len(blocks))), output)
+        if step.text is not None:
+            blocks.append(wire.Text(content=step.text))
+        self.record.add_boundaries(step.boundaries, REPORT.default)
+        if not blocks and step.number > 1:
+            self.record.add(step, None, [None] * len(places))
+            return
+        written = self.begin("assistant", message_notes(step.message, NAME) if step.number == 1 else {})
+        self.append(step, written, blocks, places)
+
+    def _instructions(self, turn: Instructions, *, is_list: bool) -> None:
+        blocks = [PARTS.write(part) for part, _ in turn.parts]
+        is_own = message_notes(turn.message, NAME).get(INSTRUCTIONS) is True and not is_list
+        if not is_own or self._system is not None or self.written:
+            self.add(turn, "system", blocks)
+            return
+        self._system = [block for block in blocks if block is not None]
+        where = [None if number is None else (SYSTEM, number, 0) for number in numbers_of(blocks)]
+        self.record.add(turn, (SYSTEM, 0) if self._system else None, where)
+
+
+def _write_event(written: Written, is_output: bool) -> Wire | JsonObject:
+    event = write_event(to_json(_write_message(written)), is_output=is_output)
+    kept = written.note.get(EVENT)
+    return restore(event, kept) if is_object(kept) else event
+
+
+FORMAT: Final = Format(
+    NAME,
+    "messages as OpenTelemetry records them",
+    load,
+    dump,
+    ask=dump,
+    slot=Slot(put, take),
+    is_complete=True,
+)

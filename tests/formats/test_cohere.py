@@ -1,0 +1,214 @@
+"""Cohere's chat API: recordings, and what the API is particular about."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from partita.errors import ConversionError
+from partita.formats.converting import convert, read, write
+from partita.formats.format import Dumped, Request, ToolSpec
+from partita.formats.registry import get_format
+from partita.types.json import Json, JsonObject
+from partita.types.messages import AssistantMessage, Message, SystemMessage, ToolCallPart, UserMessage
+from partita.types.parts import FilePart, ReasoningPart, StepStartPart, TextPart
+from partita.types.tools import ContentOutput, ErrorTextOutput, JsonOutput, TextOutput, ToolOutput
+from tests.converting import read_payload
+from tests.formats.provider_answers import unlike_sdk, wrong_fields
+from tests.recordings import answers, name_of
+from tests.rules import cohere
+from tests.tables import each_row
+
+NAME: Final = "cohere"
+
+
+def dump(messages: list[Message], request: Request | None = None) -> Dumped:
+    write_ = get_format(NAME).dump
+    assert write_ is not None
+    return write_(messages, request)
+
+
+def test_every_recorded_answer_says_what_it_says() -> None:
+    assert wrong_fields(NAME) == {}
+
+
+@each_row("path", answers(NAME, ".request.json", ".response.json"), ids=name_of)
+def test_requests_and_bodies_are_written_back_as_they_were(path: Path) -> None:
+    if path.name == "cohere-unknown.request.json":
+        return  # it has text beside calls, which is moved
+    payload = read_payload(path)
+    loaded = read(payload, get_format(NAME))
+    dumped = write(loaded, get_format(NAME if "messages" in payload else f"{NAME}-answer"))
+    assert dumped.payload == payload
+    assert not [*loaded.losses, *dumped.losses]
+
+
+def test_of_unknown_content_only_the_place_of_a_text_beside_calls_is_changed() -> None:
+    (path,) = answers(NAME, "cohere-unknown.request.json")
+    payload = read_payload(path)
+    found = convert(payload, NAME, NAME)
+    assert {loss.path for loss in found.losses} == {"$.messages[1].content[0]", "$[1].content.parts[0]"}
+    payload["messages"][1] |= {"tool_plan": "Hello", "content": [{"type": "hunch", "hunch": "east"}]}
+    assert found.payload == payload
+
+
+@each_row("path", answers(NAME, ".jsonl"), ids=name_of)
+def test_streams_are_read_with_nothing_lost_but_positions(path: Path) -> None:
+    loaded = read(read_payload(path), get_format(NAME))
+    severities = {loss.severity for loss in loaded.losses}
+    assert severities <= {"minor"} or path.stem == "cohere-null-arguments"  # `null` is read as `{}`
+
+
+LEFT_OUT: Final = frozenset(
+    {
+        "cohere-unknown",  # `@ai-sdk/cohere` refuses it
+        "cohere-timeout",  # and a response without usage
+        "cohere-null-arguments",  # its input is null
+    }
+)
+
+
+def test_chunks_are_those_of_the_ai_sdk() -> None:
+    assert unlike_sdk(NAME, LEFT_OUT) == {}
+
+
+@each_row("name", ["plain-text", "thinking", "thinking-and-calls"])
+def test_a_stream_is_read_like_the_body_of_the_same_response(name: str) -> None:
+    stream, body = (
+        read(read_payload(path), get_format(NAME)).messages[0]
+        for ending in (".jsonl", ".response.json")
+        for path in answers(NAME, f"cohere-{name}{ending}")
+    )
+    assert stream.id == body.id
+    assert [_known(part) for part in stream.parts] == [_known(part) for part in body.parts]
+
+
+def _known(part: object) -> object:
+    """A part without the text of an input, which only a stream has."""
+    return (part.id, part.name, part.input) if isinstance(part, ToolCallPart) else part
+
+
+def test_a_tool_plan_is_reasoning_that_goes_back_to_its_place() -> None:
+    (path,) = answers(NAME, "cohere-parallel-calls.request.json")
+    loaded = read(read_payload(path), get_format(NAME))
+    answer = loaded.messages[2]
+    assert sum(isinstance(part, StepStartPart) for part in answer.parts) == 2
+    plans = [part for part in answer.parts if isinstance(part, ReasoningPart)]
+    assert [part.text for part in plans] == ["I will look up both stars.", "Deneb failed, so I try again."]
+    assert all(part.provider_metadata == {"cohere": {"toolPlan": True}} for part in plans)
+    sent = convert(read_payload(path), NAME, "openai-chat").payload["messages"]
+    assert not any("look up both stars" in str(message) for message in sent)
+
+
+def test_citations_belong_to_their_texts() -> None:
+    (path,) = answers(NAME, "cohere-citations.response.json")
+    (message,) = read(read_payload(path), get_format(NAME)).messages
+    (text,) = (part for part in message.parts if isinstance(part, TextPart))
+    assert [(one.source.id, one.start_index, one.cited_text) for one in text.citations or ()] == [
+        ("rings", 0, "Saturn"),
+        ("doc:2", 18, "Titan has air"),
+        ("find_star_q1:0", 18, "Titan has air"),
+    ]
+
+
+# What the API refuses
+
+CALL: Final = ToolCallPart("c1", "look", "output-available", {}, output=TextOutput("seen"))
+
+
+def asked(*parts: object) -> list[Message]:
+    return [UserMessage(id="u", content=list(parts))]  # type: ignore[arg-type] # any parts
+
+
+CASES: Final[dict[str, tuple[list[Message], Callable[[JsonObject], Json], Json]]] = {
+    "text beside calls": (
+        [*asked(TextPart("Look.")), AssistantMessage(id="a", content=[TextPart("I look."), CALL])],
+        lambda body: (body["messages"][1].get("content"), body["messages"][1]["tool_plan"]),
+        (None, "I look."),
+    ),
+    "instructions in the middle": (
+        [*asked(TextPart("Look.")), SystemMessage(id="s", content="Be brief.")],
+        lambda body: [message["role"] for message in body["messages"]],
+        ["system", "user"],
+    ),
+    "an empty answer": (
+        [*asked(TextPart("Look.")), AssistantMessage(id="a", content=[TextPart(" ")])],
+        lambda body: len(body["messages"]),
+        1,
+    ),
+    "a call without a result": (
+        [
+            *asked(TextPart("?")),
+            AssistantMessage(id="a", content=[ToolCallPart("c", "look", "input-available", [1])]),
+        ],
+        lambda body: (
+            body["messages"][1]["tool_calls"][0]["function"]["arguments"],
+            body["messages"][2]["role"],
+        ),
+        ('{"input":[1]}', "tool"),
+    ),
+    "a document": (
+        asked(
+            TextPart("Read."), FilePart("data:application/pdf;base64,JVBERi0=", "application/pdf", "x.pdf")
+        ),
+        lambda body: len(body["messages"][0]["content"]),
+        1,
+    ),
+    "reasoning of another provider": (
+        [
+            *asked(TextPart("?")),
+            AssistantMessage(id="a", content=[ReasoningPart("Hm."), TextPart("Yes.")]),
+            *asked(TextPart("!")),
+        ],
+        lambda body: body["messages"][1]["content"],
+        [{"type": "text", "text": "Yes."}],
+    ),
+}
+
+
+@each_row(("messages", "found", "expected"), CASES.values(), ids=CASES)
+def test_what_the_api_refuses_is_repaired_and_reported(
+    messages: list[Message], found: Callable[[JsonObject], Json], expected: Json
+) -> None:
+    dumped = dump(messages)
+    assert found(dumped.payload) == expected
+    assert cohere.problems(dumped.payload) == []
+    assert any(loss.severity != "minor" for loss in dumped.losses)
+
+
+OUTPUTS: Final[dict[str, tuple[ToolOutput, Json, bool]]] = {
+    "a text": (TextOutput("seen"), "seen", True),
+    "an object": (JsonOutput({"a": 1}), [{"type": "document", "document": {"data": {"a": 1}}}], True),
+    "a list": (JsonOutput([1]), "[1]", False),
+    "nothing": (TextOutput(""), "{}", False),
+    "an error": (ErrorTextOutput("no"), "no", False),
+    "texts": (
+        ContentOutput((TextPart("a"), TextPart("b"))),
+        [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+        True,
+    ),
+}
+
+
+@each_row(("output", "written", "is_same"), OUTPUTS.values(), ids=OUTPUTS)
+def test_outputs(output: ToolOutput, written: Json, *, is_same: bool) -> None:
+    state = "output-error" if isinstance(output, ErrorTextOutput) else "output-available"
+    call = ToolCallPart("c", "look", state, {}, output=output)
+    dumped = dump([*asked(TextPart("?")), AssistantMessage(id="a", content=[call])])
+    assert dumped.payload["messages"][2] == {"role": "tool", "tool_call_id": "c", "content": written}
+    assert any(".output" in loss.path for loss in dumped.losses) is not is_same
+
+
+def test_a_request_has_its_tools_and_settings() -> None:
+    settings: JsonObject = {"model": "command-a-03-2025", "stream": True, "documents": ["Mars is red."]}
+    body = dump(asked(TextPart("?")), Request((ToolSpec("look"),), settings)).payload
+    assert body["tools"] == [
+        {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+    ]
+    assert {key: body[key] for key in settings} == settings
+
+
+def test_a_request_without_messages_is_refused() -> None:
+    with pytest.raises(ConversionError, match="no message to send"):
+        dump([], Request(settings={"model": "command-a-03-2025"}))
