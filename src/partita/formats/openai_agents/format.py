@@ -72,7 +72,7 @@ def load(payload: Json) -> Loaded:
         hint = "give the items of a session or a run"
         raise ConversionError(f"the payload is {kind_of(given)}", where="$", hint=hint)
     items = given
-    reader = _read(items)
+    reader = _Items(items)
     messages = tuple(_parted(message) for message in _asking(reader.messages, reader.waiting))
 
     def losses() -> Iterator[Loss]:
@@ -138,10 +138,6 @@ class _Items(Reader):
         super().__init__(items, "$", extras=(NAME, extras))
 
 
-def _read(items: Sequence[Json]) -> _Items:
-    return _Items(items)
-
-
 def _is_run_item(given: Json) -> bool:
     return is_object(given) and is_object(given.get("raw_item"))
 
@@ -191,7 +187,7 @@ def _parted(message: Message) -> Message:
 def dump(messages: Sequence[Message]) -> Dumped:
     """Write the items of a session."""
     writer, items = _write(messages, is_sent=True)
-    return Dumped(items, lambda: REPORT.compare(writer.record, writer.read_back(_read(items))))
+    return Dumped(items, lambda: REPORT.compare(writer.record, writer.read_back(_Items(items))))
 
 
 def _write(messages: Sequence[Message], *, is_sent: bool) -> tuple[Writer, list[Json]]:

@@ -399,7 +399,7 @@ class Writer:
             block = INPUT.write(part) if is_allowed else None
             places.append(None if block is None else len(blocks))
             blocks += [] if block is None else [block]
-        if not blocks and turn.parts:
+        if not blocks and (turn.parts or self._is_sent):  # the API refuses a message without content
             self.record.add(turn, None, places)
             return
         place = message_notes(message, NAMESPACE).get(PLACE)

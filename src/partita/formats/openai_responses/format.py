@@ -85,13 +85,13 @@ def load(payload: Json) -> Loaded:
     if isinstance(payload, str):
         return Loaded((input_message(payload),), is_complete=True)
     if is_array(payload):
-        return load_stream(payload) if _is_stream(payload) else _load_items(payload, payload)
+        return load_stream(payload) if _is_stream(payload) else _load_items(payload)
     if not is_object(payload):
         raise ConversionError(f"the payload is {kind_of(payload)}", where="$", hint=SHAPES)
     if is_event(payload):
         return load_stream([payload])
     if "type" in payload or "role" in payload:
-        return _load_items([payload], payload)
+        return _load_items([payload])
     if is_response(payload) or (payload.get("error") is not None and "input" not in payload):
         return load_body(payload)
     if REQUEST & payload.keys():
@@ -99,7 +99,7 @@ def load(payload: Json) -> Loaded:
     raise ConversionError("neither a request nor a response", where="$", hint=SHAPES)
 
 
-def _load_items(items: Sequence[Json], payload: Json) -> Loaded:
+def _load_items(items: Sequence[Json]) -> Loaded:
     reader = Reader(items, "$")
     messages = tuple(reader.messages)
     return Loaded(messages, lambda: _unwritten(items, messages, "$", reader.losses), is_complete=True)

@@ -1021,5 +1021,8 @@ def _unread_response(response: JsonObject, path: str) -> Iterator[Loss]:
     for name in ("output", "output_text"):
         if response.get(name):
             yield Loss.of(f"{path}.{name}", response[name], REPEATED, "minor")
+    for name, expected in (("id", str), ("model", str), ("status", str), ("usage", dict)):
+        if response.get(name) is not None and not isinstance(response[name], expected):
+            yield Loss.of(f"{path}.{name}", response[name], UNREAD)
     if response.get("object", "response") != "response":
         yield Loss.of(f"{path}.object", response["object"], UNREAD)
