@@ -115,6 +115,9 @@ def _missing(before: Json, after: Json, path: str, told: Sequence[str]) -> Itera
     if is_object(before) and before.get("approval") is not None:
         # A state follows from the approval, or is lost with it.
         before = {key: item for key, item in before.items() if key != "state"}
+    if is_object(before) and is_object(after) and before.get("type") == "image" != after.get("type"):
+        # The name of an image is the name of a file, and the type is reported.
+        before = {key: item for key, item in before.items() if (key, item) != ("name", after.get("filename"))}
     if path.endswith(".resultMessage") and after is None and f"{path}.id" in told:
         return  # it came in the message that results come in, which is not kept
     if is_object(before) and is_object(after):

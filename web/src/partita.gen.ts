@@ -428,7 +428,7 @@ export interface SteeringMessagePart {
   readonly [key: string]: unknown;
 }
 
-/** Token counts. `raw` is what the provider said, word for word. */
+/** Token counts. `raw` is the provider's object, unchanged. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
