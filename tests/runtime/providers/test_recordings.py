@@ -26,7 +26,11 @@ def bodies(folder: str) -> dict[str, tuple[bytes, list[JsonObject]]]:
     return found
 
 
-@each_row("folder", FOLDERS)
+SERVED = [folder for folder, name in FOLDERS.items() if name in FAMILIES]
+"""The folders of APIs that the runtime has a service for."""
+
+
+@each_row("folder", SERVED)
 async def test_streams(folder: str) -> None:
     family, recordings = FAMILIES[FOLDERS[folder]], bodies(folder)
     decoder = get_format(family.format_name).decoder
@@ -48,7 +52,7 @@ async def test_streams(folder: str) -> None:
     assert not wrong
 
 
-@each_row("folder", FOLDERS)
+@each_row("folder", SERVED)
 async def test_whole_answers(folder: str) -> None:
     family = FAMILIES[FOLDERS[folder]]
     paths = answers(folder, ".response.json")
