@@ -285,7 +285,7 @@ REPAIRS: Final[dict[str, tuple[list[Message], list[tuple[str, str]]]]] = {
             asked(),
             said(ToolCallPart("c:1", "a.b", "output-available", {}, output=TextOutput("6")), id="message-2"),
         ],
-        [("changed", "$[1].content.parts[0].id"), ("changed", "$[1].content.parts[0].name")],
+        [("repaired", "$[1].content.parts[0].id"), ("repaired", "$[1].content.parts[0].name")],
     ),
     "an output in JSON": (
         [asked(), said(call(output=JsonOutput({"at": 6})), id="message-2")],

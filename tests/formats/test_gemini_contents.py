@@ -336,7 +336,7 @@ REPAIRS: dict[str, tuple[list[Message], dict[str, Severity]]] = {
     ),
     "a name that is not allowed": (
         [user(), step(ToolCallPart("c", "ö", "output-available", {}, output=TextOutput("x")))],
-        {"$[1].content.parts[0].name": "changed", "$[1].content.parts[0]": "repaired"},
+        {"$[1].content.parts[0].name": "repaired", "$[1].content.parts[0]": "repaired"},
     ),
     "a call without an answer": (
         [user(), step(ToolCallPart("c", "f", "input-available", {}, call_provider_metadata=SIGNED))],

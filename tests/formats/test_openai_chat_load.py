@@ -258,7 +258,7 @@ def test_mistral_gets_what_it_insists_on_and_every_repair_is_told() -> None:
     assert bridge["content"] == BRIDGE
     assert [(loss.path, loss.severity) for loss in dumped.losses if loss.severity != "lost"] == [
         ("$[1]", "repaired"),
-        ("$[0].content.parts[0].id", "changed"),
+        ("$[0].content.parts[0].id", "repaired"),
         ("$[1].id", "changed"),
     ]
 

@@ -481,6 +481,7 @@ def test_mistral_takes_ids_of_nine_letters_and_no_user_behind_a_tool() -> None:
     assert [(loss.why, loss.severity) for loss in dumped.losses] == [
         (UNANSWERED, "repaired"),
         (BRIDGED, "repaired"),
+        ("the server takes ids of nine letters and digits", "repaired"),
     ]
 
 

@@ -116,11 +116,11 @@ def readable(plain: Json) -> tuple[Message, ...] | None:
 REPAIRS: Final[dict[str, tuple[AssistantPart, list[tuple[str, str]]]]] = {
     "an id that is too long": (
         ToolCallPart("c" * 65, "tide", "output-available", {}, output=TextOutput("3")),
-        [(at(0, ".id"), "changed")],
+        [(at(0, ".id"), "repaired")],
     ),
     "a name with a dot": (
         ToolCallPart("call_1", "sea.tide", "output-available", {}, output=TextOutput("3")),
-        [(at(0, ".name"), "changed")],
+        [(at(0, ".name"), "repaired")],
     ),
     "a call that nobody answered": (
         ToolCallPart("call_1", "tide", "input-available", {}),
