@@ -69,7 +69,7 @@ def _reading(format_: Format) -> str:
 def _writing(format_: Format) -> str:
     if format_.dump is None:
         return "no"
-    whole = ", and whole requests with tools and settings" if format_.ask else ""
+    whole = ", and whole requests with tools and settings" if format_.takes_request else ""
     return f"yes{whole}: {md.code(f'partita convert FILE --to {format_.name}')}"
 
 

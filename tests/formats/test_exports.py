@@ -59,7 +59,7 @@ High.<|im_end|>
 
 def test_sharegpt_comes_back_as_it_was() -> None:
     loaded = sharegpt.load(SHAREGPT)
-    dumped = sharegpt.ask(loaded.messages, loaded.request or Request())
+    dumped = sharegpt.dump(loaded.messages, loaded.request or Request())
     assert dumped.payload == SHAREGPT
     assert [*loaded.losses, *dumped.losses] == []
 
@@ -72,7 +72,7 @@ def test_no_leaf_of_sharegpt_changes_in_silence() -> None:
         except PartitaError:
             continue
         assert other != loaded, path
-        assert sharegpt.ask(other.messages, other.request or Request()).payload == changed(SHAREGPT, path)
+        assert sharegpt.dump(other.messages, other.request or Request()).payload == changed(SHAREGPT, path)
 
 
 def test_turns_are_read_as_steps_of_one_message() -> None:
@@ -106,7 +106,7 @@ def test_tools_stand_beside_the_turns_as_a_text() -> None:
     request = Request(
         (ToolSpec(name="tide", description="Tells.", input_schema={"type": "object"}),), {"id": 1}
     )
-    payload = sharegpt.ask([UserMessage(id="message-1", content="Hi")], request).payload
+    payload = sharegpt.dump([UserMessage(id="message-1", content="Hi")], request).payload
     assert payload["tools"] == '[{"name":"tide","description":"Tells.","parameters":{"type":"object"}}]'
     assert sharegpt.load(payload).request == request
 

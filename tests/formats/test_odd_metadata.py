@@ -27,12 +27,12 @@ def test_a_type_in_kept_fields_is_not_that_of_the_block() -> None:
 
 @each_row("index", [HUGE, -HUGE, 1.5, "1", None])
 def test_the_place_of_a_tool_is_one_that_there_is(index: Json) -> None:
-    ask = get_format("anthropic").ask
-    if ask is None:
+    dump = get_format("anthropic").dump
+    if dump is None:
         pytest.fail("anthropic writes requests")
     tool = ToolSpec("look", input_schema={"type": "object"}, extra=Extra({"anthropic": {"index": index}}))
     own: Any = {"tools": [{"type": "web_search_20250305", "name": "web_search"}]}
-    payload = ask([UserMessage(id="u", content="?")], Request((tool,), own)).payload
+    payload = dump([UserMessage(id="u", content="?")], Request((tool,), own)).payload
     assert sorted(one["name"] for one in payload["tools"]) == ["look", "web_search"]
 
 

@@ -335,7 +335,7 @@ def test_every_dialect_is_a_format_that_reads_and_writes() -> None:
     for server in SERVERS:
         format_ = get_format("openai-chat" if server == "openai" else f"openai-chat-{server}")
         assert format_.load is not None
-        assert format_.ask is not None
+        assert format_.takes_request
         assert format_.load([{"role": "user", "content": "Hi"}]).messages == (
             UserMessage(id="message-1", content="Hi"),
         )

@@ -210,14 +210,14 @@ def _dump(loaded: Loaded, writing: Format) -> Dumped:
     if request is None:
         dumped = writing.dump(loaded.messages)
         return Dumped(dumped.payload, lambda: _relocated(dumped.losses, loaded.messages))
-    same = writing.ask is not None and _is_same_api(request.api, writing.name)
+    same = writing.takes_request and _is_same_api(request.api, writing.name)
     losses = [] if same else list(_settings(request))
-    if writing.ask is None:
+    if not writing.takes_request:
         dumped = writing.dump(loaded.messages)
         losses += [Loss.of(f"$.tools[{i}]", to_json(one), NO_TOOLS) for i, one in enumerate(request.tools)]
     else:
         losses += [] if same else _members(request)
-        dumped = writing.ask(loaded.messages, request if same else Request(_bare(request)))
+        dumped = writing.dump(loaded.messages, request if same else Request(_bare(request)))
     return Dumped(dumped.payload, lambda: (*losses, *_relocated(dumped.losses, loaded.messages)))
 
 

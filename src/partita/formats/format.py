@@ -187,8 +187,8 @@ class Format:
     """Writes messages. Options of the format itself are named: `dump(messages, network="field")`."""
     decoder: Callable[[], Decoder] | None = None
     encoder: Callable[[], Encoder] | None = None
-    ask: Callable[[Sequence[Message], Request], Dumped] | None = None
-    """Writes a whole request: messages, tools, and settings in the words of this format."""
+    takes_request: bool = False
+    """Whether `dump(messages, request)` writes a whole request: messages, tools, and settings of this API."""
     slot: Slot | None = None
     implied: Callable[[], Implied] | None = None
     dump_session: Callable[[Sequence[Message], SessionFacts], Dumped] | None = None

@@ -226,7 +226,7 @@ def _exports() -> list[Format]:
             "ShareGPT conversations, as trainers read them",
             later("exports.sharegpt", "load"),
             later("exports.sharegpt", "dump"),
-            ask=later("exports.sharegpt", "ask"),
+            takes_request=True,
             slot=Slot(later("exports.sharegpt", "put"), later("exports.sharegpt", "take")),
             implied=value_of("exports.sharegpt", "IMPLIED"),
         ),

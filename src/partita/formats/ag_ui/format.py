@@ -626,7 +626,7 @@ FORMAT: Final = Format(
     dump,
     AgUiDecoder,
     AgUiEncoder,
-    dump,
-    in_messages("metadata"),
+    takes_request=True,
+    slot=in_messages("metadata"),
     is_complete=True,
 )

@@ -462,7 +462,7 @@ FORMAT: Final = Format(
     load,
     dump,
     AnthropicDecoder,
-    ask=dump,
+    takes_request=True,
     is_complete=True,
 )
 RESPONSE: Final = Format(

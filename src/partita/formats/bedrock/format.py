@@ -423,7 +423,7 @@ FORMAT: Final = Format(
     load,
     dump,
     BedrockDecoder,
-    ask=dump,
+    takes_request=True,
     is_complete=True,
 )
 RESPONSE: Final = Format(

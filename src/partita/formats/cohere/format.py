@@ -247,7 +247,13 @@ def _write_request(payload: JsonObject, request: Request, record: Record) -> Jso
 
 
 FORMAT: Final = Format(
-    NAME, "Cohere's chat API, requests and answers", load, dump, CohereDecoder, ask=dump, is_complete=True
+    NAME,
+    "Cohere's chat API, requests and answers",
+    load,
+    dump,
+    CohereDecoder,
+    takes_request=True,
+    is_complete=True,
 )
 RESPONSE: Final = Format(
     f"{NAME}-answer",

@@ -60,23 +60,19 @@ def load(payload: Json) -> Loaded:
     return Loaded(tuple(read_turns(read, NAME)), (), request)
 
 
-def dump(messages: Sequence[Message]) -> Dumped:
-    """A conversation as trainers read it."""
+def dump(messages: Sequence[Message], request: Request | None = None) -> Dumped:
+    """A conversation as trainers read it, with its tools as JSON text and the settings beside it."""
     losses: list[Loss] = []
     turns = [_written(turn) for turn in plain_turns(messages, NAME, losses)]
-    return Dumped({"conversations": turns}, tuple(losses))
-
-
-def ask(messages: Sequence[Message], request: Request) -> Dumped:
-    """A conversation with the tools that were told of, as a text, and all else that stood beside it."""
-    dumped = dump(messages)
+    if request is None:
+        return Dumped({"conversations": turns}, losses)
     tools = {"tools": dumps([_spec_of(tool) for tool in request.tools]).decode()} if request.tools else {}
-    losses = [
+    losses += [
         Loss.of(f"$.tools[{index}]", dict(tool.extra), NO_PLACE)
         for index, tool in enumerate(request.tools)
         if tool.extra
     ]
-    return Dumped({**request.settings, **dumped.payload, **tools}, (*dumped.losses, *losses))
+    return Dumped({**request.settings, "conversations": turns, **tools}, losses)
 
 
 def put(payload: Json, rest: JsonObject) -> Json:

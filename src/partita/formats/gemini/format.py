@@ -621,7 +621,7 @@ FORMAT: Final = Format(
     load,
     dump,
     GeminiDecoder,
-    ask=dump,
+    takes_request=True,
     is_complete=True,
 )
 RESPONSE: Final = Format(

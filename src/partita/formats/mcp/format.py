@@ -359,7 +359,7 @@ FORMAT: Final = Format(
     "Model Context Protocol: content, results of tools, prompts, sampling",
     load,
     dump,
-    ask=dump,
+    takes_request=True,
     slot=in_messages("_meta"),
     is_complete=True,
 )

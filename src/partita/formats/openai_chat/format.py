@@ -672,7 +672,7 @@ def _format(server: str, title: str) -> Format:
         write,
         partial(ChatDecoder, dialect.namespace),
         ChatEncoder,
-        ask=write,
+        takes_request=True,
         is_complete=True,
     )
 

@@ -228,7 +228,7 @@ FORMAT: Final = Format(
     load,
     dump,
     ResponsesDecoder,
-    ask=dump,
+    takes_request=True,
     is_complete=True,
 )
 RESPONSE: Final = Format(
@@ -237,6 +237,6 @@ RESPONSE: Final = Format(
     load_response,
     dump_response,
     ResponsesDecoder,
-    ask=dump_response,
+    takes_request=True,
     is_complete=True,
 )

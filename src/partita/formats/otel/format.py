@@ -406,7 +406,7 @@ FORMAT: Final = Format(
     "messages as OpenTelemetry records them",
     load,
     dump,
-    ask=dump,
+    takes_request=True,
     slot=Slot(put, take),
     is_complete=True,
 )
