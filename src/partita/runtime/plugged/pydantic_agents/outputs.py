@@ -1,14 +1,14 @@
 """What came of a call: ours ↔ Pydantic AI's."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias, assert_never
+from typing import Any, Literal, TypeAlias
 
 from pydantic_ai.messages import BaseToolReturnPart, UserContent
 
+from partita.formats.core.tool_text import tool_text
 from partita.runtime.plugged.jsonable import as_json
 from partita.types.tools import (
     ContentOutput,
-    ErrorJsonOutput,
     ErrorTextOutput,
     ExecutionDeniedOutput,
     InterruptedOutput,
@@ -20,9 +20,6 @@ from partita.types.tools import (
 from .media import content_of, items_of
 
 Outcome: TypeAlias = Literal["success", "failed", "denied", "interrupted", "retried"]
-
-DENIED: Final = "The tool call was denied."
-INTERRUPTED: Final = "The tool call was interrupted."
 
 
 def output_of(part: BaseToolReturnPart[Any], more: str | Sequence[UserContent] | None = None) -> ToolOutput:
@@ -42,17 +39,6 @@ def output_of(part: BaseToolReturnPart[Any], more: str | Sequence[UserContent] |
 
 
 def return_of(output: ToolOutput) -> tuple[Any, Outcome]:
-    """The content and the outcome of the return that an output is."""
-    match output:
-        case TextOutput() | JsonOutput():
-            return output.value, "success"
-        case ErrorTextOutput() | ErrorJsonOutput():
-            return output.value, "failed"
-        case ExecutionDeniedOutput():
-            return output.reason or DENIED, "denied"
-        case InterruptedOutput():
-            return output.message or INTERRUPTED, "interrupted"
-        case ContentOutput():
-            return content_of(output.value), "success"
-        case _:
-            assert_never(output)
+    """The content and the outcome of the return of an output."""
+    outcome, value, items = tool_text(output)
+    return (value if items is None else content_of(items)), outcome

@@ -10,6 +10,7 @@ from pydantic_ai.tools import ToolApproved, ToolDefinition, ToolDenied
 from pydantic_ai.toolsets import ExternalToolset
 
 from partita.errors import AgentError
+from partita.formats.core.tool_text import DENIED
 from partita.runtime.agent.loop import WAITING
 from partita.runtime.plugged.agent_request import AgentRequest
 from partita.runtime.plugged.jsonable import as_json, as_line
@@ -24,7 +25,6 @@ from partita.types.events import AgentStreamEvent, CompleteEvent
 from partita.types.json import JsonObject, is_array
 
 from .history import history_of
-from .outputs import DENIED
 from .telling import Speaking, usage_of
 
 NAME: Final = "pydantic-ai"
