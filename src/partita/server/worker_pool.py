@@ -65,6 +65,12 @@ SINGLE_PROGRAM: Final = (
     " from partita.server.worker_process import limit, work;"
     " limit(float(sys.argv[2]), int(sys.argv[3])); work(sys.stdin.buffer, sys.stdout.buffer)"
 )
+MEMORY_CODES: Final = frozenset({OUT_OF_MEMORY, -9, -signal.SIGSEGV, -signal.SIGABRT})
+"""The exit codes of a process that had too little memory.
+
+The system kills a process (9) when it needs the memory itself. Code in C may crash when it gets none.
+"""
+
 CPU_SIGNALS: Final = tuple(
     -number for name in ("SIGPROF", "SIGXCPU") if (number := getattr(signal, name, None)) is not None
 )
@@ -270,7 +276,7 @@ class Job:
         limits = self._limits
         if self._late or code in CPU_SIGNALS:
             return exceeded(f"{limits.cpu_seconds:g} seconds of CPU time", "cpu_seconds", "cpu-seconds")
-        if code in (OUT_OF_MEMORY, -9):  # 9: the system needed its memory
+        if code in MEMORY_CODES:
             return exceeded(f"{limits.memory_bytes / MEBIBYTE:g} MB of memory", "memory_bytes", "memory-mb")
         return WorkerError(f"a worker process ended with {code}")
 
