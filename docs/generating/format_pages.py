@@ -26,7 +26,7 @@ MEANINGS: dict[Severity, str] = {
     "lost": "It is gone.",
     "changed": "It is there in another form.",
     "repaired": "Something was added, moved or renamed because the format insists on it.",
-    "minor": "It is gone, and nobody who reads the messages will miss it.",
+    "minor": "It is gone, and readers of the messages do not need it.",
 }
 _PART = re.compile(r"\$\[(\d+)\]\.content\.parts\[(\d+)\]\.?(.*)")
 _MESSAGE = re.compile(r"\$\[\d+\]\.?(.*)")
@@ -88,7 +88,7 @@ def _recognition(name: str) -> str:
     signs = sorted((sign for sign in SIGNS if sign.format == name), key=lambda sign: -sign.confidence)
     if not signs:
         return (
-            "## How it is recognised\n\nIt is not: nothing in a payload tells it from its neighbours. "
+            "## How it is recognised\n\nIt is not: its payloads look like those of related formats. "
             f"Name it with {md.code(f'--from {name}')}."
         )
     said = "What gives it away in the first 50 messages or events, and how sure that makes."
@@ -119,7 +119,7 @@ def _method(one: Measured) -> str:
 
 
 def _told(one: Measured) -> str:
-    said = "## What is told\n\nThe losses that are told of the same messages."
+    said = "## Losses\n\nThe losses that are reported for the same messages."
     if not one.dumped.losses:
         return f"{said} There are none."
     return "\n\n".join(

@@ -12,8 +12,8 @@ from partita.errors import ConversionError, PartitaError
 from partita.formats.ai_sdk.ui import load as ui
 from partita.formats.converting import convert
 from partita.formats.format import Request, ToolSpec
+from partita.formats.otel.containers import put, take
 from partita.formats.otel.format import dump, load
-from partita.formats.otel.recording import put, take
 from partita.formats.otel.wire import CONVERSATION, INPUT, OUTPUT, SYSTEM, TOOLS
 from partita.testing.everything import everything
 from partita.types.codec import to_json

@@ -18,7 +18,7 @@ Severity: TypeAlias = Literal["lost", "changed", "repaired", "minor"]
 
 `lost`: it is gone. `changed`: it is there in another form, and cannot be told from what had that form before.
 `repaired`: something was added, moved or renamed because the target insists on it. `minor`: it is gone and
-nobody who reads the messages will miss it, such as padding and counters of a stream.
+readers of the messages do not need it, such as padding and counters of a stream.
 """
 
 

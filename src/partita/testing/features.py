@@ -188,7 +188,7 @@ _TOOLS = "Tool calls"
 _STATES = "States of a call"
 _OUTPUTS = "Outputs of a call"
 _APPROVALS = "Approvals"
-_UNKNOWN = "What nobody knows yet"
+_UNKNOWN = "Unknown content"
 
 FEATURES: tuple[Feature, ...] = (
     Feature(_MESSAGES, "system prompt", _message("system", "content.parts"), "lighthouse register"),

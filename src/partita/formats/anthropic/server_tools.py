@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from partita.errors import DecodeError
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import FIELDS, INDEX, notes
 from partita.formats.core.tool_text import as_text
 from partita.types.fold import state_after
 from partita.types.json import Json, JsonObject, is_array, is_object, loads
@@ -28,8 +28,6 @@ from partita.types.tools import ErrorJsonOutput, ErrorTextOutput, JsonOutput, Te
 from .wire import MCP_RESULT, NAME, RESULT
 
 # Notes in the provider metadata of calls and results
-FIELDS: Final = "fields"  # residue, by the names of the wire
-INDEX: Final = "index"  # the position of a block: calls of server tools and their results may be interleaved
 RESULT_TYPE: Final = "resultType"  # the type of a result, if it does not follow from the name of its call
 MCP: Final = "mcp-tool-use"  # the `type` of calls of MCP servers, as in the AI SDK
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote_to_bytes
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
 from partita.formats.core.wire import Wire, to_json
@@ -35,8 +35,6 @@ from .wire import NAME
 CALL_ID: Final = Alphabet(re.compile(r"[^A-Za-z0-9_.:-]"), 64)
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 
-FIELDS: Final = "fields"
-"""The note that holds the residue."""
 
 SERVER: Final = "server_tool_use"
 EMPTY: Final = "."

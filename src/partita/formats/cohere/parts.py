@@ -9,7 +9,7 @@ from msgspec import UNSET
 from partita.errors import DecodeError
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, read_arguments, tool_text
 from partita.formats.core.wire import Wire
@@ -33,8 +33,6 @@ from .wire import NAME
 # The API does not document an alphabet of names. Its examples have these characters; other APIs take them.
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 
-FIELDS: Final = "fields"
-"""The note that holds the residue."""
 
 PLAN: Final = "toolPlan"
 """The note of reasoning that is a tool plan."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from partita.formats.events import UNNAMED
 from partita.formats.losses import Loss
 from partita.types.messages import AssistantMessage, AssistantPart, Message
 
 from .report import Record
 from .turns import Results, Step, split
 
-UNNAMED: Final = "message-1"
 ONE: Final = "a body is one response"
 EARLIER: Final = "an earlier step was a response of its own"
 NO_OUTPUT: Final = "a response ends with its calls, before their results"

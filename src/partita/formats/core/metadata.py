@@ -1,13 +1,19 @@
 """Notes of a format: what provider metadata holds under the format's namespace."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
 from partita.types.json import JsonObject, is_object
 
 T = TypeVar("T")
+
+FIELDS: Final = "fields"
+"""The note of a residue, in namespaces that others use too."""
+
+INDEX: Final = "index"
+"""The note of the position that something had among others."""
 
 NO_NOTES: JsonObject = {}
 """What `notes` returns for metadata without the namespace. It must not be changed."""

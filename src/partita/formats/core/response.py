@@ -22,7 +22,7 @@ from partita.types.parts import ReasoningPart, StepStartPart, TextPart
 from partita.types.usage import Usage
 
 from .last_step import last_step
-from .metadata import message_notes, notes
+from .metadata import FIELDS, message_notes, notes
 from .report import Place, Record, Report
 from .residue import residue, restore
 from .turns import Placed
@@ -30,8 +30,6 @@ from .wire import Wire
 
 ADDED: Final = "a body requires it"
 
-FIELDS: Final = "fields"
-"""The note of the residue of a body."""
 
 ERRORS: Final = "errors"
 """The member of the metadata that holds errors: as texts, and in the namespace of the API as they were."""

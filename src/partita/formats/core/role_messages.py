@@ -16,13 +16,12 @@ from partita.types.messages import AssistantContent, AssistantMessage, Message, 
 from partita.types.parts import StepStartPart
 from partita.types.tools import ToolResultPart
 
-from .metadata import add_notes, notes
+from .metadata import INDEX, add_notes, notes
 from .report import Entry, Place, Record
 from .turns import Results, Step, Turn
 
 # Notes about messages and step starts
 APART: Final = "apart"  # the message follows one of the same role
-INDEX: Final = "index"  # the position of a result, if results have another order than their calls
 
 JOINED: Final = "the API takes one message for neighbours of one role"
 STEPS: Final = "a step begins where calls were answered"

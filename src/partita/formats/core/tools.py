@@ -1,7 +1,7 @@
 """Tools of a request: those that any model can have, among the API's own."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -9,12 +9,9 @@ from partita.formats.format import ToolSpec
 from partita.types.json import Json, JsonObject
 from partita.types.value import Extra
 
-from .metadata import notes
+from .metadata import FIELDS, INDEX, notes
 from .residue import residue, restore
 from .wire import Codec, Wire, to_json
-
-INDEX: Final = "index"  # the note of the position of a tool, if the API's own are not all behind it
-FIELDS: Final = "fields"  # the note of the residue of a tool
 
 
 class Tools:

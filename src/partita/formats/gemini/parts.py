@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.metadata import add_notes, notes
+from partita.formats.core.metadata import FIELDS, INDEX, add_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.rules import Alphabet
@@ -58,13 +58,11 @@ from .wire import FORMAT_NAME, NAME, SIGNATURE, parse_part
 TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_.:-]|^(?![A-Za-z_])"), 128)
 
 # Notes in the provider metadata of parts
-FIELDS: Final = "fields"  # the residue
 THOUGHT: Final = "thought"
 CALL_ID: Final = "callId"  # the id that Google gave a call; ids of others are not sent
 TOOL_TYPE: Final = "serverToolType"  # the type of a tool that Google runs, as in the AI SDK
 SERVER_CALL_ID: Final = "serverToolCallId"  # the id of such a call, as in the AI SDK
 RESULTS: Final = "results"  # all results of a call that has more than one
-INDEX: Final = "index"  # the position of a result that is not right behind its call
 UNTYPED: Final = "untyped"  # nothing says the media type of the file: the one that it has here is assumed
 RESPONSE: Final = "response"  # the response that a text was made of
 NAME_NOTE: Final = "name"  # the name in a result, where it differs from its call; older versions wrote it

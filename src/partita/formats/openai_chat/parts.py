@@ -15,7 +15,7 @@ from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
-from partita.formats.core.metadata import notes
+from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
 from partita.formats.core.wire import Wire
@@ -31,7 +31,6 @@ from .dialects import Dialect
 from .values import text_of
 
 # Notes under the server's namespace
-FIELDS: Final = "fields"  # the residue
 CONTENT: Final = "content"  # `list`, or `empty` for a message without parts
 LIST: Final = "list"
 EMPTY: Final = "empty"

@@ -54,8 +54,7 @@ from partita.types.usage import Usage
 from partita.types.value import Extra
 
 from . import wire
-from .parts import CALL_RESPONSES, MEMBER, NAMED, PARTS, POSITION, RESPONSES, Called
-from .recording import (
+from .containers import (
     EVENTS,
     LIST,
     TEXTS,
@@ -70,6 +69,7 @@ from .recording import (
     write_event,
     write_lists,
 )
+from .parts import CALL_RESPONSES, MEMBER, NAMED, PARTS, POSITION, RESPONSES, Called
 from .wire import CONVERSATION, INPUT, NAME, OUTPUT, SYSTEM, USAGE
 
 ROLES: Final[Mapping[str, str]] = {

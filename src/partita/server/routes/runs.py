@@ -239,7 +239,7 @@ async def diff(caller: Caller, run_id: FromPath[str], other_id: FromPath[str]) -
 @post(
     "/api/runs/{run_id:str}/reproject",
     tags=["runs"],
-    summary="Read a run anew",
+    summary="Decode a run again",
     status_code=200,
 )
 async def reproject_run(
