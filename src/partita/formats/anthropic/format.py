@@ -244,7 +244,8 @@ class _Writer(RoleWriter):
     def write(self, messages: Sequence[Message]) -> JsonObject:
         """`system` and `messages`."""
         turns = list(split(messages, is_written))
-        for turn in _instructions_first(arrange(turns, RULES, self.record), self.record):
+        arranged = arrange(turns, RULES, self.record, is_written=is_written)
+        for turn in _instructions_first(arranged, self.record):
             match turn:
                 case Step():
                     self._step(turn)

@@ -213,10 +213,12 @@ def _is_readable(choice: JsonObject) -> bool:
     content, calls = message.get("content"), items_in(message.get(CALLS))
     if is_array(content) and not all(is_object(item) and item.get("type") != "image_url" for item in content):
         return False
+    if not all(is_object(call) and isinstance(call.get("id"), str | None) for call in calls):
+        return False
     tools = [*objects_in(message.get("executed_tools"))]
     arguments = [tool.get("arguments") for tool in tools]
     arguments += [call["function"].get("arguments") for call in calls if is_object(call.get("function"))]
-    ids = [call.get("id") for call in calls if isinstance(call, dict) and call.get("id")]
+    ids = [call["id"] for call in calls if call.get("id")]
     is_cut = FINISHES.get(text_of(choice, "finish_reason")) in CUT and calls != []
     is_first = choice.get("index") in (0, None)
     return is_first and not is_cut and len({*ids}) == len(ids) and all(map(_is_input, arguments))
