@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
@@ -22,7 +22,6 @@ from partita.types.parts import (
     FilePart,
     ForeignPart,
     ImagePart,
-    ReasoningFilePart,
     ReasoningPart,
     SourceDocumentPart,
     SourceUrlPart,
@@ -59,9 +58,6 @@ ANY_IMAGE: Final = "image/*"
 
 COMPACTION: Final = "compaction"
 """The note of the AI SDK on a text that is a compaction."""
-
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 # Text and reasoning
@@ -136,14 +132,12 @@ def write_call(part: ToolCallPart) -> Wire | None:
     own = notes(part.call_provider_metadata, NAME)
     if part.provider_executed and not own:
         return None  # a server tool of another provider
-    # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
-    value: Json = part.input if part.raw_input is UNSET else part.raw_input
     type_: Any = wire.ServerToolUse if part.provider_executed else wire.ToolUse
     about: JsonObject = {"caller": renamed(own["caller"], inverse(CALLER))} if "caller" in own else {}
     if part.provider_executed and own.get("type") == MCP:
         type_, about = wire.McpToolUse, {**about, "server_name": own.get("serverName")}
-    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
-    call: Wire = type_(id=CALL_ID.fit(part.id), name=TOOL_NAME.fit(part.name), input=given, **about)
+    id_, name = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name)
+    call: Wire = type_(id=id_, name=name, input=object_input(part), **about)
     return call
 
 
@@ -183,8 +177,6 @@ def _is_blank(item: Any) -> bool:
 
 # Files
 
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 
 def read_image(block: wire.Image, context: Any) -> ImagePart | FilePart | None:
     match block.source:
@@ -213,20 +205,19 @@ def read_document(block: wire.Document, context: Any) -> FilePart | None:
             return None
 
 
-def write_image(part: Media) -> Wire | None:
+def write_image(part: AnyFile) -> Wire | None:
     source = _source(part) if is_image(part) else None
     return None if source is None else wire.Image(source=source)
 
 
-def write_document(part: Media) -> Wire | None:
+def write_document(part: AnyFile) -> Wire | None:
     source = None if is_image(part) else _source(part)
     if source is None:
         return None
-    title = None if isinstance(part, ImagePart) else part.filename
-    return wire.Document(source=source, title=title or UNSET)
+    return wire.Document(source=source, title=file_name(part) or UNSET)
 
 
-def _source(part: Media) -> JsonObject | None:
+def _source(part: AnyFile) -> JsonObject | None:
     reference = part.provider_reference if isinstance(part, FilePart) else None
     if reference is not None and NAME in reference:
         return {"type": "file", "file_id": reference[NAME]}
@@ -249,10 +240,8 @@ def _source(part: Media) -> JsonObject | None:
 
 # The AI SDK uses the namespace too, so the residue is in a member of its own.
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
-_IMAGE: Final = PartCodec(wire.Image, (ImagePart, FilePart, ReasoningFilePart), read_image, write_image)
-_DOCUMENT: Final = PartCodec(
-    wire.Document, (ImagePart, FilePart, ReasoningFilePart), read_document, write_document
-)
+_IMAGE: Final = PartCodec(wire.Image, FILES, read_image, write_image)
+_DOCUMENT: Final = PartCodec(wire.Document, FILES, read_document, write_document)
 USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, _IMAGE, _DOCUMENT, member=FIELDS)
 ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,

@@ -1,19 +1,18 @@
 """Codecs for the blocks of Converse."""
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
-from urllib.parse import unquote_to_bytes
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.files import FILES, AnyFile, file_name, media_type_of
 from partita.formats.core.metadata import FIELDS, add_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import UnknownVariant, Wire, to_json
 from partita.types.data_url import OCTETS, PLAIN, data_url, kind_of_media, parse_data_url, text_url
@@ -27,7 +26,6 @@ from partita.types.parts import (
     FilePart,
     ForeignPart,
     ImagePart,
-    ReasoningFilePart,
     ReasoningPart,
     TextPart,
     UrlCitationSource,
@@ -45,9 +43,6 @@ TOOL_NAME: Final = Alphabet(re.compile(r"[^A-Za-z0-9_-]"), 64)
 SERVER: Final = "server_tool_use"
 EMPTY: Final = "."
 """The text where the API demands one and there is none. It refuses white space."""
-
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 # Text and reasoning
@@ -183,11 +178,10 @@ def write_call(part: ToolCallPart) -> Wire | None:
     is_served = part.provider_executed is True
     if is_served and notes(part.call_provider_metadata, NAME).get("type") != SERVER:
         return None  # a server tool of another provider
-    # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
-    value: Json = part.input if part.raw_input is UNSET else part.raw_input
-    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
     id_, name = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name)
-    call = wire.ToolUse(tool_use_id=id_, name=name, input=given, type=SERVER if is_served else UNSET)
+    call = wire.ToolUse(
+        tool_use_id=id_, name=name, input=object_input(part), type=SERVER if is_served else UNSET
+    )
     return wire.ToolUseBlock(tool_use=call)
 
 
@@ -246,8 +240,6 @@ def _is_blank(item: Any) -> bool:
 
 # Files
 
-AnyMedia: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 
 def _types(kind: str, formats: str) -> dict[str, str]:
     """Media types by format, given `format=subtype …`; the subtype may be the format itself."""
@@ -288,7 +280,7 @@ _BLOCKS: Final[Mapping[str, Any]] = {
 }
 
 
-def read_media(block: Any, role: str) -> AnyMedia | None:
+def read_media(block: Any, role: str) -> AnyFile | None:
     kind = next(one for one in _BLOCKS if hasattr(block, one))
     media: wire.Media = getattr(block, kind)
     media_type = _MEDIA_TYPES[kind].get(media.format)
@@ -301,8 +293,8 @@ def read_media(block: Any, role: str) -> AnyMedia | None:
     )
 
 
-def write_media(part: AnyMedia) -> Wire | None:
-    media_type, source = _media_type(part), _write_source(part.url)
+def write_media(part: AnyFile) -> Wire | None:
+    media_type, source = media_type_of(part), _write_source(part.url)
     kind = kind_of_media(media_type)
     format_ = _FORMATS[kind].get(media_type)
     if kind not in _BLOCKS or format_ is None or source is None:
@@ -336,8 +328,8 @@ def read_document(block: wire.DocumentBlock, role: str) -> FilePart | None:
     )
 
 
-def write_document(part: AnyMedia) -> Wire | None:
-    media_type, source = _media_type(part), _write_source(part.url)
+def write_document(part: AnyFile) -> Wire | None:
+    media_type, source = media_type_of(part), _write_source(part.url)
     if kind_of_media(media_type) != "document":
         return None
     format_ = _FORMATS["document"].get(media_type)
@@ -349,7 +341,7 @@ def write_document(part: AnyMedia) -> Wire | None:
         source = {"text": text}
     if source is None or (format_ is None and media_type != OCTETS):
         return None
-    filename = (part.name if isinstance(part, ImagePart) else part.filename) or "document"
+    filename = file_name(part) or "document"
     return wire.DocumentBlock(
         document=wire.Document(name=document_name(filename), source=source, format=format_ or UNSET)
     )
@@ -363,11 +355,6 @@ def document_name(filename: str) -> str:
     stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", filename)
     allowed = re.sub(r"[^A-Za-z0-9 ()\[\]-]", "-", re.sub(r"\s+", " ", stem))
     return allowed.strip()[:200].strip() or "document"
-
-
-def _media_type(part: AnyMedia) -> str:
-    inline = parse_data_url(part.url)
-    return (inline.media_type if inline else None) or part.media_type or ""
 
 
 def _read_source(source: JsonObject, media_type: str) -> str | None:
@@ -384,8 +371,7 @@ def _write_source(url: str) -> JsonObject | None:
     """Bytes, or a location in S3. The API reads no other URL."""
     inline = parse_data_url(url)
     if inline is not None:
-        data = inline.data if inline.is_base64 else b64encode(unquote_to_bytes(inline.data)).decode()
-        return {"bytes": data}
+        return {"bytes": inline.in_base64()}
     return {"s3Location": {"uri": url}} if url.startswith("s3://") else None
 
 
@@ -396,7 +382,6 @@ def read_json(block: Any, role: str) -> None:
     """JSON among other content has no part: it is kept whole."""
 
 
-FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
 _GUARD: Final = PartCodec(wire.GuardBlock, (TextPart, ImagePart), read_guard, write_guard, suits=is_guarded)
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
 _MEDIA: Final = PartCodec((wire.ImageBlock, wire.VideoBlock, wire.AudioBlock), FILES, read_media, write_media)
