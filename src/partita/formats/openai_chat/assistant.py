@@ -10,18 +10,17 @@ from typing import Any, Final, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from partita.formats.core.members import items_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
-from partita.formats.core.wire import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import CustomPart, ForeignPart, ReasoningPart, TextPart
 
 from . import wire
 from .parts import CONTENT, EMPTY, FIELD, FIELDS, LEGACY, LIST, SAID, TYPE, Codecs, is_plain
-from .values import items_in, text_of
 
 REASONING: Final = ("reasoning_content", "reasoning")
 """Members with reasoning as text."""
@@ -65,14 +64,12 @@ class Written(NamedTuple):
 # Reading
 
 
-def read_assistant(
-    message: wire.Assistant, id_: str, codecs: Codecs, *, is_response: bool = False
-) -> tuple[list[PlacedPart], JsonObject]:
+def read_assistant(message: wire.Assistant, id_: str, codecs: Codecs) -> tuple[list[PlacedPart], JsonObject]:
     """The parts of a message, and notes about it. `id_` is for calls without an id."""
     found: list[PlacedPart] = []
     noted: JsonObject = {}
     content, calls = message.content, message.tool_calls
-    is_usual = _read_reasoning(message, codecs, found, is_response)
+    is_usual = _read_reasoning(message, codecs, found)
     if isinstance(content, str):
         if content:
             signed = message.extra_content
@@ -82,22 +79,22 @@ def read_assistant(
     elif isinstance(content, tuple):
         noted[CONTENT] = LIST
         for index, item in enumerate(content):
-            found.append(PlacedPart(codecs.answer_items.read(item, is_response), ("content", index)))
+            found.append(PlacedPart(codecs.answer_items.read(item, None), ("content", index)))
     if message.refusal:
         is_usual = False
         metadata = {codecs.namespace: {"refusal": True}}
         found.append(PlacedPart(TextPart(message.refusal, provider_metadata=metadata), "refusal"))
-    if message.audio and not is_response:
+    if message.audio:
         is_usual = False
         found.append(PlacedPart(_custom(AUDIO, message.audio, codecs), AUDIO))
     for index, call in enumerate(calls or ()):
-        part = codecs.calls.read(call, f"{id_}-{index}" if is_response else f"{id_}:call-{index + 1}")
+        part = codecs.calls.read(call, f"{id_}:call-{index + 1}")
         if isinstance(part, ForeignPart):
             part = replace(part, provider_metadata={codecs.namespace: {WITHIN: CALLS}})
         found.append(PlacedPart(part, (CALLS, index)))
     if isinstance(message.function_call, wire.Function):
         is_usual = False
-        found.append(PlacedPart(_read_legacy(message.function_call, id_, codecs, is_response), LEGACY))
+        found.append(PlacedPart(_read_legacy(message.function_call, id_, codecs), LEGACY))
     # The residue: what the message has besides what is written for its parts
     if not content and not isinstance(content, tuple):
         content = None if calls or message.function_call else ""
@@ -118,9 +115,7 @@ def read_assistant(
 _MEMBERS: Final = ("refusal", AUDIO, LEGACY, *REASONING, "reasoning_details", "extra_content")
 
 
-def _read_reasoning(
-    message: wire.Assistant, codecs: Codecs, found: list[PlacedPart], is_response: bool
-) -> bool:
+def _read_reasoning(message: wire.Assistant, codecs: Codecs, found: list[PlacedPart]) -> bool:
     """Read reasoning from the first member that has some; whether there is none.
 
     Servers repeat it in others.
@@ -129,14 +124,14 @@ def _read_reasoning(
         return True
     wanted = codecs.dialect.reasoning
     texts = {name: text for name in REASONING if (text := getattr(message, name))}
-    # In requests only servers that have details are known to take them back.
-    details = message.reasoning_details if is_response or wanted == "reasoning_details" else None
+    # Only servers that have details are known to take them back.
+    details = message.reasoning_details if wanted == "reasoning_details" else None
     if not texts and not details:
         return True
     if wanted in texts:
         texts = {wanted: texts[wanted], **texts}
     own: JsonObject = {}
-    if details and (wanted == "reasoning_details" or not texts):
+    if details:
         field, text = next(iter(texts.items()), ("reasoning_details", visible_text(details)))
         own = {FIELD: field, "reasoning_details": details}
         others = [field] if field in REASONING else []
@@ -153,14 +148,10 @@ def _read_reasoning(
 def visible_text(details: Sequence[Json]) -> str:
     """The text in reasoning details, for servers that have it nowhere else."""
     names = {"reasoning.text": "text", "reasoning.summary": "summary"}
-    return "".join(text_of(item, names.get(text_of(item, "type"), "")) for item in details)
+    return "".join(text_in(item, names.get(text_in(item, "type"), "")) for item in details)
 
 
-def _read_legacy(
-    call: wire.Function, id_: str, codecs: Codecs, is_response: bool
-) -> ToolCallPart | CustomPart:
-    if is_response:  # it has no id, so the client could not send a result for it
-        return _custom(LEGACY, to_json(call), codecs)
+def _read_legacy(call: wire.Function, id_: str, codecs: Codecs) -> ToolCallPart:
     kept = dict(call.extra or {})
     return codecs.read_function(f"{id_}:call", call, {TYPE: LEGACY, **({FIELDS: kept} if kept else {})})
 
@@ -286,7 +277,10 @@ class _StepWriter:
             self._members["reasoning_details"] = self._details
         else:
             self._members[field] = self._members.get(field, "") + part.text
-        for name in items_in(own.get(SAID)):
+        others = items_in(own.get(SAID))
+        if self._codecs.is_exact and own.get(FIELD) not in others:
+            others = [*others, own.get(FIELD)]
+        for name in others:
             if name in REASONING and name != field:
                 self._members[name] = self._members.get(name, "") + part.text
 
@@ -310,6 +304,9 @@ class _StepWriter:
         if is_object(own) and member in (AUDIO, LEGACY):
             self._members[member] = own
             self._places[number] = member
+        elif is_object(own) and own.get("type") == member:  # an item that the decoder of streams kept
+            self._items.append((number, own))
+            self._is_list = True
 
     def foreign(self, number: int, part: ForeignPart) -> None:
         if part.format != self._codecs.dialect.format_name or not is_object(part.value):

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError, DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodecs
+from partita.formats.core.members import items_in
 from partita.formats.core.metadata import add_notes, message_notes, notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import residue, restore
@@ -68,7 +69,6 @@ from .parts import (
 )
 from .response import IN_BODY, IN_CHOICE, IN_MESSAGE, dump_response, is_response, load_response
 from .stream import DONE, ChatDecoder
-from .values import items_in
 from .wire import MESSAGE, NAME, ROLES
 
 HINT: Final = "give a request, its messages, a response, or the records of a stream"
