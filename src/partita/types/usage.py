@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from .json import Json, JsonObject, is_object
 from .value import Value
 
-
 LARGEST_COUNT: Final = 2**63 - 1
 """Databases and other readers do not accept larger integers."""
 
