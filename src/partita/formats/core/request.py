@@ -39,10 +39,15 @@ def request_report(
 class Reader(Protocol):
     """What reading messages results in."""
 
-    messages: list[Message]
-    """Messages in which results are apart from their calls."""
-    places: dict[Place, Any]
-    """What was read, by its place."""
+    @property
+    def messages(self) -> list[Message]:
+        """The messages. Results that are not right after their calls may be apart from them."""
+        ...
+
+    @property
+    def places(self) -> dict[Place, Any]:
+        """What was read, by its place."""
+        ...
 
 
 class Requests:
