@@ -31,22 +31,8 @@ def own_formats() -> list[Format | LazyFormat]:
     ]
 
 
-def _ours() -> list[Format]:
-    return [
-        Format(
-            "canonical",
-            "Partita's own messages",
-            later("canonical", "load_canonical"),
-            later("canonical", "dump_canonical"),
-            implied=later("canonical", "implied_in_canonical"),
-        ),
-        Format(
-            "legacy",
-            "messages with one content (deprecated)",
-            later("canonical", "load_legacy"),
-            implied=later("canonical", "implied_in_legacy"),
-        ),
-    ]
+def _ours() -> list[LazyFormat]:
+    return [LazyFormat("canonical", "canonical"), LazyFormat("legacy", "canonical", "LEGACY")]
 
 
 def _ai_sdk() -> list[Format | LazyFormat]:
@@ -121,26 +107,11 @@ def _mastra() -> list[Format]:
     ]
 
 
-def _rows() -> list[Format]:
+def _rows() -> list[LazyFormat]:
     return [
-        Format(
-            "cherry",
-            "Cherry Studio session messages (rows)",
-            later("cherry.load", "load"),
-            implied=later("cherry.implied", "implied"),
-        ),
-        Format(
-            "smithers",
-            "Smithers agents, events and memory (rows)",
-            later("smithers.load", "load"),
-            implied=later("smithers.implied", "implied"),
-        ),
-        Format(
-            "plain",
-            "rows of plain text, marked as reconstructed",
-            later("plain", "load"),
-            implied=later("plain", "implied"),
-        ),
+        LazyFormat("cherry", "cherry.format"),
+        LazyFormat("smithers", "smithers.format"),
+        LazyFormat("plain", "plain"),
     ]
 
 
