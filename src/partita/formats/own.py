@@ -6,7 +6,7 @@ from typing import get_args
 from partita.stream.rules import Version
 
 from .core.sidecar import in_list, in_messages
-from .format import Format, Slot
+from .format import Format
 from .lazily import LazyFormat, later, value_of
 
 CHAT = "openai-chat"
@@ -190,23 +190,9 @@ def _agents() -> list[Format | LazyFormat]:
     ]
 
 
-def _exports() -> list[Format]:
+def _exports() -> list[LazyFormat]:
     return [
-        Format(
-            "sharegpt",
-            "ShareGPT conversations, as trainers read them",
-            later("exports.sharegpt", "load"),
-            later("exports.sharegpt", "dump"),
-            takes_request=True,
-            slot=Slot(later("exports.sharegpt", "put"), later("exports.sharegpt", "take")),
-            implied=value_of("exports.sharegpt", "IMPLIED"),
-        ),
-        Format(
-            "chatml",
-            "ChatML, a conversation as one text",
-            later("exports.chatml", "load"),
-            later("exports.chatml", "dump"),
-            implied=value_of("exports.chatml", "IMPLIED"),
-        ),
-        Format("markdown", "a Markdown document to read", dump=later("exports.markdown", "dump")),
+        LazyFormat("sharegpt", "exports.sharegpt"),
+        LazyFormat("chatml", "exports.chatml"),
+        LazyFormat("markdown", "exports.markdown"),
     ]
