@@ -278,12 +278,12 @@ def open_again(part: AssistantPart) -> AssistantPart:
 
 def result_of(call: ToolCallPart) -> ToolResultPart:
     """The output of a call as the result that it came in."""
+    output = TAKEN_OUT if call.output is None else call.output
     match call.result_message.parts if call.result_message else ():
         case (ToolResultPart() as result,):
-            pass
+            return replace(result, id=call.id, output=output, provider_metadata=call.result_provider_metadata)
         case _:
-            result = ToolResultPart(call.id, call.name, TAKEN_OUT)
-    return replace(result, id=call.id, output=call.output, provider_metadata=call.result_provider_metadata)
+            return ToolResultPart(call.id, call.name, output, provider_metadata=call.result_provider_metadata)
 
 
 def _remainder(call: ToolCallPart, result: ToolResultPart) -> tuple[ToolResultPart, ...]:

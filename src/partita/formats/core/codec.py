@@ -122,7 +122,7 @@ class PartCodecs(Generic[ContextT]):
             written = self._write(part)[1]
         if written is None:
             return None
-        return restore(written, {name: kept[name] for name in kept if name not in self._reserved})
+        return restore(written, kept, self._reserved)
 
     def own_block(self, part: Any) -> JsonObject | None:
         """The block that was kept whole in a part; `None` if there is none of this format."""

@@ -44,7 +44,7 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     extra: JsonObject = dict(read.extra) if read.extra else {}
     members, values = _members(type(read))
     for (name, default), one, other in zip(members, values(written), values(read), strict=True):
-        if one is other and name not in extra:
+        if one is other and not (extra and name in extra):
             continue
         if one is None and type(other) is str:
             kept[name] = other
@@ -57,20 +57,24 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     return kept
 
 
-def restore(written: WireT, kept: JsonObject) -> WireT:
-    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that."""
+def restore(written: WireT, kept: JsonObject, skip: frozenset[str] = frozenset()) -> WireT:
+    """The wire object, or the JSON object, with a residue put back. Do not use `written` after that.
+
+    `skip`: members of `kept` that are not of the residue.
+    """
     if not kept:
         return written
     if not isinstance(written, Wire):
+        kept = {name: value for name, value in kept.items() if name not in skip}
         return cast("WireT", _merged(cast("JsonObject", written), kept))
     fields, tag_field = _fields(type(written))
-    extra: JsonObject = dict(written.extra) if written.extra else {}
+    extra: JsonObject = {}
     for name, value in kept.items():
-        if name in (RESPELLED, tag_field):
+        if name in (RESPELLED, tag_field) or name in skip:
             continue
         field = fields.get(name)
         if field is None:
-            extra.setdefault(name, value)
+            extra[name] = value
             continue
         other = getattr(written, field.name)
         if other is UNSET or other is None or _is_same(other, field.default):
@@ -86,7 +90,7 @@ def restore(written: WireT, kept: JsonObject) -> WireT:
         if field is not None and other is not UNSET and entry[:1] == [digest(_json(other))]:
             force_setattr(written, field.name, entry[1] if len(entry) == 2 else UNSET)
     if extra:
-        force_setattr(written, "extra", Extra(extra))
+        force_setattr(written, "extra", Extra({**extra, **(written.extra or {})}))
     return written
 
 
