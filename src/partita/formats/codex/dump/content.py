@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, assert_never
 
 from partita.formats.codex.content import media_type_of
-from partita.formats.codex.fields import AGENT
+from partita.formats.codex.wire import AGENT
 from partita.formats.session_losses import NO_PLACE, Losses
 from partita.types.json import JsonObject, is_object
 from partita.types.messages import UserPart

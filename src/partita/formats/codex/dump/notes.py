@@ -2,9 +2,7 @@
 
 from typing import Final
 
-from partita.formats.codex.fields import AGENT
-from partita.formats.codex.response_items import STATE as STATE_ITEMS
-from partita.formats.codex.rollout import STATE as STATE_RECORDS
+from partita.formats.codex.wire import AGENT, STATE_ITEMS, STATE_RECORDS
 from partita.types.json import JsonObject, is_object
 from partita.types.parts import DataPart
 

@@ -9,7 +9,7 @@ from typing import Final, assert_never
 
 from msgspec.structs import replace
 
-from partita.formats.codex.shell import outcome_of
+from partita.formats.codex.content import outcome_of
 from partita.formats.losses import Loss
 from partita.formats.session_content import content_blocks
 from partita.formats.session_losses import Losses

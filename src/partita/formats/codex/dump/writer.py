@@ -10,9 +10,9 @@ from typing import Final, NamedTuple, assert_never
 
 from msgspec import UNSET
 
-from partita.formats.codex.fields import AGENT
 from partita.formats.codex.prompts import is_injected
-from partita.formats.codex.tokens import NAMES
+from partita.formats.codex.usage import COUNTS as NAMES
+from partita.formats.codex.wire import AGENT
 from partita.formats.losses import Loss
 from partita.formats.session_losses import NO_PLACE, Losses
 from partita.formats.session_names import Names, made_uuid
