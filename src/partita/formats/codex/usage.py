@@ -34,10 +34,10 @@ USAGE: Final = UsageNames(
     total=["total_tokens"],
     template={"cached_input_tokens": 0, "reasoning_output_tokens": 0},
 )
-"""Input includes what was cached, output includes reasoning. Codex reads counts only if all are there.
+"""Input includes what was cached, output includes reasoning."""
 
-Newer versions have `cache_write_input_tokens`, which is optional.
-"""
+REQUIRED: Final = dict.fromkeys((name for name in COUNTS if name != "cache_write_input_tokens"), 0)
+"""Codex reads counts only if these are there."""
 
 
 class Count(NamedTuple):
@@ -70,6 +70,12 @@ class TokenCounts:
 def read_usage(counts: JsonObject) -> Usage:
     """The usage of counts, which are its `raw`."""
     return replace(USAGE.read(counts), raw=counts)
+
+
+def write_usage(usage: Usage) -> JsonObject:
+    """The counts of a usage. Unknown ones are 0."""
+    counts = {**REQUIRED, **USAGE.write(usage)}
+    return {name: max(count, 0) if type(count) is int else count for name, count in counts.items()}
 
 
 def _difference(total: JsonObject, before: JsonObject | None) -> JsonObject:
