@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
@@ -18,9 +18,7 @@ from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
 from partita.types.parts import (
-    CustomPart,
     FilePart,
-    ForeignPart,
     ImagePart,
     ReasoningPart,
     SourceDocumentPart,
@@ -256,6 +254,7 @@ ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
         metadata="call_provider_metadata",
     ),
     member=FIELDS,
+    custom=True,
 )
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), member=FIELDS
@@ -266,13 +265,6 @@ RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
 
 # The API takes these blocks back only while the tool is declared (seen in its error messages).
 DECLARED: Final = ("advisor", SEARCH)
-
-
-class PlacedPart(NamedTuple):
-    """A part of a step, and its place among the blocks."""
-
-    part: Any
-    place: Place
 
 
 def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
@@ -287,13 +279,13 @@ def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
         if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
             at = calls.get(raw["tool_use_id"])
             if at is None or found[at].part.output is not None:
-                found.append(PlacedPart(custom(raw), index))
+                found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw), index))
             else:
                 found[at] = found[at]._replace(part=add_result(found[at].part, raw, index))
             found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
             continue
         if isinstance(block, wire.Call) and block.id in calls:
-            found.append(PlacedPart(custom(to_json(block)), index))
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(to_json(block)), index))
             continue
         part = read_block(block, index, sources)
         if isinstance(part, ToolCallPart):
@@ -310,13 +302,7 @@ def read_block(block: Any, index: int, sources: Sources) -> Any:
     if isinstance(block, wire.Thinking) and not block.signature:
         return ReasoningPart(block.thinking)
     sources.index = index
-    part = ASSISTANT_BLOCKS.read(block, sources)
-    return custom(part.value) if isinstance(part, ForeignPart) else part
-
-
-def custom(raw: JsonObject) -> CustomPart:
-    """The part of a block that has no other."""
-    return CustomPart(f"{NAME}.{raw['type']}", provider_metadata={NAME: raw})
+    return ASSISTANT_BLOCKS.read(block, sources)
 
 
 def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
@@ -365,10 +351,6 @@ def write_blocks(
 
 
 def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
-    if isinstance(part, CustomPart):
-        own = notes(part.provider_metadata, NAME)
-        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
-        return own if isinstance(own.get("type"), str) and "deltas" not in own else None
     is_served = isinstance(part, ToolCallPart) and part.provider_executed
     if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
         return None

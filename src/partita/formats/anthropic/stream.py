@@ -15,6 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import notes
 from partita.formats.core.tool_text import as_text
 from partita.formats.losses import Loss
@@ -42,9 +43,6 @@ UNPARSABLE: Final = "unparsable record"
 NO_MESSAGE: Final = "the body is neither a message nor an error"
 UNNAMED: Final = "answer"
 """Stands for the id of a response without one, in the ids of its sources."""
-
-DELTAS: Final = "deltas"
-"""The note of the deltas of an unknown block, beside what it began with."""
 
 CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 

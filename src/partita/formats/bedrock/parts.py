@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile, file_name, media_type_of
 from partita.formats.core.metadata import FIELDS, add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
@@ -397,6 +397,7 @@ ASSISTANT_BLOCKS: Final[PartCodecs[str]] = PartCodecs(
     PartCodec(wire.ToolUseBlock, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     _MEDIA,
     member=FIELDS,
+    custom=True,
 )
 RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResultBlock, ToolResultPart, read_result, write_result), member=FIELDS
@@ -411,13 +412,6 @@ CACHE: Final = "cachePoint"
 
 BEHIND: Final = "behind"
 """The note of how many blocks are between the call of a server tool and its result."""
-
-
-class PlacedPart(NamedTuple):
-    """A part, and the number of its block."""
-
-    part: Any
-    place: int
 
 
 def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str]) -> list[PlacedPart]:
@@ -438,10 +432,9 @@ def read_blocks(raws: Sequence[JsonObject], role: str, calls: Mapping[str, str])
             found[at] = found[at]._replace(
                 part=add_result(found[at].part, part, number - found[at].place - 1)
             )
-        elif role == "assistant" and isinstance(part, ToolResultPart | ForeignPart):
-            found.append(PlacedPart(custom(raw), number))
         else:
-            found.append(PlacedPart(part, number))
+            is_stray = role == "assistant" and isinstance(part, ToolResultPart)
+            found.append(PlacedPart(ASSISTANT_BLOCKS.keep(raw) if is_stray else part, number))
     return found
 
 
@@ -459,11 +452,6 @@ def add_result(call: ToolCallPart, result: ToolResultPart, behind: int) -> ToolC
     metadata = add_notes(result.provider_metadata, NAME, {BEHIND: behind} if behind else {})
     state = state_after(result.output)
     return replace(call, state=state, output=result.output, result_provider_metadata=metadata)
-
-
-def custom(raw: JsonObject) -> CustomPart:
-    """The part of a block that has no other."""
-    return CustomPart(f"{NAME}.{next(iter(raw), '')}", provider_metadata={NAME: raw})
 
 
 def _noted(part: Any, more: JsonObject) -> Any:
@@ -501,10 +489,6 @@ def write_blocks(
 
 def _write_block(part: Any, role: str) -> Wire | JsonObject | None:
     match part:
-        case CustomPart():
-            own = notes(part.provider_metadata, NAME)
-            # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
-            return own if own and part.kind.startswith(f"{NAME}.") and "deltas" not in own else None
         case ToolResultPart():
             return RESULTS.write(part)
         case _ if role == "system" and not isinstance(part, TextPart | ForeignPart):

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import INTERRUPTED, Call, Outlet
+from partita.formats.core.codec import DELTAS
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.losses import Loss
 from partita.types.chunks import (
@@ -332,7 +333,7 @@ class BedrockDecoder:
             case ToolResultPart() if part.id in self._calls and part.id not in self._answered:
                 self._output(part, block.index)
             case _:
-                more: JsonObject = {"deltas": block.unknown} if block.unknown else {}
+                more: JsonObject = {DELTAS: block.unknown} if block.unknown else {}
                 self._outlet.emit(CustomChunk(f"{NAME}.{block.kind}", {NAME: {**raw, **more}}))
 
     def _end_call(self, block: _Block, *, is_final: bool) -> None:

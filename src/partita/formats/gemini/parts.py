@@ -18,7 +18,7 @@ from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.metadata import FIELDS, INDEX, add_notes, notes
-from partita.formats.core.report import Place
+from partita.formats.core.report import Place, PlacedPart
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
@@ -503,13 +503,6 @@ def is_written(part: AssistantPart) -> bool:
 
 
 # The parts of the model
-
-
-class PlacedPart(NamedTuple):
-    """A part of the model, and its position in the content."""
-
-    part: Any
-    place: int
 
 
 class ServerCalls:
