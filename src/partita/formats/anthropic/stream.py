@@ -388,7 +388,7 @@ class AnthropicDecoder:
         self._outlet.end_call(block.call, value, metadata)
 
     def _read(self, block: _Block) -> Any:
-        return read_block(BLOCKS.read([block.raw])[0], block.index, self._sources)
+        return read_block(BLOCKS.read([block.raw])[0], self._sources)
 
     def _result(self, index: int, raw: JsonObject) -> None:
         """The result of a server tool. One whose call is not in this message is content of its own."""
@@ -403,7 +403,8 @@ class AnthropicDecoder:
             self._outlet.emit(_source_chunk(page))
 
     def _output(self, index: int, raw: JsonObject, block: _Block | None) -> None:
-        result, is_remote = read_server_result(raw, index), raw["type"] == MCP_RESULT
+        behind = 0 if block is None else index - block.index - 1
+        result, is_remote = read_server_result(raw, behind), raw["type"] == MCP_RESULT
         own: JsonObject = {}
         if block is not None:
             self._end_call(block, is_final=True)
@@ -412,7 +413,7 @@ class AnthropicDecoder:
         own |= result.metadata
         if block is not None and raw["type"] != result_type(block.raw["name"], own):
             own[RESULT_TYPE] = raw["type"]
-        metadata: JsonObject = {NAME: own}
+        metadata: JsonObject | None = {NAME: own} if own else None
         dynamic = is_remote or None
         id_ = raw["tool_use_id"]
         if result.error is None:
