@@ -14,8 +14,7 @@ from partita.formats.core.last_step import NO_OUTPUT, last_step
 from partita.formats.core.metadata import notes
 from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.residue import residue, restore
-from partita.formats.events import UNNAMED, load_events
-from partita.formats.folding import fold
+from partita.formats.events import UNNAMED, fold, load_events
 from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
 from partita.types.codec import Codec, to_json
