@@ -32,7 +32,6 @@ from partita.types.chunks import (
     TextEnd,
     TextStart,
     ToolApprovalResponse,
-    ToolInputAvailable,
     ToolInputDelta,
     UnknownChunk,
 )
@@ -49,7 +48,7 @@ REPLACED: Final = "a later chunk has replaced it"
 RESET: Final = "a reset of the step has removed it"
 TRANSIENT: Final = "transient data is not kept in the message"
 NO_PLACE: Final = "a message has no place for it"
-OTHER_INPUT: Final = "the whole input has another value"
+OTHER_INPUT: Final = "the input of the call has another value, or is incomplete"
 
 PlacedChunk: TypeAlias = tuple[str, Chunk]
 """A chunk, and the path of its event."""
@@ -244,16 +243,16 @@ def _missing(given: Json, held: Iterable[Json], path: str) -> list[Loss]:
 
 
 def _other_inputs(chunks: Iterable[tuple[str, Thread, Chunk]], content: _Content) -> Iterator[Loss]:
-    """The deltas of inputs that are another value than the whole input."""
-    whole: set[tuple[Thread, str]] = set()
+    """The deltas of inputs that the calls have another input than."""
     deltas: dict[tuple[Thread, str], list[tuple[str, str]]] = {}
     for path, thread, chunk in chunks:
-        if isinstance(chunk, ToolInputAvailable):
-            whole.add((thread, chunk.tool_call_id))
-        elif isinstance(chunk, ToolInputDelta):
+        if isinstance(chunk, ToolInputDelta):
             deltas.setdefault((thread, chunk.tool_call_id), []).append((path, chunk.input_text_delta))
-    for key, pieces in deltas.items():
-        call = content.call(*key)
+    for (thread, id_), pieces in deltas.items():
         text = "".join([text for _, text in pieces])
-        if key in whole and (call is None or call.input is UNSET or not same(unpacked(text), call.input)):
+        call = content.call(thread, id_)
+        inputs = () if call is None else (call.raw_input, call.input)
+        if text and not any(
+            one is not UNSET and (one == text or same(unpacked(text), one)) for one in inputs
+        ):
             yield Loss.of(pieces[0][0], text, OTHER_INPUT)
