@@ -17,7 +17,7 @@ from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.plain import RECONSTRUCTED
 from partita.formats.rows import Row
-from partita.formats.smithers import load as smithers
+from partita.formats.smithers import format as smithers
 from partita.formats.transcript import Consumption
 from partita.logs.facts import title_of
 from partita.logs.importing.books import Books, records_of
