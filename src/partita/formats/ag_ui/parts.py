@@ -37,9 +37,6 @@ REPORT: Final = Report(
     NAMESPACE,
     default="AG-UI messages have no place for it",
     reasons={
-        "threadId": "messages do not name their thread",
-        "runId": "messages do not name their run",
-        "createdAt": "messages have no time",
         "internal": "all messages are shown",
         "usage": "only the end of a run has its usage",
         "approval": "approvals are interrupts of a run, not part of a message",
