@@ -59,17 +59,7 @@ def _ai_sdk() -> list[Format | LazyFormat]:
             slot=in_list("annotations"),
             implied=value_of("implied", "AI_SDK_UI"),
         ),
-        *(
-            Format(
-                f"ai-sdk-ui-v{v}",
-                f"AI SDK {v} UI messages",
-                later("ai_sdk.ui.load", "load"),
-                partial(later("ai_sdk.ui.repair", "dump"), version=v),
-                slot=in_messages("metadata"),
-                implied=value_of("implied", "AI_SDK_UI"),
-            )
-            for v in VERSIONS
-        ),
+        *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         Format(
             "ai-sdk-chunks",

@@ -29,7 +29,7 @@ from partita.types.parts import (
 )
 from partita.types.tools import Approval
 
-VERSIONS: Final = (5, 6, 7)
+VERSIONS: Final[tuple[Version, ...]] = (5, 6, 7)
 """Major versions of the SDK whose rules are known."""
 
 SIX: Final = Since(None)
