@@ -5,7 +5,7 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .core.sidecar import in_list, in_messages
+from .core.sidecar import in_messages
 from .format import Format, Slot
 from .lazily import LazyFormat, later, value_of
 
@@ -51,14 +51,7 @@ def _ours() -> list[Format]:
 
 def _ai_sdk() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "ai-sdk-ui-v4",
-            "AI SDK 4 UI messages",
-            later("ai_sdk.ui.v4_load", "load"),
-            later("ai_sdk.ui.v4_dump", "dump"),
-            slot=in_list("annotations"),
-            implied=value_of("implied", "AI_SDK_UI"),
-        ),
+        LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
         *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
         Format(

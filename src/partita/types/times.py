@@ -36,3 +36,8 @@ def in_utc(moment: datetime, where: str) -> datetime:
 def iso_text(moment: datetime, timespec: str = "auto") -> str:
     """A moment as ISO 8601 text, in UTC with a `Z`. JavaScript writes it with `milliseconds`."""
     return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+def javascript_text(moment: datetime) -> str:
+    """A moment as JavaScript writes dates, with more digits if it has more."""
+    return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")

@@ -31,6 +31,7 @@ from partita.types.messages import (
     AssistantMessage,
     Message,
     NetworkExecution,
+    Part,
     SystemContent,
     SystemMessage,
     ToolCallPart,
@@ -41,9 +42,10 @@ from partita.types.messages import (
 from partita.types.parts import ForeignPart, UnknownPart
 from partita.types.value import kept, unkept
 
+from . import parts
 from .display import displayed
 from .network import network_tool_call
-from .parts import DYNAMIC, NAME, is_written, read_part, write_part
+from .parts import DYNAMIC, NAME
 from .repairs import repaired
 
 ROLES: Final[Mapping[str, tuple[type[Message], type[Any]]]] = {
@@ -53,6 +55,9 @@ ROLES: Final[Mapping[str, tuple[type[Message], type[Any]]]] = {
 }
 MEMBERS: Final = frozenset({"id", "role", "parts", "metadata"})
 """The members of a UI message."""
+
+EMPTY_ID: Final = "message-{}"
+"""The id of a message that has none, by its number."""
 
 NO_CALL: Final = "the result belongs to no call"
 OLDER: Final = "a part of an older version is written in the form of today"
@@ -90,6 +95,11 @@ def load(payload: Json) -> Loaded:
     return Loaded(messages, older, again=lambda: _write_all(messages, "$", 7, None))
 
 
+def read_part(raw: Json, role: str, path: str = "$") -> Any:
+    """Read one part of a message of that role."""
+    return parts.read_part(raw, role, partial(_load_child, path))
+
+
 def load_message(raw: Json, path: str, index: int = 0) -> Message:
     """Read one UI message. If it has no id, it gets one by its number."""
     role = _checked_role(raw, path)
@@ -100,18 +110,18 @@ def load_message(raw: Json, path: str, index: int = 0) -> Message:
     if id_ is not None and not isinstance(id_, str):
         raise ConversionError(f"id is {kind_of(id_)}", where=f"{path}.id", hint="make it a string")
     content: JsonObject = {"metadata": raw["metadata"]} if "metadata" in raw else {}
-    parts: list[Json] = raw["parts"]
-    network = _network_place(parts) if role == "assistant" else None
+    raws: list[Json] = raw["parts"]
+    network = _network_place(raws) if role == "assistant" else None
     if network is not None:
-        content["network_execution"] = _NETWORK.read(parts[network]["toolMetadata"][NETWORK_KEY])
+        content["network_execution"] = _NETWORK.read(raws[network]["toolMetadata"][NETWORK_KEY])
     children = partial(_load_child, path)
     content["parts"] = tuple(
-        [read_part(part, role, children) for at, part in enumerate(parts) if at != network]
+        [parts.read_part(one, role, children) for at, one in enumerate(raws) if at != network]
     )
     message_type, content_type = ROLES[role]
     rest = {} if raw.keys() <= MEMBERS else {name: raw[name] for name in raw if name not in MEMBERS}
     return message_type(
-        id=f"message-{index + 1}" if id_ is None else id_,
+        id=EMPTY_ID.format(index + 1) if id_ is None else id_,
         content=content_type(**content),
         extra=kept(rest, message_type),
     )
@@ -175,49 +185,55 @@ def _write_all(
     messages: Sequence[Message], path: str, version: Version, repairs: list[Loss] | None
 ) -> list[JsonObject]:
     return [
-        _write_message(message, f"{path}[{index}]", version, repairs)
+        write_message(message, f"{path}[{index}]", version, repairs)
         for index, message in enumerate(messages)
         if not isinstance(message, ToolMessage)
     ]
 
 
-def _write_message(message: Message, path: str, version: Version, repairs: list[Loss] | None) -> JsonObject:
+def write_message(message: Message, path: str, version: Version, repairs: list[Loss] | None) -> JsonObject:
     """One message. `repairs`: the losses to which repairs are added; `None` if nothing is repaired."""
     content = message.content
     written: JsonObject = {"id": message.id, "role": message.role}
     if content.metadata is not msgspec.UNSET:
         written["metadata"] = content.metadata
-    parts: list[Json] = []
+    raws: list[Json] = []
     for index, (part, plain) in enumerate(zip(content.parts, to_json(content.parts), strict=True)):
-        if not is_written(part, version):
-            continue
-        raw = write_part(part, version, plain)
-        if not isinstance(part, ForeignPart | UnknownPart):
-            where = f"{path}.content.parts[{index}]"
-            if repairs is not None:
-                raw = repaired(part, raw, where, repairs)
-            if type(part) is ToolCallPart and part.children:
-                children = _write_all(fold(part.children), f"{where}.children", version, repairs)
-                raw |= {"childMessages": children} if children else {}
-        parts.append(raw)
+        if parts.is_written(part, version):
+            raws.append(_write_part(part, plain, f"{path}.content.parts[{index}]", version, repairs))
     if isinstance(message, AssistantMessage) and message.content.network_execution is not None:
         call = network_tool_call(message.id, message.content.network_execution)
         # Before calls that wait for the client: it continues once all calls of the last step are answered,
         # and this one never is. Nothing is lost: its metadata holds all.
-        place = 0 if any(isinstance(part, ToolCallPart) for part in content.parts) else len(parts)
-        parts.insert(place, _write_network(call, version, is_repaired=repairs is not None))
-    if repairs is not None and not parts and message.role != "assistant":
+        place = 0 if any(isinstance(part, ToolCallPart) for part in content.parts) else len(raws)
+        unreported: list[Loss] | None = None if repairs is None else []
+        raws.insert(place, _write_part(call, to_json(call), "", version, unreported))
+    if repairs is not None and not raws and message.role != "assistant":
         repairs.append(Loss(f"{path}.content.parts", "[]", EMPTY, "repaired"))
-        parts.append({"type": "text", "text": ""})
-    written["parts"] = parts
+        raws.append({"type": "text", "text": ""})
+    written["parts"] = raws
     for name, value in unkept(message.extra).items():
         written.setdefault(name, value)
     return written
 
 
-def _write_network(call: ToolCallPart, version: Version, *, is_repaired: bool) -> Json:
-    alone = AssistantMessage(id="", content=[call])
-    return _write_message(alone, "", version, [] if is_repaired else None)["parts"][0]
+def _write_part(
+    part: Part, plain: JsonObject, path: str, version: Version, repairs: list[Loss] | None
+) -> Json:
+    raw = parts.write_part(part, plain, version)
+    if isinstance(part, ForeignPart | UnknownPart):
+        return raw
+    if repairs is not None:
+        raw = repaired(part, raw, path, repairs)
+    if isinstance(part, ToolCallPart) and part.children:
+        children = _write_all(fold(part.children), f"{path}.children", version, repairs)
+        raw |= {"childMessages": children} if children else {}
+    return raw
+
+
+def write_part(part: Part, version: Version = 7) -> Json:
+    """Write one part, without repairs; `None` if the version has none."""
+    return _write_part(part, to_json(part), "$", version, None) if parts.is_written(part, version) else None
 
 
 def _losses(messages: Sequence[Message], payload: Json, version: Version, record: Record) -> Sequence[Loss]:
@@ -243,7 +259,7 @@ def _enter(
         position = 0
         for index_of_part, part in enumerate(message.parts):
             spot = f"{where}.content.parts[{index_of_part}]"
-            if not is_written(part, version):
+            if not parts.is_written(part, version):
                 record.entries.append(Entry(part, spot, None))
                 continue
             here = (*at, position)

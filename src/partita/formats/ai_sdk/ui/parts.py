@@ -186,16 +186,16 @@ def _newer_parts(version: Version) -> frozenset[type[Any]]:
     return frozenset(newer - {ReasoningFilePart})
 
 
-def write_part(part: Part, version: Version = 7, plain: JsonObject | None = None) -> Json:
+def write_part(part: Part, plain: JsonObject, version: Version) -> Json:
     """The part of a canonical part that `is_written`, without the messages of a sub-agent.
 
-    `plain`: the canonical part as JSON, if the caller has it. It is changed.
+    `plain`: the canonical part as JSON. It is changed.
     """
     if isinstance(part, ForeignPart):
         return part.value
-    raw: JsonObject = to_json(part) if plain is None else plain
     if isinstance(part, UnknownPart):
-        return raw
+        return plain
+    raw = plain
     write = _WRITERS.get(type(part))
     if write is not None:
         raw = write(part, raw)
