@@ -210,7 +210,7 @@ def deep(place: str) -> tuple[str, Json]:
         "id": "c",
         "name": "look",
         "input": {},
-        place: {"x": nested(700)},
+        place: {"x": nested(3000)},
     }
     return "anthropic", [{"role": "assistant", "content": [block]}]
 
@@ -230,7 +230,7 @@ REFUSED: dict[str, tuple[str, Json]] = {
 @each_row(("source", "payload"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_read_is_refused(source: str, payload: Json) -> None:
     with pytest.raises(PartitaError):
-        convert(payload, source, "canonical")
+        assert convert(payload, source, "canonical").lossless
 
 
 def test_what_was_given_stays_as_it_was() -> None:

@@ -31,12 +31,12 @@ from partita.types.chunks import (
     ToolInputDelta,
 )
 from partita.types.codec import to_json
-from partita.types.json import Json, JsonObject, dumps, is_object, walk
+from partita.types.json import Json, JsonObject, dumps, is_object, same, walk
 from partita.types.messages import AssistantMessage, ToolCallPart
 from partita.types.parts import DataPart
 
 from .losses import Loss
-from .rows import same, unpacked
+from .rows import unpacked
 
 REPLACED: Final = "a later chunk has replaced it"
 NO_PLACE: Final = "a message has no place for it"

@@ -1,24 +1,48 @@
-"""Codecs for the blocks of the Messages API."""
+"""Codecs for the blocks of the Messages API, and the blocks of a message: in requests and in responses."""
 
 import re
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import FILES, AnyFile, file_name, is_image
 from partita.formats.core.metadata import notes
+from partita.formats.core.report import Place
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
+from partita.formats.core.turns import Placed
 from partita.formats.core.wire import Wire, to_json
 from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url, text_url
 from partita.types.json import Json, JsonObject, is_array, is_object
-from partita.types.messages import ToolCallPart
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, ReasoningPart, TextPart
+from partita.types.messages import AssistantPart, ToolCallPart
+from partita.types.parts import (
+    CustomPart,
+    FilePart,
+    ForeignPart,
+    ImagePart,
+    ReasoningPart,
+    SourceDocumentPart,
+    SourceUrlPart,
+    TextPart,
+)
 from partita.types.tools import ContentOutput, ErrorJsonOutput, ToolOutput, ToolResultPart
 
 from . import wire
-from .server_tools import CALLER, FIELDS, INDEX, MCP, Sources, inverse, renamed
+from .server_tools import (
+    CALLER,
+    FIELDS,
+    INDEX,
+    MCP,
+    SEARCH,
+    Sources,
+    add_result,
+    inverse,
+    is_result,
+    renamed,
+    write_server_result,
+)
 from .wire import NAME
 
 # The pattern of ids and names: "^[a-zA-Z0-9_-]{1,128}$" for names, "^[a-zA-Z0-9_-]+$" for ids
@@ -34,9 +58,6 @@ ANY_IMAGE: Final = "image/*"
 
 COMPACTION: Final = "compaction"
 """The note of the AI SDK on a text that is a compaction."""
-
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 # Text and reasoning
@@ -111,18 +132,16 @@ def write_call(part: ToolCallPart) -> Wire | None:
     own = notes(part.call_provider_metadata, NAME)
     if part.provider_executed and not own:
         return None  # a server tool of another provider
-    # While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
-    value: Json = part.input if part.raw_input is UNSET else part.raw_input
     type_: Any = wire.ServerToolUse if part.provider_executed else wire.ToolUse
     about: JsonObject = {"caller": renamed(own["caller"], inverse(CALLER))} if "caller" in own else {}
     if part.provider_executed and own.get("type") == MCP:
         type_, about = wire.McpToolUse, {**about, "server_name": own.get("serverName")}
-    given = {} if value is UNSET else value if is_object(value) else {WRAPPED: value}
-    call: Wire = type_(id=CALL_ID.fit(part.id), name=TOOL_NAME.fit(part.name), input=given, **about)
+    id_, name = CALL_ID.fit(part.id), TOOL_NAME.fit(part.name)
+    call: Wire = type_(id=id_, name=name, input=object_input(part), **about)
     return call
 
 
-def read_result(block: wire.ToolResult, names: JsonObject) -> ToolResultPart:
+def read_result(block: wire.ToolResult, names: Mapping[str, str]) -> ToolResultPart:
     content, is_failed = block.content, block.is_error is True
     output: ToolOutput
     match content:
@@ -158,8 +177,6 @@ def _is_blank(item: Any) -> bool:
 
 # Files
 
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 
 def read_image(block: wire.Image, context: Any) -> ImagePart | FilePart | None:
     match block.source:
@@ -188,20 +205,19 @@ def read_document(block: wire.Document, context: Any) -> FilePart | None:
             return None
 
 
-def write_image(part: Media) -> Wire | None:
+def write_image(part: AnyFile) -> Wire | None:
     source = _source(part) if is_image(part) else None
     return None if source is None else wire.Image(source=source)
 
 
-def write_document(part: Media) -> Wire | None:
+def write_document(part: AnyFile) -> Wire | None:
     source = None if is_image(part) else _source(part)
     if source is None:
         return None
-    title = None if isinstance(part, ImagePart) else part.filename
-    return wire.Document(source=source, title=title or UNSET)
+    return wire.Document(source=source, title=file_name(part) or UNSET)
 
 
-def _source(part: Media) -> JsonObject | None:
+def _source(part: AnyFile) -> JsonObject | None:
     reference = part.provider_reference if isinstance(part, FilePart) else None
     if reference is not None and NAME in reference:
         return {"type": "file", "file_id": reference[NAME]}
@@ -224,10 +240,8 @@ def _source(part: Media) -> JsonObject | None:
 
 # The AI SDK uses the namespace too, so the residue is in a member of its own.
 _TEXT: Final = PartCodec(wire.Text, TextPart, read_text, write_text)
-_IMAGE: Final = PartCodec(wire.Image, (ImagePart, FilePart, ReasoningFilePart), read_image, write_image)
-_DOCUMENT: Final = PartCodec(
-    wire.Document, (ImagePart, FilePart, ReasoningFilePart), read_document, write_document
-)
+_IMAGE: Final = PartCodec(wire.Image, FILES, read_image, write_image)
+_DOCUMENT: Final = PartCodec(wire.Document, FILES, read_document, write_document)
 USER_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(NAME, _TEXT, _IMAGE, _DOCUMENT, member=FIELDS)
 ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
@@ -243,6 +257,130 @@ ASSISTANT_BLOCKS: Final[PartCodecs[Any]] = PartCodecs(
     ),
     member=FIELDS,
 )
-RESULTS: Final[PartCodecs[JsonObject]] = PartCodecs(
+RESULTS: Final[PartCodecs[Mapping[str, str]]] = PartCodecs(
     NAME, PartCodec(wire.ToolResult, ToolResultPart, read_result, write_result), member=FIELDS
 )
+
+
+# The blocks of the assistant. Results of server tools are blocks behind their calls.
+
+# The API takes these blocks back only while the tool is declared (seen in its error messages).
+DECLARED: Final = ("advisor", SEARCH)
+
+
+class PlacedPart(NamedTuple):
+    """A part of a step, and its place among the blocks."""
+
+    part: Any
+    place: Place
+
+
+def read_blocks(blocks: Sequence[Any], response: str) -> list[PlacedPart]:
+    """The parts of the assistant's blocks. `response` is for the ids of sources.
+
+    Results of server tools are in their calls. Sources are derived from results and citations.
+    """
+    found: list[PlacedPart] = []
+    sources = Sources(response)
+    calls: dict[str, int] = {}
+    for index, block in enumerate(blocks):
+        if isinstance(block, wire.UnknownBlock) and is_result(raw := dict(block.raw)):
+            at = calls.get(raw["tool_use_id"])
+            if at is None or found[at].part.output is not None:
+                found.append(PlacedPart(custom(raw), index))
+            else:
+                found[at] = found[at]._replace(part=add_result(found[at].part, raw, index))
+            found += [PlacedPart(page, source_place(page)) for page in sources.add_result(raw)]
+            continue
+        if isinstance(block, wire.Call) and block.id in calls:
+            found.append(PlacedPart(custom(to_json(block)), index))
+            continue
+        part = read_block(block, index, sources)
+        if isinstance(part, ToolCallPart):
+            calls[part.id] = len(found)
+        found.append(PlacedPart(part, index))
+        for number, raw in enumerate(block.citations or () if isinstance(block, wire.Text) else ()):
+            if is_object(raw) and (document := sources.cited_document(raw, index, number)) is not None:
+                found.append(PlacedPart(document, source_place(document)))
+    return [*found, *(PlacedPart(page, source_place(page)) for page in sources.cited_pages())]
+
+
+def read_block(block: Any, index: int, sources: Sources) -> Any:
+    """The part of a block that is not a result."""
+    if isinstance(block, wire.Thinking) and not block.signature:
+        return ReasoningPart(block.thinking)
+    sources.index = index
+    part = ASSISTANT_BLOCKS.read(block, sources)
+    return custom(part.value) if isinstance(part, ForeignPart) else part
+
+
+def custom(raw: JsonObject) -> CustomPart:
+    """The part of a block that has no other."""
+    return CustomPart(f"{NAME}.{raw['type']}", provider_metadata={NAME: raw})
+
+
+def source_place(part: SourceUrlPart | SourceDocumentPart) -> Place:
+    """The place of a source, which has no block: what it refers to."""
+    return part.type, part.url if isinstance(part, SourceUrlPart) else part.title, str(part.provider_metadata)
+
+
+def write_blocks(
+    parts: Sequence[Placed], declared: frozenset[str] | None, text: str | None = None
+) -> tuple[list[Json], list[Place | None]]:
+    """The blocks of the assistant's parts, and of a text behind them, and the place of each part.
+
+    `declared` are the names of the server tools of the request; `None` if they are unknown.
+    """
+    blocks: list[tuple[Json, int | None]] = []
+    places: list[Place | None] = [None] * len(parts)
+    waiting: list[tuple[int, Json]] = []  # results of server tools, by position
+
+    def flush(before: int | None) -> None:
+        due = [one for one in waiting if before is None or one[0] < before]
+        waiting[:] = [one for one in waiting if one not in due]
+        blocks.extend((block, None) for _, block in sorted(due, key=lambda one: one[0]))
+
+    for number, (part, _) in enumerate(parts):
+        if isinstance(part, SourceUrlPart | SourceDocumentPart):
+            places[number] = source_place(part)
+            continue
+        block = _write_block(part, declared)
+        if block is None:
+            continue
+        position = index_of(part.call_provider_metadata) if type(part) is ToolCallPart else None
+        if waiting:
+            flush(position)
+        blocks.append((block, number))
+        if type(part) is ToolCallPart and part.provider_executed:
+            result = write_server_result(part, CALL_ID.fit(part.id))
+            if result is not None:
+                at = index_of(part.result_provider_metadata)
+                waiting.append((-1 if at is None else at, result))
+    flush(None)
+    for index, (_, owner) in enumerate(blocks):
+        if owner is not None:
+            places[owner] = index
+    written = [block for block, _ in blocks]
+    return (written if text is None else [*written, wire.Text(text=text)]), places
+
+
+def _write_block(part: Any, declared: frozenset[str] | None) -> Wire | JsonObject | None:
+    if isinstance(part, CustomPart):
+        own = notes(part.provider_metadata, NAME)
+        # Unknown deltas of a stream are kept in `deltas`: such a block is not known as a whole.
+        return own if isinstance(own.get("type"), str) and "deltas" not in own else None
+    is_served = isinstance(part, ToolCallPart) and part.provider_executed
+    if is_served and part.name.startswith(DECLARED) and declared is not None and part.name not in declared:
+        return None
+    return ASSISTANT_BLOCKS.write(part)
+
+
+def index_of(metadata: JsonObject | None) -> int | None:
+    """The position that a block had."""
+    index = notes(metadata, NAME).get(INDEX)
+    return index if type(index) is int else None
+
+
+def is_written(part: AssistantPart) -> bool:
+    """Whether a part has a block."""
+    return _write_block(part, None) is not None

@@ -84,7 +84,7 @@ def is_result(block: JsonObject) -> bool:
     return isinstance(kind, str) and kind.endswith(RESULT) and isinstance(block.get("tool_use_id"), str)
 
 
-def read_result(block: JsonObject, index: int) -> ServerResult:
+def read_server_result(block: JsonObject, index: int) -> ServerResult:
     """The result of a server tool. `index` is the position of its block."""
     kind, content, caller = str(block["type"]), block.get("content"), block.get("caller")
     known = {"type", "tool_use_id", "content"} | ({"caller"} if is_object(caller) else set[str]())
@@ -100,7 +100,7 @@ def read_result(block: JsonObject, index: int) -> ServerResult:
 
 def add_result(call: ToolCallPart, block: JsonObject, index: int) -> ToolCallPart:
     """A call with its result."""
-    result = read_result(block, index)
+    result = read_server_result(block, index)
     output: ToolOutput
     if result.error is None:
         output = TextOutput(result.value) if isinstance(result.value, str) else JsonOutput(result.value)
@@ -118,7 +118,7 @@ def _of_server(call: ToolCallPart, block: JsonObject) -> JsonObject:
     return {"type": MCP, "serverName": notes(call.call_provider_metadata, NAME).get("serverName")}
 
 
-def write_result(call: ToolCallPart, call_id: str) -> JsonObject | None:
+def write_server_result(call: ToolCallPart, call_id: str) -> JsonObject | None:
     """The block of a server tool's result; `None` if no server tool returns such an output."""
     match call.output:
         case TextOutput() | JsonOutput() | ErrorJsonOutput():

@@ -32,8 +32,8 @@ from partita.types.json import Json, JsonObject, dumps, is_array, is_object, loa
 from partita.types.messages import ToolCallPart
 from partita.types.parts import SourceDocumentPart, SourceUrlPart, TextPart
 
-from .blocks import read_block
-from .server_tools import MCP, RESULT_TYPE, Sources, is_result, read_result, result_type
+from .parts import read_block
+from .server_tools import MCP, RESULT_TYPE, Sources, is_result, read_server_result, result_type
 from .usage import merged, read_usage
 from .wire import BLOCKS, MCP_RESULT, NAME
 
@@ -129,7 +129,7 @@ class AnthropicDecoder:
             self._begin(body)
         elif not (is_object(body) and "error" in body and self._error(body)):
             self._outlet.emit(DataChunk(UNKNOWN, body))
-            self._fail(None, NO_MESSAGE)
+            self._fail(body, NO_MESSAGE)
         self._end()
         return self._outlet.take()
 
@@ -185,7 +185,7 @@ class AnthropicDecoder:
         return True
 
     def _error(self, event: JsonObject) -> bool:
-        self._fail(event.get("error"), error_text(event.get("error")))
+        self._fail(event, error_text(event.get("error")))
         self._note(event)
         return True
 
@@ -405,7 +405,7 @@ class AnthropicDecoder:
             self._outlet.emit(_source_chunk(page))
 
     def _output(self, index: int, raw: JsonObject, block: _Block | None) -> None:
-        result, is_remote = read_result(raw, index), raw["type"] == MCP_RESULT
+        result, is_remote = read_server_result(raw, index), raw["type"] == MCP_RESULT
         own: JsonObject = {}
         if block is not None:
             self._end_call(block, is_final=True)

@@ -33,8 +33,7 @@ from partita.types.parts import FilePart, ReasoningPart, TextPart
 from partita.types.tools import ErrorTextOutput, JsonOutput, TextOutput, ToolResultPart
 from partita.types.usage import Usage, UsageNames
 
-from .blocks import BEHIND, read_block
-from .parts import SERVER
+from .parts import BEHIND, SERVER, read_block
 from .wire import BLOCKS, NAME
 
 UNKNOWN: Final = "data-bedrock-unknown"

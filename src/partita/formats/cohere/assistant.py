@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue
+from partita.formats.core.role_messages import FORM, STRING
 from partita.formats.core.turns import Placed
 from partita.types.json import JsonObject, is_array, is_object
 from partita.types.messages import AssistantPart, ToolCallPart
@@ -22,10 +23,6 @@ from partita.types.parts import CustomPart, ForeignPart, ReasoningPart, TextPart
 from . import wire
 from .parts import ASSISTANT_BLOCKS, CALLS, CITATIONS, FIELDS, PLAN, read_citation
 from .wire import NAME
-
-FORM: Final = "content"
-STRING: Final = "string"
-"""The note of a content that was a string."""
 
 SEPARATOR: Final = "\n"
 """Between texts that become one tool plan."""

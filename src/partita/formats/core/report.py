@@ -17,10 +17,11 @@ from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json
 from partita.types.json import JsonObject, dumps, is_array, is_object
 from partita.types.messages import Message, ToolCallPart, ToolMessage, derive_type, text_of
-from partita.types.parts import FilePart, ImagePart, ReasoningFilePart, StepStartPart
+from partita.types.parts import StepStartPart
 from partita.types.value import EXTRA_NAME, Value
 
 from .codec import KIND
+from .files import FILES, file_name
 from .residue import RESPELLED
 from .turns import Instructions, Placed, Prompt, Results, Step, Turn
 
@@ -55,7 +56,6 @@ STEP_START: Final = "each step is a message of its own"
 
 METADATA: Final = frozenset({"providerMetadata", "callProviderMetadata", "resultProviderMetadata"})
 MESSAGES: Final = get_args(Message)
-FILES: Final = (ImagePart, FilePart, ReasoningFilePart)
 FILE_NAMES: Final[Mapping[str, str]] = {"filename": "name", "name": "filename"}
 """The field for the name of a file, and the one that other types of parts have for it."""
 MINOR: Final[Mapping[str, Any]] = {"state": "done", "type": "source"}
@@ -208,7 +208,7 @@ class Report:
                 yield from self._fields(before, after, path, why, skip, names)
             elif isinstance(before, FILES) and isinstance(after, FILES):
                 yield Loss.of(f"{path}.type", before.type, why, "changed")
-                is_named = _file_name(before) == _file_name(after)
+                is_named = file_name(before) == file_name(after)
                 skip = ("name", "filename") if is_named else ()
                 yield from self._fields(before, after, path, why, skip, names)
             else:
@@ -278,10 +278,6 @@ def without_parts(message: Message) -> JsonObject:
     if message.type == _derived(message):
         del shell["type"]
     return shell
-
-
-def _file_name(part: ImagePart | FilePart | ReasoningFilePart) -> str | None:
-    return part.name if isinstance(part, ImagePart) else part.filename
 
 
 def _derived(message: Message) -> str:

@@ -5,7 +5,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from msgspec import UNSET
 
 from partita.errors import DecodeError
-from partita.types.json import Json, dumps, loads
+from partita.types.json import Json, JsonObject, dumps, is_object, loads
+from partita.types.messages import ToolCallPart
 from partita.types.tools import (
     INTERRUPTIONS,
     ContentItem,
@@ -55,6 +56,17 @@ def read_arguments(text: str) -> tuple[Json, Json]:
         return loads(text), UNSET
     except DecodeError:
         return UNSET, text
+
+
+def object_input(part: ToolCallPart) -> JsonObject:
+    """The input of a call for an API that accepts only objects: another value is in the member `input`.
+
+    While an input is being written, `input` is a guess, and the text so far is in `raw_input`.
+    """
+    value: Json = part.input if part.raw_input is UNSET else part.raw_input
+    if is_object(value):
+        return value
+    return {} if value is UNSET or value is None else {"input": value}
 
 
 def as_text(value: Json) -> str:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from partita.errors import ConversionError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.metadata import add_notes, message_notes, notes
-from partita.formats.core.report import Place, Record, Report
+from partita.formats.core.report import Place, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.role_messages import APART, JOINED, RoleWriter
 from partita.formats.core.rules import FIRST, OPENING, Rules, arrange
@@ -331,9 +331,8 @@ class _Writer(RoleWriter):
     """Writes contents, and records where."""
 
     def __init__(self, model: str | None, *, is_sent: bool) -> None:
-        self.record = Record()
+        super().__init__(NAME)
         self.is_sent = is_sent
-        super().__init__(NAME, self.record)
         self.is_named = model is not None
         self.is_third = model is not None and _is_third_generation(model)
         self.is_older = model is not None and not self.is_third

@@ -6,11 +6,9 @@ the name of the content. The residue is in `fields`.
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypeAlias
-from urllib.parse import unquote_to_bytes
+from typing import Any, Final, NamedTuple
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -18,11 +16,12 @@ from msgspec.structs import replace
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
+from partita.formats.core.files import FILES, AnyFile
 from partita.formats.core.metadata import FIELDS, INDEX, add_notes, notes
 from partita.formats.core.report import Place
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.rules import Alphabet
-from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
+from partita.formats.core.tool_text import as_text, object_input, read_tool_text, tool_text
 from partita.formats.core.turns import Placed
 from partita.formats.core.wire import to_json
 from partita.types.data_url import OCTETS, data_url, parse_data_url
@@ -80,8 +79,6 @@ _NOT_MEMBERS: Final = frozenset(
 CODE_EXECUTION: Final = "code_execution"
 CODE_TYPE: Final = "CODE_EXECUTION"
 SERVER_PREFIX: Final = "server:"
-WRAPPED: Final = "input"
-"""The member of an object that holds an input which is not an object. The API accepts only objects."""
 
 
 def own_notes(block: wire.Part, held: str = "", extra: Mapping[str, Json] | None = None) -> JsonObject:
@@ -169,8 +166,6 @@ def write_text(part: TextPart | ReasoningPart) -> wire.Text | None:
 
 # Files
 
-Media: TypeAlias = ImagePart | FilePart | ReasoningFilePart
-
 ADDRESSES: Final = ("https://", "http://", "gs://")
 # A media type must be complete: https://ai.google.dev/api/caching#Blob
 _COMPLETE: Final = {"image": "image/jpeg", "image/*": "image/jpeg"}
@@ -198,7 +193,7 @@ def read_file(block: wire.InlineFile | wire.File, ids: CallIds) -> FilePart | Re
     return ReasoningFilePart(file.url, file.media_type, provider_metadata=file.provider_metadata)
 
 
-def write_file(part: Media) -> wire.InlineFile | wire.File | None:
+def write_file(part: AnyFile) -> wire.InlineFile | wire.File | None:
     own = notes(part.provider_metadata, NAME)
     if isinstance(part, ReasoningFilePart) and own.get(THOUGHT) is not True:
         return None  # the reasoning of another model
@@ -209,8 +204,8 @@ def write_file(part: Media) -> wire.InlineFile | wire.File | None:
     inline = parse_data_url(url)
     if inline is not None:
         default = _COMPLETE["image"] if isinstance(part, ImagePart) else OCTETS
-        data = inline.data if inline.is_base64 else b64encode(unquote_to_bytes(inline.data)).decode()
-        blob = wire.Blob(media_type or inline.media_type or default, data, extra=_extra(own, "inlineData"))
+        media_type = media_type or inline.media_type or default
+        blob = wire.Blob(media_type, inline.in_base64(), extra=_extra(own, "inlineData"))
         return wire.InlineFile(inline_data=blob, **_beside(own))
     if not url.startswith(ADDRESSES):
         return None
@@ -243,9 +238,8 @@ def write_call(part: ToolCallPart) -> wire.Call | None:
     if part.provider_executed:
         return None
     own = notes(part.call_provider_metadata, NAME)
-    given: Json = part.raw_input if part.input is UNSET else part.input
-    args = {} if given is UNSET or given is None else given if is_object(given) else {WRAPPED: given}
-    call = wire.FunctionCall(TOOL_NAME.fit(part.name), _id(own), args, extra=_extra(own, "functionCall"))
+    name, args = TOOL_NAME.fit(part.name), object_input(part)
+    call = wire.FunctionCall(name, _id(own), args, extra=_extra(own, "functionCall"))
     return wire.Call(function_call=call, **_beside(own))
 
 
@@ -465,17 +459,16 @@ def _content(items: Sequence[ContentItem]) -> tuple[JsonObject, list[Json]]:
 
 # The tables
 
-_FILES: Final = (FilePart, ImagePart, ReasoningFilePart)
 USER: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     PartCodec(wire.Text, TextPart, read_user_text, write_text),
-    PartCodec((wire.InlineFile, wire.File), _FILES, read_user_file, write_file),
+    PartCodec((wire.InlineFile, wire.File), FILES, read_user_file, write_file),
     member=FIELDS,
 )
 MODEL: Final[PartCodecs[Any]] = PartCodecs(
     NAME,
     PartCodec(wire.Text, (TextPart, ReasoningPart), read_text, write_text),
-    PartCodec((wire.InlineFile, wire.File), _FILES, read_file, write_file),
+    PartCodec((wire.InlineFile, wire.File), FILES, read_file, write_file),
     PartCodec(wire.Call, ToolCallPart, read_call, write_call, metadata="call_provider_metadata"),
     PartCodec(
         (wire.Code, wire.ToolCall),

@@ -27,6 +27,7 @@ from partita.formats.ai_sdk.ui.display import displayed
 from partita.formats.ai_sdk.ui.format import EMPTY_ID, NO_CALL, REASONS
 from partita.formats.ai_sdk.ui.format import write_part as write_part_v7
 from partita.formats.ai_sdk.ui.network import network_tool_call
+from partita.formats.core.files import FILES
 from partita.formats.core.metadata import message_notes, with_message_notes
 from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
@@ -62,7 +63,6 @@ from partita.types.value import kept, unkept
 
 from .parts import (
     ATTACHMENTS,
-    FILES,
     IMPLIED,
     PARTS,
     begins_reasoning,

@@ -15,7 +15,7 @@ from partita.formats.ai_sdk.ui.parts import ANY_IMAGE
 from partita.formats.ai_sdk.ui.repairs import FAILED
 from partita.formats.ai_sdk.versions import REDACTED, SIGNATURE, signature_in, signed
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import file_url, guessed_type
+from partita.formats.core.files import FILES, AnyFile, file_name, file_url, guessed_type
 from partita.formats.core.metadata import add_notes, notes
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.wire import Wire, to_json
@@ -25,8 +25,6 @@ from partita.types.messages import Part, ToolCallPart
 from partita.types.parts import (
     FilePart,
     ForeignPart,
-    ImagePart,
-    ReasoningFilePart,
     ReasoningPart,
     SourceUrlPart,
     StepStartPart,
@@ -185,7 +183,7 @@ def read_file(block: File, _: None) -> FilePart:
     return FilePart(url, block.mimeType, provider_metadata=add_notes(None, NAME, shape))
 
 
-def write_file(part: FilePart | ImagePart | ReasoningFilePart) -> Wire:
+def write_file(part: AnyFile) -> Wire:
     media_type = ANY_IMAGE if part.media_type is None else part.media_type
     is_url = notes(part.provider_metadata, NAME).get(SHAPE) == "url"
     data = part.url if is_url else part.url.removeprefix(f"data:{media_type};base64,")
@@ -198,16 +196,13 @@ def read_attachment(block: Attachment, _: None) -> FilePart:
     return FilePart(block.url, block.contentType or guessed_type(block.url, name), name)
 
 
-def write_attachment(part: FilePart | ImagePart | ReasoningFilePart) -> Wire:
-    name = part.name if isinstance(part, ImagePart) else part.filename
+def write_attachment(part: AnyFile) -> Wire:
+    name = file_name(part)
     media_type = ANY_IMAGE if part.media_type is None else part.media_type
     return Attachment(url=part.url, name=UNSET if name is None else name, contentType=media_type)
 
 
-FILES: Final = (FilePart, ImagePart, ReasoningFilePart)
-
-
-def is_attached(part: FilePart | ImagePart | ReasoningFilePart, role: str) -> bool:
+def is_attached(part: AnyFile, role: str) -> bool:
     """Whether a file is an attachment: where it was, or where version 4 would have it."""
     place = notes(part.provider_metadata, NAME).get(PLACE)
     if place in ("parts", "attachments"):
