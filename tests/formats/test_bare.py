@@ -14,7 +14,6 @@ from partita.formats.ai_sdk.ui.dump import dump_bare, dump_part
 from partita.formats.ai_sdk.ui.v4_parts import PartWriter
 from partita.formats.bare import is_bare, is_bare_message, is_open, plain_result
 from partita.formats.losses import Loss
-from partita.formats.mastra.parts import load_part as load_mastra_part
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -129,28 +128,6 @@ def test_parts_of_version_4_are_the_same_by_both_ways(parts: list[Any]) -> None:
 
 
 INVOCATION: JsonObject = {"state": "result", "toolCallId": "c", "toolName": "f", "args": {}, "result": 1}
-REASONING: JsonObject = {
-    "type": "reasoning",
-    "reasoning": "Hm.",
-    "details": [{"type": "text", "text": "Hm."}],
-}
-SAID: dict[str, tuple[Json, Any]] = {
-    "a call": (
-        {"type": "tool-invocation", "toolInvocation": INVOCATION},
-        ToolCallPart("c", "f", "output-available", {}, output=JsonOutput(1)),
-    ),
-    "a call that says more": (
-        {"type": "tool-invocation", "toolInvocation": {**INVOCATION, "isNew": True}},
-        ToolCallPart("c", "f", "output-available", {}, output=JsonOutput(1), extra=Extra({"isNew": True})),
-    ),
-    "a reasoning": (REASONING, ReasoningPart("Hm.")),
-    "a reasoning that says more": ({**REASONING, "x": 1}, ReasoningPart("Hm.", extra=Extra({"x": 1}))),
-}
-
-
-@each_row(("raw", "part"), SAID.values(), ids=SAID)
-def test_what_says_more_is_kept_by_mastra(raw: Json, part: Any) -> None:
-    assert load_mastra_part(raw, "assistant", "$", []) == (part,)
 
 
 @each_row("step", [0, 1, False, "0"])

@@ -94,23 +94,10 @@ def _ai_sdk() -> list[Format | LazyFormat]:
     ]
 
 
-def _mastra() -> list[Format]:
+def _mastra() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "mastra-v2",
-            "Mastra V2 messages and table rows",
-            later("mastra.v2", "load"),
-            later("mastra.v2", "dump"),
-            slot=in_messages("content", "metadata"),
-            implied=later("mastra.implied", "implied_v2"),
-        ),
-        Format(
-            "mastra-v1",
-            "Mastra V1 messages",
-            later("mastra.v1", "load"),
-            later("mastra.v1", "dump"),
-            implied=later("mastra.implied", "implied_v1"),
-        ),
+        LazyFormat("mastra-v2", "mastra.format", "V2"),
+        LazyFormat("mastra-v1", "mastra.format", "V1"),
         Format(
             "mastra-stream",
             "chunks of Mastra's agents, workflows and networks",

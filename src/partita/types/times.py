@@ -36,3 +36,8 @@ def in_utc(moment: datetime, where: str) -> datetime:
 def iso_text(moment: datetime, timespec: str = "auto") -> str:
     """A moment as ISO 8601 text, in UTC with a `Z`. JavaScript writes it with `milliseconds`."""
     return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
+def json_date(moment: datetime) -> str:
+    """A moment as `Date.toJSON` of JavaScript writes it, with microseconds if it has them."""
+    return iso_text(moment, "microseconds" if moment.microsecond % 1000 else "milliseconds")

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct
 
 from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
-from partita.formats.mastra.calls import output_of
+from partita.formats.core.tool_text import read_tool_text
 from partita.types.chunks import (
     ToolInputAvailable,
     ToolInputDelta,
@@ -257,7 +257,7 @@ class Calls:
             said.take("dynamic", bool)
         call.ended = not preliminary
         if failed:
-            typed = output_of(None if output is UNSET else output, failed=True)
+            typed = read_tool_text("failed", None if output is UNSET else output)
             self._voice.emit(ToolOutputChunk(call.id, typed, executed, metadata, preliminary=preliminary))
         else:
             self._voice.emit(

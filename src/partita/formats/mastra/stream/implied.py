@@ -3,13 +3,12 @@
 from typing import Final, get_args
 
 from partita.formats.format import Implied
-from partita.formats.mastra.implied import DATA
 from partita.formats.words import open_words
 from partita.types.messages import PrimitiveType
 
 from .network import Network
 from .speaker import Speaker
-from .things import MAKING, RESULTS
+from .things import DATA, MAKING, RESULTS
 
 OPEN: Final = (DATA, *(f"{name}-execution-event-" for name in get_args(PrimitiveType)))
 """Beginnings of types whose rest says what is inside."""

@@ -8,7 +8,7 @@ from partita.errors import DecodeError
 from partita.formats.format import Loaded
 from partita.formats.losses import Loss
 from partita.formats.mastra.network import is_decision
-from partita.formats.mastra.payload import calls_in
+from partita.formats.mastra.network_payload import calls_in
 from partita.stream.accumulator import Accumulator
 from partita.types.chunks import Chunk, MessageStart
 from partita.types.codec import Codec, to_json
