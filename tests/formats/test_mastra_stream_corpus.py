@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from partita.errors import PartitaError
 from partita.formats.ai_sdk.ui import load as ui_load
-from partita.formats.mastra.stream.load import load
+from partita.formats.mastra.stream import load
 from partita.types.codec import decode_message, encode, to_json
 from partita.types.json import Json, JsonObject, dumps, is_object
 from partita.types.messages import AssistantMessage, Message, ToolCallPart, text_of
@@ -43,6 +43,10 @@ OTHERWISE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("nc-0003", "nu-0004"), "the answer of a network is words"),
 }
 """Where the readers of the time did otherwise, and how it is here."""
+
+
+REPLACED: Final = frozenset({"ac-0041"})
+"""Where the input of a call is another one than the one that was streamed."""
 
 
 def streams() -> Iterator[JsonObject]:
@@ -102,7 +106,8 @@ def _parts(message: Message) -> Iterator[Json]:
 def test_every_stream_is_read() -> None:
     for case in streams():
         loaded = load(chunks_of(case))
-        assert all(loss.severity == "minor" for loss in loaded.losses), case["id"]
+        lost = [loss for loss in loaded.losses if loss.severity != "minor"]
+        assert bool(lost) == (case["id"] in REPLACED), case["id"]
         for message in loaded.messages:
             assert decode_message(encode(message)) == message
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from partita.errors import PartitaError
 from partita.stream.accumulator import Diagnostic
 from partita.stream.messages import MessagesAccumulator
-from partita.types.chunks import Chunk, MessageStart
+from partita.types.chunks import Chunk, MessageFinish, MessageStart
 from partita.types.json import Json, limited_depth
 from partita.types.messages import AssistantMessage
 
@@ -81,8 +81,11 @@ def _by_message(decoded: Iterable[tuple[str, Chunk]]) -> dict[str, list[tuple[st
     id_ = ""
     for path, chunk in decoded:
         if isinstance(chunk, MessageStart) and chunk.message_id is not None:
-            if not id_:  # chunks before the first id belong to the first message
-                groups = {chunk.message_id: groups.get(id_, [])}
+            before = groups.pop(id_, []) if not id_ else []
+            if any(isinstance(one, MessageFinish) for _, one in before):
+                groups[UNNAMED] = before
+            elif before:  # chunks before the first id belong to the first message
+                groups[chunk.message_id] = before
             id_ = chunk.message_id
         groups.setdefault(id_, []).append((path, chunk))
     return {id_ or UNNAMED: chunks for id_, chunks in groups.items()} or {UNNAMED: []}

@@ -94,17 +94,11 @@ def _ai_sdk() -> list[Format | LazyFormat]:
     ]
 
 
-def _mastra() -> list[Format | LazyFormat]:
+def _mastra() -> list[LazyFormat]:
     return [
         LazyFormat("mastra-v2", "mastra.format", "V2"),
         LazyFormat("mastra-v1", "mastra.format", "V1"),
-        Format(
-            "mastra-stream",
-            "chunks of Mastra's agents, workflows and networks",
-            later("mastra.stream.load", "load"),
-            decoder=later("mastra.stream.decoder", "MastraStreamDecoder"),
-            implied=later("mastra.stream.implied", "implied"),
-        ),
+        LazyFormat("mastra-stream", "mastra.stream"),
     ]
 
 
