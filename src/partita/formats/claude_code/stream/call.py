@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from partita.errors import DecodeError
 from partita.formats.claude_code.blocks import CallFacts, server_of
-from partita.formats.claude_code.results import CLAUDE_CODE
+from partita.formats.claude_code.wire import CLAUDE_CODE
 from partita.types.chunks import (
     ToolInputAvailable,
     ToolInputDelta,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from partita.formats.claude_code.blocks import rest_of
-from partita.formats.claude_code.results import CLAUDE_CODE
+from partita.formats.claude_code.wire import CLAUDE_CODE
 from partita.types.chunks import ErrorChunk, MessageAbort, MessageFinish
 from partita.types.codec import to_json
 from partita.types.json import Json, JsonObject, is_array, is_object

@@ -6,9 +6,8 @@ been told of it, so nothing is told twice and nothing is left out.
 
 from typing import Final, Literal, TypeAlias
 
-from partita.formats.claude_code.citations import citations_of
-from partita.formats.claude_code.media import ANTHROPIC
-from partita.formats.claude_code.results import CLAUDE_CODE
+from partita.formats.claude_code.blocks import citations_of
+from partita.formats.claude_code.wire import ANTHROPIC, CLAUDE_CODE
 from partita.types.chunks import (
     Chunk,
     ReasoningDelta,

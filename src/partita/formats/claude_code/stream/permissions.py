@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import UNSET
 
 from partita.formats.claude_code.blocks import rest_of
-from partita.formats.claude_code.results import CLAUDE_CODE
+from partita.formats.claude_code.wire import CLAUDE_CODE
 from partita.types.chunks import ToolApprovalRequest, ToolApprovalResponse
 from partita.types.json import Json, JsonObject, is_object
 

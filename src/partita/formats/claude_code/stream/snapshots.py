@@ -7,7 +7,8 @@ of one answer one by one, sometimes in another order than they were begun in, so
 from collections.abc import Sequence
 from typing import Final
 
-from partita.formats.claude_code.blocks import RESULT, block_chunks, call_facts, rest_of
+from partita.formats.claude_code.blocks import block_chunks, call_facts, rest_of
+from partita.formats.claude_code.wire import RESULT
 from partita.types.chunks import DataChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.claude_code.results import CLAUDE_CODE
+from partita.formats.claude_code.wire import CLAUDE_CODE
 from partita.types.chunks import MessageMetadata, MessageStart, StepFinish, StepReset, StepStart
 from partita.types.json import Json, JsonObject
 

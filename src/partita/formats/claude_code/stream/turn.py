@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from partita.formats.claude_code.blocks import CallFacts, server_of
-from partita.formats.claude_code.results import output_chunk
+from partita.formats.claude_code.tool_results import output_chunk
 from partita.types.chunks import Chunk, ToolOutputChunk
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.tools import ExecutionDeniedOutput, InterruptedOutput, ToolOutput

@@ -5,9 +5,9 @@ from typing import Final
 
 from msgspec import UNSET
 
-from partita.formats.claude_code.blocks import RESULT
-from partita.formats.claude_code.media import UNKNOWN_IMAGE
-from partita.formats.claude_code.results import content_item
+from partita.formats.claude_code.user_content import content_part as content_item
+from partita.formats.claude_code.wire import RESULT
+from partita.formats.core.anthropic_media import ANY_IMAGE as UNKNOWN_IMAGE
 from partita.types.chunks import ChildMessage, SteeringMessageChunk
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.messages import UserMessage
