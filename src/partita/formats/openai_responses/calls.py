@@ -236,7 +236,7 @@ CALLS: Final[Mapping[str, _Kind]] = {
     ),
     "mcp_approval_request": _Kind(wire.McpApprovalRequest, None, _arguments, _write_mcp),
     "mcp_call": _Kind(wire.McpCall, None, _arguments, _write_mcp),
-    "web_search_call": _Kind(wire.WebSearchCall, "web_search", _no_input, _write_web_search),
+    "web_search_call": _Kind(wire.WebSearchCall, "web_search", _arguments, _write_web_search),
     "file_search_call": _Kind(wire.FileSearchCall, "file_search", _no_input, _write_file_search),
     "code_interpreter_call": _Kind(
         wire.CodeInterpreterCall,

@@ -38,7 +38,7 @@ from partita.types.parts import CustomPart, FilePart, SourceDocumentPart, Source
 from partita.types.tools import ErrorTextOutput, JsonOutput
 
 from . import wire
-from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_json, runs_at_provider
+from .calls import BEHIND, CALLS, DYNAMIC, OUTCOMES, error_text, parse_arguments, parse_json, runs_at_provider
 from .items import ENCRYPTED, ITEM, RAW, Context, Found, add_output, keep_whole, read_item
 from .parts import MADE, source_of, text_in
 from .response import client_tools_of, ending_of, is_response
@@ -647,7 +647,7 @@ class _ToolCall(_Item):
     def _end_input(self, raw: JsonObject, metadata: JsonObject, part: ToolCallPart | None = None) -> None:
         self._has_input = True
         text = text_in(raw, "arguments") if self.kind in DYNAMIC or self.kind == "tool_search_call" else ""
-        value = {} if part is None or part.input is UNSET else part.input
+        value = parse_arguments(raw.get("arguments")) if part is None or part.input is UNSET else part.input
         self.answer.outlet.end_call(self._call(raw)._replace(pieces=[text]), value, metadata)
 
 

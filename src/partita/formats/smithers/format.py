@@ -2,18 +2,16 @@
 
 A payload is one row, a list of rows, or an object of lists by table: `agents`, `events`, `toolCalls`,
 `messages`, or the names that the tables have in the database. An agent becomes a thread of its own: system
-prompt and prompt, if there are any, and its answer. Events and calls go to the agent they name, whether its
-row is there or not. Columns without a place in a message stand in its metadata; those that are null say
-nothing.
-
-Lost: ids and times of stream events, and what chunks replaced. Told as losses, all of it.
+prompt and prompt, if there are any, and its response. Events and calls go to the agent they name, whether its
+row is there or not. Columns without a place in a message are kept in its metadata, except those that are
+null. Reported as losses: ids and times of stream events, and what later events replaced.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from partita.errors import ConversionError
-from partita.formats.format import Loaded
+from partita.formats.format import Format, Loaded
 from partita.formats.losses import Loss
 from partita.formats.rows import Row, rows_of
 from partita.types.fold import expand, fold
@@ -34,7 +32,7 @@ TABLES: Final[Mapping[str, str]] = {
     "memoryMessages": "messages",
     "_smithers_memory_messages": "messages",
 }
-"""Names of lists in a payload, and the table that is meant."""
+"""Names of lists in a payload, and their tables."""
 
 SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "messages": ("contentJson",),
@@ -42,7 +40,7 @@ SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "toolCalls": ("agentId", "toolName"),
     "agents": ("prompt",),
 }
-"""Columns that give a table away."""
+"""The columns by which a table is recognized."""
 
 
 def load(payload: Json) -> Loaded:
@@ -54,16 +52,18 @@ def load(payload: Json) -> Loaded:
     messages: list[Message] = []
     for index, agent in enumerate(_agents(tables)):
         messages.extend(load_agent(agent, index, losses))
-    messages.extend(_talk([load_memory(row, i, losses) for i, row in enumerate(tables["messages"])], losses))
+    messages.extend(
+        _joined([load_memory(row, i, losses) for i, row in enumerate(tables["messages"])], losses)
+    )
     return Loaded(tuple(messages), tuple(losses))
 
 
-def _talk(messages: list[Message], losses: list[Loss]) -> list[Message]:
-    """Memory messages with the results of tools in their calls."""
-    merged = fold(messages)
-    if expand(merged) != messages:
+def _joined(messages: list[Message], losses: list[Loss]) -> list[Message]:
+    """Memory messages, with the results of tools in their calls."""
+    joined = fold(messages)
+    if expand(joined) != messages:
         losses.append(Loss("$", "the place of tool results", "results are kept with their calls", "changed"))
-    return merged
+    return joined
 
 
 def _sorted(payload: Json, losses: list[Loss]) -> Iterator[tuple[str, Row]]:
@@ -75,7 +75,7 @@ def _sorted(payload: Json, losses: list[Loss]) -> Iterator[tuple[str, Row]]:
         if name in TABLES:
             yield from ((TABLES[name], row) for row in rows_of(rows, f"$.{name}"))
         else:
-            losses.append(Loss.of(f"$.{name}", rows, "no table that messages are made of"))
+            losses.append(Loss.of(f"$.{name}", rows, "messages are not made of this table"))
 
 
 def _table_of(row: Row) -> str:
@@ -83,7 +83,7 @@ def _table_of(row: Row) -> str:
         if all(column in row for column in columns):
             return table
     raise ConversionError(
-        "a row of no table that is known",
+        "a row of an unknown table",
         where=row.path,
         hint="give rows of agents, agent_stream_events, tool_calls or _smithers_memory_messages",
     )
@@ -114,3 +114,6 @@ def _by_agent(rows: list[Row]) -> dict[str | None, list[Row]]:
 def _name(id_: Json) -> str | None:
     """An id as text; `None` if it is none."""
     return str(id_) if isinstance(id_, str | int) and not isinstance(id_, bool) and id_ != "" else None
+
+
+FORMAT: Final = Format("smithers", "Smithers agents, events and memory (rows)", load, is_complete=True)
