@@ -89,7 +89,7 @@ def session_path(payload: Json) -> str:
 
 def load_stream(payload: Json) -> Loaded:
     """The message of a recorded stream."""
-    return load_events(ClaudeStreamDecoder(), payload if is_array(payload) else [payload])
+    return load_events(ClaudeStreamDecoder(with_losses=True), payload if is_array(payload) else [payload])
 
 
 FORMAT: Final = Format(
@@ -104,5 +104,7 @@ FORMAT: Final = Format(
 STREAM: Final = Format(
     "claude-code-stream",
     "Claude Code stream-json, Agent SDK",
+    load_stream,
     decoder=ClaudeStreamDecoder,
+    is_complete=True,
 )
