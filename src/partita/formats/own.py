@@ -103,21 +103,8 @@ def _frameworks() -> list[Format | LazyFormat]:
 
 def _agents() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "claude-code-log",
-            "Claude Code session files",
-            later("claude_code.log.load", "load"),
-            later("claude_code.dump.session", "dump"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-            dump_session=later("claude_code.dump.session", "dump_session"),
-            session_path=later("claude_code.dump.session", "session_path"),
-        ),
-        Format(
-            "claude-code-stream",
-            "Claude Code stream-json, Agent SDK",
-            decoder=later("claude_code.stream.decoder", "ClaudeStreamDecoder"),
-            implied=value_of("implied", "CLAUDE_CODE"),
-        ),
+        LazyFormat("claude-code-log", "claude_code.format"),
+        LazyFormat("claude-code-stream", "claude_code.format", "STREAM"),
         Format(
             "codex-rollout",
             "Codex session files (rollouts)",
