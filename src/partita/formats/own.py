@@ -5,8 +5,8 @@ from typing import get_args
 
 from partita.stream.rules import Version
 
-from .core.sidecar import in_list, in_messages
-from .format import Format, Slot
+from .core.sidecar import in_messages
+from .format import Format
 from .lazily import LazyFormat, later, value_of
 
 CHAT = "openai-chat"
@@ -31,53 +31,16 @@ def own_formats() -> list[Format | LazyFormat]:
     ]
 
 
-def _ours() -> list[Format]:
-    return [
-        Format(
-            "canonical",
-            "Partita's own messages",
-            later("canonical", "load_canonical"),
-            later("canonical", "dump_canonical"),
-            implied=later("canonical", "implied_in_canonical"),
-        ),
-        Format(
-            "legacy",
-            "messages with one content (deprecated)",
-            later("canonical", "load_legacy"),
-            implied=later("canonical", "implied_in_legacy"),
-        ),
-    ]
+def _ours() -> list[LazyFormat]:
+    return [LazyFormat("canonical", "canonical"), LazyFormat("legacy", "canonical", "LEGACY")]
 
 
 def _ai_sdk() -> list[Format | LazyFormat]:
     return [
-        Format(
-            "ai-sdk-ui-v4",
-            "AI SDK 4 UI messages",
-            later("ai_sdk.ui.v4_load", "load"),
-            later("ai_sdk.ui.v4_dump", "dump"),
-            slot=in_list("annotations"),
-            implied=value_of("implied", "AI_SDK_UI"),
-        ),
-        *(
-            Format(
-                f"ai-sdk-ui-v{v}",
-                f"AI SDK {v} UI messages",
-                later("ai_sdk.ui.load", "load"),
-                partial(later("ai_sdk.ui.repair", "dump"), version=v),
-                slot=in_messages("metadata"),
-                implied=value_of("implied", "AI_SDK_UI"),
-            )
-            for v in VERSIONS
-        ),
+        LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
+        *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
-        Format(
-            "ai-sdk-chunks",
-            "AI SDK UI message chunks, and ours",
-            decoder=later("chunks", "ChunkDecoder"),
-            encoder=later("chunks", "ChunkEncoder"),
-            implied=value_of("implied", "AI_SDK_CHUNKS"),
-        ),
+        LazyFormat("ai-sdk-chunks", "chunks"),
         Format(
             "ai-sdk-data-stream-v4",
             "AI SDK 4 data stream lines",
@@ -121,26 +84,11 @@ def _mastra() -> list[Format]:
     ]
 
 
-def _rows() -> list[Format]:
+def _rows() -> list[LazyFormat]:
     return [
-        Format(
-            "cherry",
-            "Cherry Studio session messages (rows)",
-            later("cherry.load", "load"),
-            implied=later("cherry.implied", "implied"),
-        ),
-        Format(
-            "smithers",
-            "Smithers agents, events and memory (rows)",
-            later("smithers.load", "load"),
-            implied=later("smithers.implied", "implied"),
-        ),
-        Format(
-            "plain",
-            "rows of plain text, marked as reconstructed",
-            later("plain", "load"),
-            implied=later("plain", "implied"),
-        ),
+        LazyFormat("cherry", "cherry.format"),
+        LazyFormat("smithers", "smithers.format"),
+        LazyFormat("plain", "plain"),
     ]
 
 
@@ -194,10 +142,10 @@ def _agents() -> list[Format | LazyFormat]:
             "codex-rollout",
             "Codex session files (rollouts)",
             later("codex.load", "load"),
-            later("codex.dump.session", "dump"),
+            later("codex.dump", "dump"),
             implied=value_of("implied", "CODEX"),
-            dump_session=later("codex.dump.session", "write_rollout"),
-            session_path=later("codex.dump.session", "session_path"),
+            dump_session=later("codex.dump", "dump_session"),
+            session_path=later("codex.dump", "session_path"),
         ),
         Format("gemini-cli", "Gemini CLI chats", later("gemini_cli.load", "load")),
         Format("opencode-export", "OpenCode sessions, exported", later("opencode.load", "load")),
@@ -219,23 +167,9 @@ def _agents() -> list[Format | LazyFormat]:
     ]
 
 
-def _exports() -> list[Format]:
+def _exports() -> list[LazyFormat]:
     return [
-        Format(
-            "sharegpt",
-            "ShareGPT conversations, as trainers read them",
-            later("exports.sharegpt", "load"),
-            later("exports.sharegpt", "dump"),
-            takes_request=True,
-            slot=Slot(later("exports.sharegpt", "put"), later("exports.sharegpt", "take")),
-            implied=value_of("exports.sharegpt", "IMPLIED"),
-        ),
-        Format(
-            "chatml",
-            "ChatML, a conversation as one text",
-            later("exports.chatml", "load"),
-            later("exports.chatml", "dump"),
-            implied=value_of("exports.chatml", "IMPLIED"),
-        ),
-        Format("markdown", "a Markdown document to read", dump=later("exports.markdown", "dump")),
+        LazyFormat("sharegpt", "exports.sharegpt"),
+        LazyFormat("chatml", "exports.chatml"),
+        LazyFormat("markdown", "exports.markdown"),
     ]

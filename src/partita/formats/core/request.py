@@ -20,8 +20,6 @@ MESSAGES: Final = "messages"
 
 REASONS: Final[Mapping[str, str]] = {
     "id": "messages of the API have no id",
-    "createdAt": "messages of the API have no time",
-    "usage": "messages of the API have no usage",
     "tool-call.id": RENAMED,
     "tool-call.name": RENAMED,
     "input": "the API takes only objects as input",
@@ -39,10 +37,15 @@ def request_report(
 class Reader(Protocol):
     """What reading messages results in."""
 
-    messages: list[Message]
-    """Messages in which results are apart from their calls."""
-    places: dict[Place, Any]
-    """What was read, by its place."""
+    @property
+    def messages(self) -> list[Message]:
+        """The messages. Results that are not right after their calls may be apart from them."""
+        ...
+
+    @property
+    def places(self) -> dict[Place, Any]:
+        """What was read, by its place."""
+        ...
 
 
 class Requests:

@@ -32,6 +32,9 @@ WireT = TypeVar("WireT", bound=Wire | JsonObject)
 
 RESPELLED: Final = "respelled"
 
+_PLAIN: Final = frozenset[type]({type(None), bool, int, float, str, list, dict})
+"""The types of JSON values. Members of wire objects are also unset, wire objects, or tuples of these."""
+
 
 def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     """What `restore` needs to turn `written` into `read`; empty if they are equal."""
@@ -46,7 +49,7 @@ def residue(written: Wire | JsonObject, read: Wire | JsonObject) -> JsonObject:
     for (name, default), one, other in zip(members, values(written), values(read), strict=True):
         if one is other and not (extra and name in extra):
             continue
-        if one is None and type(other) is str:
+        if (one is UNSET or one is None) and type(other) in _PLAIN and not (extra and name in extra):
             kept[name] = other
             continue
         value = _json(extra.pop(name) if name in extra else other)  # what did not fit is in `extra`

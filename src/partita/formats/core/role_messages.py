@@ -5,12 +5,13 @@ them form one message here, with step starts between the steps; a message is `me
 number of its first message there. The place of a message is its number, that of a block its number after it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from partita.formats.losses import Loss
+from partita.types.fold import answer, results_id
 from partita.types.json import Json, JsonObject
 from partita.types.messages import (
     AssistantContent,
@@ -47,24 +48,40 @@ STEPS: Final = "a step begins where calls were answered"
 
 
 class RoleReader:
-    """Collects messages while those of an API are read. In `messages`, results are apart from their calls."""
+    """Collects messages while those of an API are read. Results are put into the calls right before them."""
 
     def __init__(self, namespace: str) -> None:
-        self.messages: list[Message] = []
-        self.places: dict[Place, Any] = {}
-        self.calls: Mapping[str, str] = {}
+        self._places: dict[Place, Any] = {}
+        self.calls: dict[str, str] = {}
         """The names of the calls that wait for results, by id."""
         self._namespace = namespace
-        self._head: AssistantMessage | None = None
-        self._step = 0
+        self._messages: list[Message] = []
+        self._id = ""  # of the message whose steps are being read
+        self._metadata: JsonObject | None = None
+        self._step_parts: list[Any] = []
+        self._steps: list[int] = []  # where its steps are
+        self._waiting: dict[str, int] = {}  # the numbers of the parts that are in `calls`, by id
         self._continues = False
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages. Results without a call right before them are messages of their own."""
+        self._end_steps()
+        return self._messages
+
+    @property
+    def places(self) -> dict[Place, Any]:
+        """What was read, by its places."""
+        self._end_steps()
+        return self._places
 
     def add(self, message: Message, index: Place, parts: Sequence[tuple[Any, Place]]) -> None:
         """Add a message, with the place of each part after that of the message."""
-        self._continues = False
-        self.messages.append(message)
-        self.places[index,] = message
-        self.places |= {(index, place): part for part, place in parts}
+        self._end_steps()
+        self._messages.append(message)
+        self._places[index,] = message
+        for part, place in parts:
+            self._places[index, place] = part
 
     def add_content(
         self,
@@ -99,41 +116,59 @@ class RoleReader:
     def add_step(self, id_: str, parts: Sequence[tuple[Any, Place]], noted: JsonObject, index: int) -> None:
         """Add a step of the model. It continues the last one if only its results are in between."""
         metadata = {self._namespace: noted} if noted else None
-        content: tuple[Any, ...] = tuple(part for part, _ in parts)
-        if self._continues and self._head is not None:
-            self._step += 1
+        if self._continues and self._steps:
             start = StepStartPart(provider_metadata=metadata)
-            self.places[index, "start"] = start
-            step = AssistantContent(parts=(start, *content))
-            self.add(replace(self._head, id=f"{self._head.id}#{self._step}", content=step), index, parts)
-            self.places[index,] = self._head
+            self._places[index, "start"] = start
+            self._step_parts.append(start)
         else:
-            self._step = 1
-            step = AssistantContent(parts=content, provider_metadata=metadata)
-            self._head = AssistantMessage(id=id_, content=step)
-            self.add(self._head, index, parts)
-        calls = (part for part in content if type(part) is ToolCallPart and not part.provider_executed)
-        self.calls = {part.id: part.name for part in calls}
+            self._end_steps()
+            self._id, self._metadata = id_, metadata
+        self._continues = False
+        self._steps.append(index)
+        self.calls, self._waiting = {}, {}
+        for part, place in parts:
+            self._places[index, place] = part
+            if type(part) is ToolCallPart and not part.provider_executed and part.output is None:
+                self.calls[part.id] = part.name
+                self._waiting.setdefault(part.id, len(self._step_parts))
+            self._step_parts.append(part)
+
+    def _end_steps(self) -> None:
+        """The message of the steps is complete."""
+        self._continues = False
+        self._waiting = {}
+        if self._steps:
+            content = AssistantContent(parts=tuple(self._step_parts), provider_metadata=self._metadata)
+            message = AssistantMessage(id=self._id, content=content)
+            self._messages.append(message)
+            for index in self._steps:
+                self._places[index,] = message
+            self._step_parts, self._steps = [], []
 
     def add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
         """Add results: those of the calls right before them, and others, which have no call."""
-        own = {result.id: place for result, place in reversed(results) if result.id in self.calls}
+        own = {result.id: place for result, place in reversed(results) if result.id in self._waiting}
         answered = [one for one in results if own.get(one[0].id) is one[1]]
         strays = [one for one in results if own.get(one[0].id) is not one[1]]
-        if [result.id for result, _ in answered] != [call for call in self.calls if call in own]:
+        if [result.id for result, _ in answered] != [call for call in self._waiting if call in own]:
             answered = [(self._at(number, result), place) for number, (result, place) in enumerate(answered)]
-        if answered and self._head is not None:
-            self._add_results(f"{self._head.id}#{self._step}:results", answered, index)
-            self.calls = {call: name for call, name in self.calls.items() if call not in own}
+        number = len(self._steps)
+        if answered:
+            self._places[index, "results"] = ToolMessage(
+                id=results_id(self._id, number), type="tool", content=()
+            )
+        for result, place in answered:
+            at = self._waiting.pop(result.id)
+            self._step_parts[at] = answer(self._step_parts[at], result, self._id, number)
+            self._places[index, place] = result
+            self.calls.pop(result.id, None)
         if strays:
-            self._add_results(f"{id_}:results", strays, index)
+            self._end_steps()
+            message = ToolMessage(id=f"{id_}:results", content=[result for result, _ in strays])
+            self._messages.append(message)
+            self._places[index, "results"] = message
+            self._places |= {(index, place): result for result, place in strays}
         self._continues = bool(answered) and not strays
-
-    def _add_results(self, id_: str, results: Sequence[tuple[ToolResultPart, Place]], index: Place) -> None:
-        message = ToolMessage(id=id_, content=[result for result, _ in results])
-        self.messages.append(message)
-        self.places[index, "results"] = message
-        self.places |= {(index, place): result for result, place in results}
 
     def _at(self, position: int, result: ToolResultPart) -> ToolResultPart:
         metadata = add_notes(result.provider_metadata, self._namespace, {INDEX: position})

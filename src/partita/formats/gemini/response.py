@@ -17,7 +17,7 @@ from partita.formats.core.report import Entry, Place, Record, Report
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.server_tools import BEHIND
 from partita.formats.core.wire import Codec, Wire, to_json
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.format import Dumped, Loaded
 from partita.formats.losses import Loss
 from partita.types.chunks import Chunk

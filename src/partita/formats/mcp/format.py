@@ -45,7 +45,7 @@ from partita.types.tools import ToolResultPart
 from partita.types.value import Extra
 
 from . import wire
-from .parts import BLOCKS, RESULTS, write_block
+from .parts import BLOCKS, RESULTS, is_cut, write_block
 from .wire import MESSAGE, NAME
 
 HINT: Final = "give a result of a tool, content blocks, or messages of a prompt or of sampling"
@@ -72,8 +72,6 @@ REPORT: Final = Report(
     default="the protocol has no place for it",
     reasons={
         "id": "messages of the protocol have no id",
-        "createdAt": "messages of the protocol have no time",
-        "usage": "messages of the protocol have no usage",
         "input": "the protocol demands an object",
         "output": "a result is blocks, or structured content",
     },
@@ -301,8 +299,11 @@ class _Writer(MessageWriter):
         return written if self._given is None else self._request(written, self._given)
 
     def write_blocks(self, turn: Turn, role: str) -> tuple[list[Json], list[int | None]]:
-        write = RESULTS.write if isinstance(turn, Results) else write_block
-        blocks, numbers = numbered(map(write, (part for part, _ in turn.parts)))
+        if isinstance(turn, Results):
+            return numbered(
+                None if _is_cut(part, turn.step) else RESULTS.write(part) for part, _ in turn.parts
+            )
+        blocks, numbers = numbered(write_block(part) for part, _ in turn.parts)
         if isinstance(turn, Step) and turn.text is not None:
             blocks.append(wire.Text(text=turn.text))
         return blocks, numbers
@@ -331,6 +332,12 @@ class _Writer(MessageWriter):
         own: Json = request.settings.get("tools")
         tools = TOOLS.write(request.tools, own if is_array(own) else [])
         return payload | {"tools": tools} if tools else payload
+
+
+def _is_cut(result: Any, step: Step | None) -> bool:
+    """Whether the call of a result is not written, because its input was cut off."""
+    calls = () if step is None else (part for part, _ in step.parts if type(part) is ToolCallPart)
+    return any(call.id == result.id and is_cut(call) for call in calls)
 
 
 def _write_message(role: str, blocks: Sequence[Any], noted: JsonObject) -> wire.Message:

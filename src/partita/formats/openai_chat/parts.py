@@ -15,6 +15,7 @@ from partita.errors import DecodeError
 from partita.formats.answers.outlet import RAW_INPUT
 from partita.formats.core.codec import PartCodec, PartCodecs
 from partita.formats.core.files import is_image
+from partita.formats.core.members import text_in
 from partita.formats.core.metadata import FIELDS, notes
 from partita.formats.core.rules import Alphabet
 from partita.formats.core.tool_text import as_text, read_tool_text, tool_text
@@ -28,7 +29,6 @@ from partita.types.tools import ContentOutput, ToolOutput, ToolResultPart
 
 from . import wire
 from .dialects import Dialect
-from .values import text_of
 
 # Notes under the server's namespace
 CONTENT: Final = "content"  # `list`, or `empty` for a message without parts
@@ -114,11 +114,11 @@ class Codecs:
     def _read_refusal(self, item: wire.Refusal, context: Any) -> TextPart:
         return TextPart(item.refusal, provider_metadata={self.namespace: {"refusal": True, ITEM: True}})
 
-    def _read_thinking(self, item: wire.Thinking, is_response: bool) -> ReasoningPart | None:
-        if self.dialect.reasoning != "thinking" and not is_response:
+    def _read_thinking(self, item: wire.Thinking, context: Any) -> ReasoningPart | None:
+        if self.dialect.reasoning != "thinking":
             return None  # the server may want it back
         pieces = [item.thinking] if isinstance(item.thinking, str) else item.thinking
-        texts = [piece if isinstance(piece, str) else text_of(piece, "text") for piece in pieces]
+        texts = [piece if isinstance(piece, str) else text_in(piece, "text") for piece in pieces]
         own: JsonObject = {FIELD: "thinking"}
         if item.signature:
             own["signature"] = item.signature
@@ -138,20 +138,20 @@ class Codecs:
         match item:
             case wire.Image(image_url=image):
                 url, detail = (
-                    image if isinstance(image, str) else text_of(image, "url"),
-                    text_of(image, "detail"),
+                    image if isinstance(image, str) else text_in(image, "url"),
+                    text_in(image, "detail"),
                 )
                 own = self.noted({"imageDetail": detail} if detail else {})
                 return ImagePart(url, media_type_of(url) or None, provider_metadata=own)
             case wire.Audio(input_audio=sound):
-                media_type = SOUNDS.get(text_of(sound, "format"), "")
-                url = data_url(text_of(sound, "data"), media_type)
+                media_type = SOUNDS.get(text_in(sound, "format"), "")
+                url = data_url(text_in(sound, "data"), media_type)
                 return FilePart(url, media_type) if media_type else None
             case wire.File(file=file):
-                if file_id := text_of(file, "file_id"):
+                if file_id := text_in(file, "file_id"):
                     return FilePart("", OCTETS, provider_reference={self.namespace: file_id})
-                url = text_of(file, "file_data")
-                return FilePart(url, media_type_of(url) or PDF, text_of(file, "filename") or None)
+                url = text_in(file, "file_data")
+                return FilePart(url, media_type_of(url) or PDF, text_in(file, "filename") or None)
             case _:
                 return None
 
@@ -184,7 +184,7 @@ class Codecs:
 
     def _image(self, part: Media, url: str) -> Wire:
         # The AI SDK has the same note
-        detail = text_of(notes(part.provider_metadata, self.namespace), "imageDetail")
+        detail = text_in(notes(part.provider_metadata, self.namespace), "imageDetail")
         return wire.Image(image_url={"url": url, "detail": detail} if detail else {"url": url})
 
     # Calls
