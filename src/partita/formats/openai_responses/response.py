@@ -98,6 +98,7 @@ CLIENT_KINDS: Final = frozenset({"", "function", "custom", "namespace", "local_s
 """The types of tools that a client runs."""
 
 ADDED: Final = "a response always has one"
+NOT_REPEATED: Final = "a response does not repeat it"
 
 REPORT: Final = Report(
     NAMESPACE,
@@ -323,7 +324,10 @@ def dump_response(messages: Sequence[Message], request: Request | None = None) -
     kept = notes(notes(last.message.content.provider_metadata, NAMESPACE), ITEM)
     body: JsonObject = to_json(restore(_write_body(last.message, items), kept))
     if request is not None:
-        body = TOOLS.add(request, {**body, **request.settings}, record)
+        echoes = {name: value for name, value in request.settings.items() if name in ECHOES}
+        others = request.settings.keys() - echoes.keys()
+        record.losses += [Loss.of(f"$.{name}", request.settings[name], NOT_REPEATED) for name in others]
+        body = TOOLS.add(request, {**body, **echoes}, record)
     if "created_at" not in body and last.message.created_at is not None:
         body["created_at"] = int(last.message.created_at.timestamp())
     for name, value in REQUIRED.items() if body.get("object") == "response" else ():
