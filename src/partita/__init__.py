@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from .formats.ai_sdk.validate.validate import Verdict as Verdict
     from .formats.ai_sdk.validate.validate import validate_ui_messages as validate_ui_messages
     from .formats.converting import convert as convert
-    from .formats.diagnostics import Finding as Finding
     from .formats.format import Decoder as Decoder
     from .formats.format import Dumped as Dumped
     from .formats.format import Format as Format
     from .formats.format import Loaded as Loaded
+    from .formats.log.diagnostics import Finding as Finding
     from .formats.losses import Loss as Loss
     from .formats.registry import all_formats as all_formats
     from .formats.registry import get_format as get_format
@@ -425,7 +425,7 @@ EXPORTS: dict[str, tuple[str, ...]] = {
     "partita.logs.importing.runner": ("import_logs",),
     "partita.logs.importing.live": ("watch_logs",),
     "partita.logs.importing.report": ("LogImportReport",),
-    "partita.formats.diagnostics": ("Finding",),
+    "partita.formats.log.diagnostics": ("Finding",),
     "partita.store.opening": ("open_store",),
     "partita.store.blocking.store": (
         "open_store_sync",

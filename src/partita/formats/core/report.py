@@ -28,6 +28,14 @@ from .turns import Instructions, Placed, Prompt, Results, Step, Turn
 Place: TypeAlias = Hashable
 """Where something is in a payload, as a format numbers it: of a message, or of a block in a message."""
 
+
+class PlacedPart(NamedTuple):
+    """A part that was read, and its place."""
+
+    part: Any
+    place: Any
+
+
 COMMON: Final[Mapping[str, str]] = {
     "data": "data of the application is not for the model",
     "foreign": "it is content of another format",

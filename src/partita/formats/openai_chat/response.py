@@ -23,7 +23,7 @@ from partita.formats.core.report import Place, Record, Report
 from partita.formats.core.request import describe
 from partita.formats.core.residue import residue, restore
 from partita.formats.core.turns import Placed
-from partita.formats.folding import fold
+from partita.formats.events import fold
 from partita.formats.format import UNREAD, Dumped, Loaded
 from partita.formats.losses import Loss, json_losses
 from partita.types.codec import to_json

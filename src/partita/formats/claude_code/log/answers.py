@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from partita.formats.claude_code.blocks import block_chunks
-from partita.formats.transcript import Consumption
+from partita.formats.log.sink import Consumption
 from partita.types.chunks import (
     Chunk,
     DataChunk,
@@ -102,16 +102,16 @@ class Answers(Outcomes):
         if stop is not None and stop != response.stop:
             response.stop = stop
             if response.blocks:
-                self._teller.grow(response.id, MessageMetadata({"stopReason": stop}))
+                self._sink.append(response.id, MessageMetadata({"stopReason": stop}))
 
     def _begin(self, record: JsonObject, message: JsonObject, key: str) -> Response:
-        teller, uuid = self._teller, record.get("uuid")
-        id_ = str(message.get("id") or uuid or f"line-{teller.place.offset}")
+        sink, uuid = self._sink, record.get("uuid")
+        id_ = str(message.get("id") or uuid or f"line-{sink.place.offset}")
         if id_ in self._by_message:
             id_ = f"{id_}/{record.get('requestId') or uuid}"
         if self._is_taken(id_):
-            id_ = f"{id_}/{teller.place.offset}"
-        response = self._responses[key] = self._by_message[id_] = Response(id_, key, record, teller.run_id)
+            id_ = f"{id_}/{sink.place.offset}"
+        response = self._responses[key] = self._by_message[id_] = Response(id_, key, record, sink.run_id)
         if len(self._responses) > 2 * RESPONSES:
             self._forget()
         parent = None
@@ -121,18 +121,18 @@ class Answers(Outcomes):
         stop = message.get("stop_reason")
         if stop is not None:
             metadata["stopReason"] = stop
-        teller.open(
+        sink.open(
             AssistantMessage(
                 id=id_,
-                thread_id=teller.thread_id,
+                thread_id=sink.thread_id,
                 type="text",
-                run_id=teller.run_id,
-                parent_id=teller.tail or "" if parent is None else parent,
-                created_at=teller.time,
+                run_id=sink.run_id,
+                parent_id=sink.tail or "" if parent is None else parent,
+                created_at=sink.time,
                 content=AssistantContent(parts=(), metadata=metadata, format=2),
             )
         )
-        teller.grow(id_, _STEP)
+        sink.append(id_, _STEP)
         self.answered = True
         return response
 
@@ -153,23 +153,23 @@ class Answers(Outcomes):
         elif not is_array(content) or not self._is_plain(response, content):
             keep_content(response.base if envelope is None else envelope, content)
             if envelope is not None:
-                self._teller.grow(response.id, DataChunk(f"data-{RECORD}", envelope))
+                self._sink.append(response.id, DataChunk(f"data-{RECORD}", envelope))
                 metadata = None
         if not is_array(told):
             if told is not None and told is not UNSET:
-                self._teller.puzzle("the content of an answer is neither text nor blocks")
-                self._teller.grow(response.id, DataChunk("data-claude-code-content", told))
+                self._sink.report_unknown("the content of an answer is neither text nor blocks")
+                self._sink.append(response.id, DataChunk("data-claude-code-content", told))
             return
         number = response.blocks
         for block in told:
-            if not self._teller.grow(response.id, *self._chunks(response, block, str(number), metadata)):
+            if not self._sink.append(response.id, *self._chunks(response, block, str(number), metadata)):
                 self._keep_late(response, content, envelope or {})
                 break
             number += 1
             metadata = None  # of one record, it is told with its first block
             if self._early and is_object(block) and block.get("id") in self._early:
                 early = self._early.pop(block["id"])
-                with self._teller.as_of(early[0][LINE]):
+                with self._sink.as_of(early[0][LINE]):
                     self._result(*early)
         response.blocks = number
 
@@ -182,11 +182,11 @@ class Answers(Outcomes):
         """Whether a call was reported before. Some models use an id again for another call: in a later turn,
         or in a later answer once the call before it has its result.
         """
-        held = self._teller.call_message(call)
+        held = self._sink.call_message(call)
         if held is None or held == response.id:
             return held is not None
         other = self._by_message.get(held)
-        return other is not None and other.run_id == self._teller.run_id and self._teller.is_waiting(call)
+        return other is not None and other.run_id == self._sink.run_id and self._sink.is_waiting(call)
 
     def _is_plain(self, response: Response, content: list[Json]) -> bool:
         """Whether the parts that come of blocks say all that the blocks say."""
@@ -211,7 +211,7 @@ class Answers(Outcomes):
     ) -> Sequence[Chunk]:
         """A content block as chunks, its record's envelope with the first."""
         if not is_object(block):
-            self._teller.puzzle("a content block that is no object")
+            self._sink.report_unknown("a content block that is no object")
             return (DataChunk("data-claude-code-block", block),)
         kind = block.get("type")
         if kind == "tool_use":
@@ -222,14 +222,14 @@ class Answers(Outcomes):
                 return (TextStart(id, metadata), TextDelta(id, text), TextEnd(id))
         chunks = block_chunks(block, id, metadata)
         if chunks is None:
-            self._teller.puzzle(f"unknown content block {kind!r:.60}")
+            self._sink.report_unknown(f"unknown content block {kind!r:.60}")
             return (DataChunk("data-claude-code-block", block),)
         return chunks
 
     def _call(self, response: Response, block: JsonObject, metadata: JsonObject | None) -> Sequence[Chunk]:
         call, name, input_ = block.get("id"), block.get("name"), block.get("input")
         if not isinstance(call, str) or not isinstance(name, str):
-            self._teller.puzzle("a call without an id or a name")
+            self._sink.report_unknown("a call without an id or a name")
             return (DataChunk("data-claude-code-block", block),)
         if self._is_known(response, call):
             return ()
@@ -251,7 +251,7 @@ class Answers(Outcomes):
         total_input = fresh + cached + written
         details = usage.get("output_tokens_details")
         thought = details.get("thinking_tokens") if is_object(details) else None
-        self._teller.consume(
+        self._sink.consume(
             Consumption(
                 response.key,
                 response.id,
@@ -265,9 +265,9 @@ class Answers(Outcomes):
                     cache_write_tokens=written,
                     raw=usage,
                 ),
-                self._teller.time,
+                self._sink.time,
                 "anthropic",
-                run_id=self._teller.run_id,
+                run_id=self._sink.run_id,
             )
         )
 
@@ -285,31 +285,31 @@ class Answers(Outcomes):
         if record.get("isApiErrorMessage"):
             data = {"error": record.get("error"), "status": record.get("apiErrorStatus")}
             parts = (DataPart("api-error", data), TextPart(text))
-            self._teller.say(
+            self._sink.add_message(
                 SystemMessage(
                     id=id_,
                     type="event",
-                    created_at=self._teller.time,
+                    created_at=self._sink.time,
                     content=SystemContent(parts=parts, metadata={AGENT: record}),
                 )
             )
-            self._teller.end_turn("failed", text)
+            self._sink.end_turn("failed", text)
             return
         message.pop("content", None)
         metadata: JsonObject = {"model": SYNTHETIC, AGENT: record}
         asked = text != NOTHING_ASKED
         if asked:
             metadata["aborted"] = True
-        self._teller.open(
+        self._sink.open(
             AssistantMessage(
                 id=id_,
                 internal=not asked,
-                created_at=self._teller.time,
+                created_at=self._sink.time,
                 content=AssistantContent(parts=(), metadata=metadata),
             )
         )
         self._blocks(Response(id_, id_, record), content, None)
-        self._teller.close(id_)
+        self._sink.close(id_)
 
 
 def _counts(usage: JsonObject) -> tuple[int, ...]:

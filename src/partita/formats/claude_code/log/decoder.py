@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from partita.formats.links import Links
-from partita.formats.transcript import Teller
+from partita.formats.log.sink import LogSink
 from partita.types.chunks import ToolOutputAvailable
 from partita.types.json import Json, JsonObject, is_object
 from partita.types.messages import SystemContent, SystemMessage, UserContent, UserMessage
@@ -33,14 +33,14 @@ MISSHAPEN: Final = (TypeError, KeyError, AttributeError, ValueError)
 class ClaudeLogDecoder:
     """The records of a session file, or of a sub-agent's."""
 
-    def __init__(self, teller: Teller, *, elsewhere: frozenset[str] = frozenset()) -> None:
+    def __init__(self, sink: LogSink, *, elsewhere: frozenset[str] = frozenset()) -> None:
         """`elsewhere`: sub-agents whose own files are read, so that their progress need not be."""
-        self._teller = teller
+        self._sink = sink
         self._elsewhere = elsewhere
         self._branches = Branches()
-        self._links = Links(teller)
+        self._links = Links(sink)
         self.find_agent: FindAgent = nobody
-        self._talk = Talk(teller, self._branches, self._agent_of)
+        self._talk = Talk(sink, self._branches, self._agent_of)
         self._agents: dict[str, Talk] = {}
         self._sides: dict[str, str] = {}  # of lines of unnamed sub-agents to the first of each
         self._home: str | None = None
@@ -66,19 +66,21 @@ class ClaudeLogDecoder:
             compacts = type(agent) is str and agent.startswith(COMPACTING)
             self._links.add(uuid, record.get("parentUuid"), may_be_elsewhere=compacts)
             if self._summaries and (words := self._summaries.get(uuid)) is not None:
-                self._teller.learn("summary", words)
+                self._sink.set_fact("summary", words)
         kind = record.get("type")
         handler = self._handlers.get(kind) if type(kind) is str else None
         try:
             if kind == "assistant" and self._started and not record.get("isSidechain"):
-                record[LINE] = self._teller.line
+                record[LINE] = self._sink.line
                 self._talk.assistant(record)
             elif handler is not None:
                 handler(record)
             else:
                 self._about(kind, record)
         except MISSHAPEN as error:
-            self._teller.puzzle("a record of an unexpected shape", detail=f"{kind!r:.40}: {error!r:.120}")
+            self._sink.report_unknown(
+                "a record of an unexpected shape", detail=f"{kind!r:.40}: {error!r:.120}"
+            )
             self._note("claude-code-unknown", record)
 
     def finish(self) -> None:
@@ -115,7 +117,7 @@ class ClaudeLogDecoder:
         self._talk_of(record).user(record)
 
     def _talk_of(self, record: JsonObject) -> Talk:
-        record[LINE] = self._teller.line
+        record[LINE] = self._sink.line
         if record["type"] == "user" or not self._started:
             self._learn(record)
         if not record.get("isSidechain"):
@@ -126,7 +128,7 @@ class ClaudeLogDecoder:
             self._started = True
             self._home = agent if isinstance(agent, str) else None
             if self._home is not None:
-                self._teller.learn("agentName", self._home)
+                self._sink.set_fact("agentName", self._home)
         if agent is not None and agent == self._home:
             return self._talk
         record[SOURCE] = "inline"
@@ -138,12 +140,12 @@ class ClaudeLogDecoder:
             value = record.get(name)
             if value is not None and told.get(name) != value:
                 told[name] = value
-                self._teller.learn(fact, value)
+                self._sink.set_fact(fact, value)
 
     def _agent(self, name: str) -> Talk:
         talk = self._agents.get(name)
         if talk is None:
-            talk = self._agents[name] = Talk(self._teller.agent(name), None, self._agent_of)
+            talk = self._agents[name] = Talk(self._sink.agent(name), None, self._agent_of)
         return talk
 
     def _agent_of(self, prompt: str) -> str | None:
@@ -159,7 +161,7 @@ class ClaudeLogDecoder:
             words = first_text(message.get("content")) if is_object(message) else ""
             call = self.claim(words.strip())
             if call is not None:
-                self._teller.link(root, call)
+                self._sink.link(root, call)
         if isinstance(uuid, str):
             self._sides[uuid] = root
         return self._agent(root)
@@ -178,27 +180,27 @@ class ClaudeLogDecoder:
         """A record about the session, or one that is not known."""
         known = METADATA.get(kind) if isinstance(kind, str) else None
         if known is None:
-            self._teller.puzzle(f"unknown record type {kind!r:.60}")
+            self._sink.report_unknown(f"unknown record type {kind!r:.60}")
             self._note("claude-code-unknown", record)
             return
         name, fact = known
         value = record.get(name)
         if fact is not None and value is not None:
-            self._teller.learn(fact, value)
+            self._sink.set_fact(fact, value)
         if kind == "last-prompt" and isinstance(value, str):
-            self._teller.learn("leaf", value)
+            self._sink.set_fact("leaf", value)
         elif kind == "summary" and isinstance(value, str):
             self._summary(value, record.get("leafUuid"))
         self._note(f"claude-code-{kind}", record)
 
     def _note(self, name: str, record: JsonObject) -> None:
         """Keep a record that is no talk, under the number of its line."""
-        self._teller.note(name, record, str(self._teller.line))
+        self._sink.note(name, record, str(self._sink.line))
 
     def _summary(self, words: str, leaf: Json) -> None:
         """A summary is of the session that has the leaf, and that is often another one."""
         if not isinstance(leaf, str) or self._branches.knows(leaf):
-            self._teller.learn("summary", words)
+            self._sink.set_fact("summary", words)
             return
         self._summaries[leaf] = words
         if len(self._summaries) > SUMMARIES:
@@ -214,22 +216,22 @@ class ClaudeLogDecoder:
                 self._note("claude-code-again", record)
                 return
         if subtype not in SYSTEM and subtype is not None:
-            self._teller.puzzle(f"unknown system record {subtype!r:.60}")
+            self._sink.report_unknown(f"unknown system record {subtype!r:.60}")
         if subtype == "turn_duration":
-            self._teller.end_turn("completed")
+            self._sink.end_turn("completed")
         if subtype not in SHOWN or not isinstance(uuid, str):
             self._note("claude-code-system", record)
             return
         text = record.get("content")
-        line = str(self._teller.line)
+        line = str(self._sink.line)
         parts: list[DataPart | TextPart] = [DataPart(f"claude-code-{subtype}", record, line)]
         if isinstance(text, str):
             parts.append(TextPart(text))
-        self._teller.say(
+        self._sink.add_message(
             SystemMessage(
                 id=uuid,
                 type="event",
-                created_at=self._teller.time,
+                created_at=self._sink.time,
                 content=SystemContent(parts=tuple(parts)),
             )
         )
@@ -249,22 +251,22 @@ class ClaudeLogDecoder:
                 self._queued(uuid, record, attachment, prompt)
                 return
         if kind not in ATTACHMENTS:
-            self._teller.puzzle(f"unknown attachment {kind!r:.60}")
+            self._sink.report_unknown(f"unknown attachment {kind!r:.60}")
         self._note("claude-code-attachment", record)
 
     def _queued(self, uuid: str, record: JsonObject, attachment: JsonObject, prompt: Json) -> None:
         """Words for an agent that is at work: a person's, or of a task that has ended meanwhile."""
         text = first_text(prompt)
         kind = kind_of_user(attachment, text)
-        self._teller.say(
+        self._sink.add_message(
             UserMessage(
                 id=uuid,
                 type="text" if kind in TALK else "event",
                 internal=kind in HIDDEN,
-                created_at=self._teller.time,
+                created_at=self._sink.time,
                 content=UserContent(
                     parts=tuple(parts_of_kind(kind, prompt, text)),
-                    metadata={AGENT: record | {KIND: "queued", LINE: self._teller.line}},
+                    metadata={AGENT: record | {KIND: "queued", LINE: self._sink.line}},
                 ),
             )
         )
@@ -275,42 +277,42 @@ class ClaudeLogDecoder:
         if isinstance(uuid, str):
             self._branches.other(uuid, record.get("parentUuid"))
         if not is_object(data):
-            self._teller.puzzle("progress without data")
+            self._sink.report_unknown("progress without data")
             self._note("claude-code-unknown", record)
             return
         kind = data.get("type")
         if kind == "agent_progress":
             self._agent_progress(record, data, call)
         elif kind in PRELIMINARY and isinstance(call, str):
-            message_id = self._teller.call_message(call)
+            message_id = self._sink.call_message(call)
             if message_id is not None and message_id not in self._agents:
                 self._preliminary(message_id, call, data)
         elif kind != "hook_progress":
-            self._teller.puzzle(f"unknown progress {kind!r:.60}")
+            self._sink.report_unknown(f"unknown progress {kind!r:.60}")
             self._note("claude-code-unknown", record)
 
     def _preliminary(self, message_id: str, call: str, data: JsonObject) -> None:
         output = data.get("fullOutput") if data.get("type") == "bash_progress" else data
-        if self._teller.is_waiting(call):
-            self._teller.grow(message_id, ToolOutputAvailable(call, output, preliminary=True))
+        if self._sink.is_waiting(call):
+            self._sink.append(message_id, ToolOutputAvailable(call, output, preliminary=True))
 
     def _agent_progress(self, record: JsonObject, data: JsonObject, call: Json) -> None:
         """A message of a sub-agent, told by the conversation's own file."""
         agent, inner = data.get("agentId"), data.get("message")
         kind = inner.get("type") if is_object(inner) else None
         if not isinstance(agent, str) or not is_object(inner) or kind not in ("assistant", "user"):
-            self._teller.puzzle(f"unknown progress of a sub-agent {kind!r:.60}")
+            self._sink.report_unknown(f"unknown progress of a sub-agent {kind!r:.60}")
             self._note("claude-code-unknown", record)
             return
         if agent in self._elsewhere:
             return
         if isinstance(call, str):
-            self._teller.link(agent, call)
+            self._sink.link(agent, call)
         stamp = inner.get("timestamp")
         if isinstance(stamp, str):
             self._tick(stamp)
         talk = self._agent(agent)
-        inner |= {SOURCE: "progress", SUBAGENT: agent, LINE: self._teller.line}
+        inner |= {SOURCE: "progress", SUBAGENT: agent, LINE: self._sink.line}
         if kind == "assistant":
             talk.assistant(inner)
         else:
@@ -322,6 +324,6 @@ class ClaudeLogDecoder:
         except ValueError:
             time = None
         if time is None or time.tzinfo is None:
-            self._teller.puzzle("a time that is none", detail=stamp)
+            self._sink.report_unknown("a time that is none", detail=stamp)
         else:
-            self._teller.tick(time)
+            self._sink.set_time(time)

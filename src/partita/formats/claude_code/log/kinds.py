@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from partita.formats.transcript import Fact
+from partita.formats.log.sink import Fact
 
 FACTS: Final[tuple[tuple[str, Fact], ...]] = (
     ("cwd", "cwd"),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from partita.formats.format import Loaded
+from partita.formats.log.records import load_records, records_in
 from partita.formats.losses import Loss
-from partita.formats.records import load_records, records_in
 from partita.types.json import Json, JsonObject, is_object
 
 from .decoder import ClaudeLogDecoder

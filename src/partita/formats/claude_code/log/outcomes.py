@@ -48,15 +48,15 @@ class Outcomes(Side):
 
     def _result(self, record: JsonObject, block: JsonObject, structured: Json | UnsetType) -> None:
         call = block.get("tool_use_id")
-        id_ = self._teller.call_message(call) if type(call) is str else None
+        id_ = self._sink.call_message(call) if type(call) is str else None
         if id_ is None or type(call) is not str:
             self._give_up(str(call))
             self._early[str(call)] = (record, block, structured)
             if len(self._early) > RESPONSES:
                 self._give_up(next(iter(self._early)))
             return
-        if not self._teller.is_waiting(call):
-            self._teller.puzzle("a result of a call that has one, or is long past", detail=call)
+        if not self._sink.is_waiting(call):
+            self._sink.report_unknown("a result of a call that has one, or is long past", detail=call)
             self._note("claude-code-again", _alone(record, block, structured))
             return
         kind = record.get("toolDenialKind")
@@ -64,7 +64,7 @@ class Outcomes(Side):
         envelope = record | {WHOLE: True} if response is None else difference(response.base, record)
         denied = kind if type(kind) is str else None
         metadata: JsonObject = {AGENT: envelope}
-        self._teller.grow(id_, output_chunk(block, structured, denied=denied, provider_metadata=metadata))
+        self._sink.append(id_, output_chunk(block, structured, denied=denied, provider_metadata=metadata))
         if is_object(structured):
             self._follow_up(id_, call, structured)
         if call in self._tasks and (agent := self._find_agent(self._tasks[call])) is not None:
@@ -77,14 +77,14 @@ class Outcomes(Side):
 
     def _give_up(self, call: str) -> None:
         if call in self._early:
-            self._teller.puzzle(NO_CALL, detail=call)
+            self._sink.report_unknown(NO_CALL, detail=call)
             early = self._early.pop(call)
-            with self._teller.as_of(early[0][LINE]):
+            with self._sink.as_of(early[0][LINE]):
                 self._note("claude-code-result", _alone(*early))
 
     def _link(self, agent: str, call: str) -> None:
         self._tasks.pop(call, None)
-        self._teller.link(agent, call)
+        self._sink.link(agent, call)
 
     def claim(self, prompt: str) -> str | None:
         """The first call that gave a sub-agent this prompt, if nobody knows which one that was."""
@@ -110,14 +110,14 @@ class Outcomes(Side):
             ]
             for number, page in enumerate(found):
                 title = page.get("title")
-                self._teller.grow(
+                self._sink.append(
                     message_id,
                     SourceUrlChunk(
                         f"{call}:{number}", page["url"], title if isinstance(title, str) else None
                     ),
                 )
         elif isinstance(structured.get("url"), str) and "codeText" in structured:
-            self._teller.grow(message_id, SourceUrlChunk(f"{call}:0", structured["url"]))
+            self._sink.append(message_id, SourceUrlChunk(f"{call}:0", structured["url"]))
 
 
 def _alone(record: JsonObject, block: JsonObject, structured: Json | UnsetType) -> JsonObject:

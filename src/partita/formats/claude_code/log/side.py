@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from msgspec import UnsetType
 
-from partita.formats.transcript import Teller
+from partita.formats.log.sink import LogSink
 from partita.types.json import Json, JsonObject
 
 from .branches import Branches
@@ -47,9 +47,9 @@ class Side:
     """One line of talk: whom it is told to, and what was told."""
 
     def __init__(
-        self, teller: Teller, branches: Branches | None = None, find_agent: FindAgent = nobody
+        self, sink: LogSink, branches: Branches | None = None, find_agent: FindAgent = nobody
     ) -> None:
-        self._teller = teller
+        self._sink = sink
         self._branches = branches
         self._find_agent = find_agent
         self._responses: dict[str, Response] = {}
@@ -62,13 +62,13 @@ class Side:
 
     def _puzzle_over(self, record: JsonObject, kind: str) -> None:
         for name in sorted(record.keys() - KNOWN[kind]):
-            self._teller.puzzle(f"unknown field {name!r:.60} of {kind}")
+            self._sink.report_unknown(f"unknown field {name!r:.60} of {kind}")
 
     def _own_id(self, uuid: Json, *, taken: bool) -> str:
         """The id of a message that is a line of its own. `taken`: a line of another kind has its uuid."""
         if not isinstance(uuid, str):
-            return f"line-{self._teller.place.offset}"
-        return f"{uuid}/{self._teller.place.offset}" if taken else uuid
+            return f"line-{self._sink.place.offset}"
+        return f"{uuid}/{self._sink.place.offset}" if taken else uuid
 
     def _is_taken(self, id: str) -> bool:
         """Whether a line of another kind has that uuid."""
@@ -88,9 +88,9 @@ class Side:
         return False
 
     def _keep(self, what: str, record: JsonObject) -> None:
-        self._teller.puzzle(what)
+        self._sink.report_unknown(what)
         self._note("claude-code-unknown", record)
 
     def _note(self, name: str, record: JsonObject) -> None:
         """Keep a record, under the number of its line."""
-        self._teller.note(name, record, str(record.pop(LINE, self._teller.line)))
+        self._sink.note(name, record, str(record.pop(LINE, self._sink.line)))

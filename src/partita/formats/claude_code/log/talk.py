@@ -72,28 +72,28 @@ class Talk(Answers):
         if kind != "prompt":
             record[KIND] = kind
         parent = self._place(record, kind in TALK, id_, parts)
-        self._teller.say(
+        self._sink.add_message(
             UserMessage(
                 id=id_,
-                thread_id=self._teller.thread_id,
-                run_id=self._teller.run_id,
-                parent_id=self._teller.tail or "" if parent is None else parent,
+                thread_id=self._sink.thread_id,
+                run_id=self._sink.run_id,
+                parent_id=self._sink.tail or "" if parent is None else parent,
                 type="text" if kind in TALK else "event",
                 internal=kind in HIDDEN
                 or (kind in TALK and text == "Warmup" and bool(record.get("isSidechain"))),
-                created_at=self._teller.time,
+                created_at=self._sink.time,
                 content=UserContent(parts=tuple(parts), metadata={AGENT: record}),
             )
         )
         if kind == "interruption":
-            self._teller.end_turn("interrupted", text)
+            self._sink.end_turn("interrupted", text)
 
     def _place(self, record: JsonObject, is_talk: bool, id: str, parts: Sequence[UserPart]) -> str | None:
         """What the words follow; a prompt begins a turn, and so does a command after an answer."""
         starts = is_talk or record.get(KIND) == "command"
         if starts and self._branches is not None:
             if self.asked and (is_talk or self.answered):
-                self._teller.begin_turn()
+                self._sink.begin_turn()
                 self.answered = False
             self.asked = True
         if self._branches is None:
@@ -103,5 +103,5 @@ class Talk(Answers):
             return None
         words = next((part.text for part in parts if isinstance(part, TextPart) and part.text.strip()), "")
         if words:
-            self._teller.learn("prompt", words[:PROMPT_SHOWN])
+            self._sink.set_fact("prompt", words[:PROMPT_SHOWN])
         return self._branches.prompt(id, record.get("parentUuid", UNSET), id)

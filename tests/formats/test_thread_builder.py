@@ -1,14 +1,13 @@
-"""What a log tells becomes messages: when they come out, what still reaches them, what hangs under what."""
+"""What a log contains becomes messages: when they are released, what still reaches them, their sub-agents."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from partita.formats import chain as module
-from partita.formats.assembly import Assembly
-from partita.formats.diagnostics import Place
-from partita.formats.sub_agent import Agent
-from partita.formats.transcript import Consumption, Teller
+from partita.formats.log import thread_builder as module
+from partita.formats.log.diagnostics import Place
+from partita.formats.log.sink import Consumption, LogSink
+from partita.formats.log.thread_builder import LogBuilder, SubAgentBuilder
 from partita.formats.usages import add_usages
 from partita.types.chunks import (
     TextDelta,
@@ -35,21 +34,21 @@ from tests.tables import each_row
 NOON = datetime(2026, 4, 1, 12, tzinfo=UTC)
 
 
-def asks(teller: Teller, id: str, words: str = "Bake") -> None:
-    teller.begin_turn()
-    teller.say(UserMessage(id=id, content=words))
+def asks(sink: LogSink, id: str, words: str = "Bake") -> None:
+    sink.begin_turn()
+    sink.add_message(UserMessage(id=id, content=words))
 
 
-def answers(teller: Teller, id: str, words: str = "", *calls: str, parent: str | None = None) -> None:
-    teller.open(AssistantMessage(id=id, parent_id=parent, content=AssistantContent(parts=())))
+def answers(sink: LogSink, id: str, words: str = "", *calls: str, parent: str | None = None) -> None:
+    sink.open(AssistantMessage(id=id, parent_id=parent, content=AssistantContent(parts=())))
     if words:
-        teller.grow(id, TextStart("0"), TextDelta("0", words), TextEnd("0"))
+        sink.append(id, TextStart("0"), TextDelta("0", words), TextEnd("0"))
     for call in calls:
-        teller.grow(id, ToolInputAvailable(call, "Oven", {}))
+        sink.append(id, ToolInputAvailable(call, "Oven", {}))
 
 
-def gives(teller: Teller, call: str, words: str = "warm") -> bool:
-    return teller.grow(teller.call_message(call) or "", ToolOutputChunk(call, TextOutput(words)))
+def gives(sink: LogSink, call: str, words: str = "warm") -> bool:
+    return sink.append(sink.call_message(call) or "", ToolOutputChunk(call, TextOutput(words)))
 
 
 def consumed(message: str, key: str, output: int = 1) -> Consumption:
@@ -68,7 +67,7 @@ def calls_of(message: Message) -> dict[str, ToolCallPart]:
 
 
 def test_a_message_comes_out_when_it_is_whole_and_all_before_it_are() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "Warming", "c1")
     answers(log, "b", "Meanwhile")
@@ -80,18 +79,18 @@ def test_a_message_comes_out_when_it_is_whole_and_all_before_it_are() -> None:
 
 
 def test_an_answer_is_open_until_the_next_one_of_its_chain() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     answers(log, "a", "One")
     answers(log.agent("x"), "s", "Another's")
-    log.say(UserMessage(id="q", content="queued"))
+    log.add_message(UserMessage(id="q", content="queued"))
     assert log.take() == []
-    log.grow("a", TextStart("1"), TextDelta("1", " two"), TextEnd("1"))
+    log.append("a", TextStart("1"), TextDelta("1", " two"), TextEnd("1"))
     answers(log, "b")
     assert [text_of(message) for message in log.take()] == ["One two", "queued"]
 
 
 def test_a_turn_that_begins_brings_everything_out_and_open_calls_are_lost() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "", "c1")
     asks(log, "q")
@@ -100,7 +99,7 @@ def test_a_turn_that_begins_brings_everything_out_and_open_calls_are_lost() -> N
 
 
 def test_what_is_pending_stays_as_open_as_it_is() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     answers(log, "a", "", "c1")
     (answer,) = log.pending()
     assert calls_of(answer)["c1"].state == "input-available"
@@ -110,7 +109,7 @@ def test_what_is_pending_stays_as_open_as_it_is() -> None:
 @each_row("taken", [False, True], ids=["not out yet", "out already"])
 @each_row("turns", [0, 1, 5])
 def test_a_late_output_brings_its_message_out_again(turns: int, taken: bool) -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     found: dict[str, Message] = {}
     asks(log, "p")
     answers(log, "a", "", "c1")
@@ -128,7 +127,7 @@ def test_a_late_output_brings_its_message_out_again(turns: int, taken: bool) -> 
 
 
 def test_a_call_with_a_sub_agent_waits_for_its_output_whatever_comes_between() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "", "c1")
     log.link("helper", "c1")
@@ -144,22 +143,22 @@ def test_a_call_with_a_sub_agent_waits_for_its_output_whatever_comes_between() -
 
 def test_an_answer_that_is_out_can_still_grow_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REMEMBERED_ANSWERS", 2)
-    log = Assembly("t")
+    log = LogBuilder("t")
     for number in range(4):
         answers(log, f"a{number}", "one")
     log.finish()
     for number, reached in enumerate([False, False, True, True]):
-        assert log.grow(f"a{number}", TextStart("1"), TextDelta("1", "two"), TextEnd("1")) is reached
+        assert log.append(f"a{number}", TextStart("1"), TextDelta("1", "two"), TextEnd("1")) is reached
     assert {message.id: text_of(message) for message in log.finish()} == {"a2": "onetwo", "a3": "onetwo"}
     (finding,) = log.diagnostics
-    assert (finding.what, finding.times) == ("a word about a message that does not grow", 2)
+    assert (finding.what, finding.times) == ("a chunk of a message that is not open", 2)
 
 
 def test_a_chunk_that_does_not_fit_is_counted_and_changes_nothing() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     log.line, log.offset = 7, 100
     answers(log, "a", "One")
-    log.grow("a", TextDelta("gone", "x"), TextStart("1"), TextDelta("1", "!"), TextEnd("1"))
+    log.append("a", TextDelta("gone", "x"), TextStart("1"), TextDelta("1", "!"), TextEnd("1"))
     (answer,) = log.finish()
     assert text_of(answer) == "One!"
     (finding,) = log.diagnostics
@@ -167,9 +166,9 @@ def test_a_chunk_that_does_not_fit_is_counted_and_changes_nothing() -> None:
 
 
 def test_preliminary_output_leaves_a_call_waiting() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     answers(log, "a", "", "c1")
-    log.grow("a", ToolOutputAvailable("c1", "w", preliminary=True))
+    log.append("a", ToolOutputAvailable("c1", "w", preliminary=True))
     assert log.is_waiting("c1")
     assert not log.take_times()
     (answer,) = log.finish()
@@ -181,26 +180,26 @@ def test_preliminary_output_leaves_a_call_waiting() -> None:
 
 
 def test_messages_follow_each_other_unless_they_say_otherwise() -> None:
-    log = Assembly("t", tail="before")
+    log = LogBuilder("t", tail="before")
     asks(log, "p")
     answers(log, "a", "Yes")
-    log.say(UserMessage(id="q", content="otherwise", parent_id="p"))
+    log.add_message(UserMessage(id="q", content="otherwise", parent_id="p"))
     answers(log, "b", "No")
     parents = {message.id: message.parent_id for message in log.finish()}
     assert parents == {"p": "before", "a": "p", "q": "p", "b": "q"}
 
 
 def test_a_message_said_again_before_it_is_out_is_replaced_in_its_place() -> None:
-    log = Assembly("t")
-    log.say(UserMessage(id="p", content="Bake"))
+    log = LogBuilder("t")
+    log.add_message(UserMessage(id="p", content="Bake"))
     answers(log, "a", "Yes")
-    log.say(UserMessage(id="p", content="Bake rye"))
+    log.add_message(UserMessage(id="p", content="Bake rye"))
     first, second = log.finish()
     assert (text_of(first), first.parent_id, second.parent_id) == ("Bake rye", "", "p")
 
 
 def test_notes_beside_each_other_are_one_message() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     log.offset = 3
     log.note("mode", {"a": 1})
     log.note("mode", {"a": 2}, "x")
@@ -218,12 +217,12 @@ def test_notes_beside_each_other_are_one_message() -> None:
 
 
 def test_turns_are_named_by_their_place_and_say_how_they_ended() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     log.begin_turn()
-    log.tick(NOON)
+    log.set_time(NOON)
     log.end_turn("completed")
     log.line, log.offset = 5, 500
-    log.tick(NOON + timedelta(hours=1))
+    log.set_time(NOON + timedelta(hours=1))
     asks(log, "p")
     log.end_turn("failed", "no heat")
     log.finish()
@@ -239,25 +238,25 @@ def test_turns_are_named_by_their_place_and_say_how_they_ended() -> None:
 
 
 def test_times_go_from_the_earliest_to_the_latest() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     for hours in (3, 1, 7, 2):
-        log.tick(NOON + timedelta(hours=hours))
+        log.set_time(NOON + timedelta(hours=hours))
     assert (log.first_time, log.last_time) == (NOON + timedelta(hours=1), NOON + timedelta(hours=7))
     assert log.time == NOON + timedelta(hours=2)
 
 
 def test_the_times_of_a_call_are_told_when_it_has_ended() -> None:
-    log = Assembly("t")
-    log.tick(NOON)
+    log = LogBuilder("t")
+    log.set_time(NOON)
     answers(log, "a", "", "c1", "c2")
-    log.tick(NOON + timedelta(seconds=5))
+    log.set_time(NOON + timedelta(seconds=5))
     gives(log, "c1")
     assert log.take_times() == {"c1": (NOON, NOON + timedelta(seconds=5))}
     assert log.take_times() == {}
 
 
 def test_what_a_response_consumed_counts_once_and_the_later_word_wins() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "Yes")
     log.consume(consumed("a", "k", 1))
@@ -270,7 +269,7 @@ def test_what_a_response_consumed_counts_once_and_the_later_word_wins() -> None:
 
 
 def test_a_message_of_two_responses_has_consumed_what_both_have() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     answers(log, "a", "Yes")
     log.consume(consumed("a", "k1", 1))
     log.consume(consumed("a", "k2", 5))
@@ -285,24 +284,24 @@ def test_adding_up_leaves_unknown_what_nobody_knows() -> None:
 
 
 def test_of_prompts_the_first_counts_and_of_all_else_the_last_word() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     for word in ("one", "two"):
-        log.learn("prompt", word)
-        log.learn("title", word)
-    log.agent("x").learn("title", "three")
-    log.agent("x").learn("cwd", "/x")
+        log.set_fact("prompt", word)
+        log.set_fact("title", word)
+    log.agent("x").set_fact("title", "three")
+    log.agent("x").set_fact("cwd", "/x")
     assert log.facts == {"prompt": "one", "title": "two", "cwd": "/x"}
 
 
 # Sub-agents
 
 
-def with_agent(*, link: bool = True) -> tuple[Assembly, Agent]:
-    log = Assembly("t")
+def with_agent(*, link: bool = True) -> tuple[LogBuilder, SubAgentBuilder]:
+    log = LogBuilder("t")
     asks(log, "p")
     answers(log, "a", "", "c1")
     agent = log.agent("x")
-    agent.say(UserMessage(id="task", content="look"))
+    agent.add_message(UserMessage(id="task", content="look"))
     answers(agent, "s", "Seen")
     if link:
         log.link("x", "c1")
@@ -364,7 +363,7 @@ def _inner_call(message: Message) -> ToolCallPart:
 
 
 def test_somebody_is_told_when_a_call_claims_a_sub_agent_once() -> None:
-    log = Assembly("t")
+    log = LogBuilder("t")
     told: list[str] = []
     log.on_link = told.append
     log.claims = {"c2": "y"}
