@@ -99,7 +99,7 @@ def _count(raw: JsonObject, paths: Sequence[Sequence[str]]) -> int | None:
             value = value.get(key) if type(value) is dict else None
         if type(value) is float and value.is_integer():
             value = int(value)
-        if type(value) is int and abs(value) <= LARGEST_COUNT:
+        if type(value) is int and 0 <= value <= LARGEST_COUNT:
             if value:
                 return value
             found = value
