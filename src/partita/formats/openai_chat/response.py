@@ -107,7 +107,9 @@ def load_response(payload: Json, dialect: Dialect = OPENAI) -> Loaded:
         message = _decoded(payload, dialect, is_body=False)
         return Loaded((message,), lambda: list(stream_losses(payload, message)), is_complete=True)
     if not is_object(payload) or not is_response(payload):
-        raise ConversionError(f"{describe(payload)} is no answer of Chat Completions", where="$", hint=HINT)
+        raise ConversionError(
+            f"{describe(payload)} is not a response of Chat Completions", where="$", hint=HINT
+        )
     if payload == NO_RESPONSE:
         return Loaded((), is_complete=True)
     codecs = codecs_of(dialect, is_exact=True)

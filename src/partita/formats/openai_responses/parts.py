@@ -6,11 +6,11 @@ from typing import Any, Final
 from msgspec import UNSET
 
 from partita.formats.core.codec import PartCodec, PartCodecs
-from partita.formats.core.files import is_image
+from partita.formats.core.files import is_image, read_sound, write_sound
 from partita.formats.core.members import count_in, items_in, objects_in, text_in
 from partita.formats.core.metadata import notes
 from partita.formats.core.wire import Wire
-from partita.types.data_url import OCTETS, PLAIN, data_url, parse_data_url
+from partita.types.data_url import OCTETS, PLAIN, parse_data_url
 from partita.types.json import Json, JsonObject, is_array, is_object
 from partita.types.parts import (
     Citation,
@@ -31,15 +31,6 @@ PART: Final = "part"
 
 ANY_IMAGE: Final = "image/*"
 PDF: Final = "application/pdf"
-
-# https://platform.openai.com/docs/guides/audio: only these, and only as data
-SOUNDS: Final[Mapping[str, str]] = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-SOUND_FORMATS: Final[Mapping[str, str]] = {
-    "audio/wav": "wav",
-    "audio/x-wav": "wav",
-    "audio/mpeg": "mp3",
-    "audio/mp3": "mp3",
-}
 
 
 def own(part: Any) -> JsonObject:
@@ -107,18 +98,14 @@ def write_file(part: FilePart) -> Wire | None:
 
 
 def read_audio(block: wire.InputAudio, context: Any) -> FilePart | None:
-    media_type = SOUNDS.get(text_in(block.input_audio, "format"))
-    data = block.input_audio.get("data")
-    if media_type is None or not isinstance(data, str):
-        return None
-    return FilePart(data_url(data, media_type), media_type)
+    return read_sound(block.input_audio)
 
 
 def write_audio(part: FilePart) -> Wire | None:
-    sound, inline = SOUND_FORMATS.get(part.media_type), parse_data_url(part.url)
-    if sound is None or inline is None or not inline.is_base64 or _file_id(part):
-        return None
-    return wire.InputAudio(input_audio={"data": inline.data, "format": sound})
+    inline = parse_data_url(part.url)
+    is_data = inline is not None and inline.is_base64 and not _file_id(part)
+    sound = write_sound(part.media_type, inline.data) if inline is not None and is_data else None
+    return None if sound is None else wire.InputAudio(input_audio=sound)
 
 
 def _file_id(part: ImagePart | FilePart) -> str | None:

@@ -153,7 +153,7 @@ class _Item:
         self.kind = text_in(raw, "type")
         self.is_ended = False
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         """Read an event about the item; whether it is known."""
         return False
 
@@ -216,7 +216,7 @@ class _Message(_Item):
         self._passages: dict[int, _Passage] = {}
         self._passage(0)
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         if self.is_ended:
             return False
         index = count_in(event, "content_index") or 0
@@ -369,7 +369,7 @@ class _Reasoning(_Item):
         self._thoughts: dict[tuple[str | None, int], _Thought] = {}
         self._last = self._open(None, 0)
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         member = _REASONING.get(text_in(event, "type"))
         if member is None or self.is_ended:
             return False
@@ -460,7 +460,7 @@ class _TextualCall(_Item):
         if self._call.name:
             self._start()
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         member = _ARGUMENTS.get(text_in(event, "type"))
         if member is None or self.is_ended:
             return False
@@ -570,7 +570,7 @@ class _ToolCall(_Item):
         if "input" in opening:
             self._end_input(raw, {})
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         kind = text_in(event, "type")
         if self.is_ended:
             return False
@@ -675,7 +675,7 @@ class _QuotedCall(_Item):
         self._call = Call(id_, CALLS[self.kind].name or "", [], self._is_provider or None)
         answer.outlet.start_call(self._call)
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         kind = text_in(event, "type")
         if self.is_ended or self._has_input:
             return False
@@ -740,7 +740,7 @@ _OUTPUT_PIECES: Final = (
 class _Output(_Item):
     """The output of a call of the provider, in an item of its own."""
 
-    def hear(self, event: JsonObject) -> bool:
+    def apply(self, event: JsonObject) -> bool:
         return text_in(event, "type") in _OUTPUT_PIECES and not self.is_ended
 
     def close(self, raw: JsonObject) -> None:
@@ -817,7 +817,7 @@ class ResponsesDecoder:
             self._read_response(body)
         else:
             self._is_ended = True
-            self._fail(body if is_object(body) else f"the body is no response: {kind_of(body)}")
+            self._fail(body if is_object(body) else f"the body is not a response: {kind_of(body)}")
         return self.finish()
 
     def _take(self, event: JsonObject) -> bool:
@@ -836,18 +836,18 @@ class ResponsesDecoder:
         elif not kind and is_response(event):
             self._read_response(event)
         else:
-            return self._hear(event)
+            return self._apply(event)
         return True
 
-    def _hear(self, event: JsonObject) -> bool:
+    def _apply(self, event: JsonObject) -> bool:
         """Read an event about an item. If that is unknown, the last item that accepts the event."""
         item = self._find(event)
         if item is not None:
-            return item.hear(event)
-        if count_in(event, "output_index") is None and any(one.hear(event) for one in self._open()):
+            return item.apply(event)
+        if count_in(event, "output_index") is None and any(one.apply(event) for one in self._open()):
             return True
         stray = self._stray(event)
-        return stray is not None and stray.hear(event)
+        return stray is not None and stray.apply(event)
 
     def _open(self) -> list[_Item]:
         """The items that are not complete, the last first."""
