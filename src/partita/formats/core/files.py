@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from partita.types.data_url import OCTETS, data_url, kind_of_media, parse_data_url
+from partita.types.json import JsonObject
 from partita.types.parts import FilePart, ImagePart, ReasoningFilePart
 
 AnyFile: TypeAlias = ImagePart | FilePart | ReasoningFilePart
@@ -73,3 +74,29 @@ def guess_media_type(url: str, name: str | None) -> str:
     names = [name or ""] if is_data else [re.split("[?#]", url, maxsplit=1)[0], name or ""]
     guesses = (EXTENSIONS.get(each.rpartition(".")[2].lower()) for each in names)
     return named or next(filter(None, guesses), OCTETS)
+
+
+# OpenAI's `input_audio`, which Chat Completions and the Responses API have
+
+# Only these, and only as data: https://platform.openai.com/docs/guides/audio
+_SOUNDS: Final[Mapping[str, str]] = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+"""Formats of sounds by media type."""
+
+
+def read_sound(sound: JsonObject) -> FilePart | None:
+    """The part of `{data, format}`; `None` for another format."""
+    form, data = sound.get("format"), sound.get("data")
+    media_type = EXTENSIONS[form] if form in ("wav", "mp3") else None
+    return FilePart(data_url(data, media_type), media_type) if media_type and isinstance(data, str) else None
+
+
+def write_sound(media_type: str, data: str | None) -> JsonObject | None:
+    """`{data, format}` for data in base64; `None` for a media type that is not taken."""
+    form = _SOUNDS.get(media_type)
+    return None if form is None or data is None else {"data": data, "format": form}

@@ -72,6 +72,7 @@ REPORT: Final = Report(
     default="the protocol has no place for it",
     reasons={
         "id": "messages of the protocol have no id",
+        "usage": "messages have no usage",
         "input": "the protocol demands an object",
         "output": "a result is blocks, or structured content",
     },
