@@ -40,13 +40,7 @@ def _ai_sdk() -> list[Format | LazyFormat]:
         LazyFormat("ai-sdk-ui-v4", "ai_sdk.ui_v4.format"),
         *(LazyFormat(f"ai-sdk-ui-v{v}", "ai_sdk.ui.format", f"V{v}") for v in VERSIONS),
         *(LazyFormat(f"ai-sdk-model-v{v}", "ai_sdk.model.format", f"V{v}") for v in (4, *VERSIONS)),
-        Format(
-            "ai-sdk-chunks",
-            "AI SDK UI message chunks, and ours",
-            decoder=later("chunks", "ChunkDecoder"),
-            encoder=later("chunks", "ChunkEncoder"),
-            implied=value_of("implied", "AI_SDK_CHUNKS"),
-        ),
+        LazyFormat("ai-sdk-chunks", "chunks"),
         Format(
             "ai-sdk-data-stream-v4",
             "AI SDK 4 data stream lines",
