@@ -43,13 +43,13 @@ def _ai_sdk() -> list[Format | LazyFormat]:
         Format(
             "ai-sdk-data-stream-v4",
             "AI SDK 4 data stream lines",
-            decoder=later("ai_sdk.streams.data_stream_v4", "DataStreamDecoder"),
+            decoder=later("ai_sdk.data_stream_v4", "DataStreamDecoder"),
         ),
         *(
             Format(
                 f"ai-sdk-full-stream-v{v}",
                 f"AI SDK {v} fullStream parts",
-                decoder=partial(later("ai_sdk.streams.full_stream", "FullStreamDecoder"), version=v),
+                decoder=partial(later("ai_sdk.full_stream", "FullStreamDecoder"), version=v),
             )
             for v in VERSIONS
         ),

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
-from partita.formats.ai_sdk.convert.values import address
+from partita.formats.ai_sdk.javascript import address
 from partita.formats.core.files import has_scheme
 from partita.types.data_url import data_url, inline_of, text_url
 from partita.types.json import Json, JsonObject, is_object
